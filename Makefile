@@ -1,0 +1,66 @@
+# The doors to everything; see "make". Work is done by scripts/, CMake presets and ctest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash check-make check-alone \
+  format check-format clean
+
+help:
+	@echo 'make demo           stock RocksDB against RocksDB with the plugins, in under 5 minutes'
+	@echo 'make test           builds everything and runs the tests; ARGS="-R regex": some of them'
+	@echo 'make bench          runs the benchmarks; NAME=plugin: one; QUICK=1: small; CHECK=1: fails'
+	@echo '                    if a figure misses its target; ARGS=...: further arguments of run.py'
+	@echo 'make plots          draws results/*.json'
+	@echo
+	@echo 'make test-asan      the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make test-tsan      the tests under ThreadSanitizer'
+	@echo "make test-upstream  RocksDB's own tests over the plugins"
+	@echo 'make crash          kills and reopens for SECONDS=300 per test'
+	@echo "make check-make     builds with RocksDB's own Makefile"
+	@echo 'make check-alone    builds each plugin without the others'
+	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
+	@echo 'make clean          removes what this clone has built'
+	@echo
+	@echo 'ROCKSDB_SRC=/path      a RocksDB tree of yours in the place of the default version'
+	@echo 'ROCKTIER_CACHE=/path   the folder for downloads and builds (~/.cache/rocktier)'
+	@echo 'ROCKTIER_NO_INSTALL=1  checks for missing packages only'
+
+demo:
+	dir=$$(scripts/build release) && python3 test/bench/run.py --bin "$$dir/bin" --demo $(ARGS)
+
+test:
+	scripts/test release checked -- $(ARGS)
+
+bench:
+	dir=$$(scripts/build release) && python3 test/bench/run.py --bin "$$dir/bin" \
+	  $(if $(NAME),--name $(NAME)) $(if $(QUICK),--quick) $(if $(CHECK),--check) $(ARGS)
+
+plots:
+	scripts/setup && python3 test/bench/plots.py
+
+test-asan:
+	scripts/test asan -- $(ARGS)
+
+test-tsan:
+	scripts/test tsan -- $(ARGS)
+
+test-upstream:
+	scripts/test --long checked -- -L upstream $(ARGS)
+
+SECONDS ?= 300
+crash:
+	ROCKTIER_CRASH_SECONDS=$(SECONDS) scripts/test --long release checked -- -L crash $(ARGS)
+
+check-make:
+	scripts/check-make
+
+check-alone:
+	scripts/check-alone
+
+format:
+	git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+check-format:
+	git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
+
+clean:
+	. scripts/env && rm -rf "$$builds"
