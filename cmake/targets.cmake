@@ -13,13 +13,15 @@ function(rocktier_executable name)
 endfunction()
 
 # rocktier_ctest(name COMMAND command... [LABELS label...] [TIMEOUT seconds] [LONG] [SERIAL]
-#                [ENVIRONMENT name=value...])
+#                [SHARDS n] [ENVIRONMENT name=value...])
 #
 # Registers a command with ctest. It runs with TEST_TMPDIR, a folder of its own, on the disk of the
-# build directory. LONG: not a part of "make test". SERIAL: runs alone. Programs are in
+# build directory. LONG: not a part of "make test". SERIAL: runs alone. SHARDS: the cases of a
+# GoogleTest executable are dealt out to n entries, which run in parallel. Programs are in
 # ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as ROCKTIER_BIN in the environment.
 function(rocktier_ctest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT;SHARDS"
+    "COMMAND;LABELS;ENVIRONMENT")
   if(arg_LONG)
     list(APPEND arg_LABELS long)
   endif()
@@ -29,23 +31,36 @@ function(rocktier_ctest name)
   if(ROCKTIER_SANITIZER)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
   endif()
-  set(scratch "${CMAKE_BINARY_DIR}/scratch/${name}")
-  list(APPEND arg_ENVIRONMENT
-    "TEST_TMPDIR=${scratch}" "ROCKTIER_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=halt_on_error=1")
-  add_test(NAME ${name} COMMAND "${CMAKE_SOURCE_DIR}/scripts/in-scratch" "${scratch}" ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-    RUN_SERIAL "${arg_SERIAL}" ENVIRONMENT "${arg_ENVIRONMENT}")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    math(EXPR index "${shard} - 1")
+    set(entry ${name})
+    set(environment ${arg_ENVIRONMENT})
+    if(arg_SHARDS GREATER 1)
+      set(entry ${name}.${shard})
+      list(APPEND environment GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+    endif()
+    set(scratch "${CMAKE_BINARY_DIR}/scratch/${entry}")
+    list(APPEND environment
+      "TEST_TMPDIR=${scratch}" "ROCKTIER_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+      "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=halt_on_error=1")
+    add_test(NAME ${entry}
+      COMMAND "${CMAKE_SOURCE_DIR}/scripts/in-scratch" "${scratch}" ${arg_COMMAND})
+    set_tests_properties(${entry} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+      RUN_SERIAL "${arg_SERIAL}" ENVIRONMENT "${environment}")
+  endforeach()
 endfunction()
 
-# rocktier_test(name [PLUGIN plugin] SOURCES file... [LIBS lib...] [ARGS arg...] [SHARDS n] [NO_MAIN]
-#               [LABELS ...] [TIMEOUT ...] [LONG] [SERIAL] [ENVIRONMENT ...])
+# rocktier_test(name [PLUGIN plugin] SOURCES file... [LIBS lib...] [ARGS arg...] [NO_MAIN] [LONG]
+#               [options of rocktier_ctest...])
 #
 # A GoogleTest executable in the checked configurations (assertions, SyncPoints), with RocksDB's own
-# gtest and test helpers and, unless NO_MAIN, with main(). SHARDS: its cases are dealt out to n ctest
-# entries, which run in parallel. LONG executables are built only by the target rocktier_long.
+# gtest and test helpers and, unless NO_MAIN, with main(). LONG: built by the target rocktier_long
+# only. Left out when `plugin` is not built.
 function(rocktier_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_MAIN;LONG;SERIAL" "PLUGIN;SHARDS;TIMEOUT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_MAIN;LONG" "PLUGIN"
     "SOURCES;LIBS;ARGS;LABELS;ENVIRONMENT")
   if(CMAKE_BUILD_TYPE STREQUAL "Release" OR
       (arg_PLUGIN AND NOT arg_PLUGIN IN_LIST rocktier_plugins))
@@ -55,27 +70,18 @@ function(rocktier_test name)
     list(APPEND arg_SOURCES "${CMAKE_SOURCE_DIR}/test/support/test_main.cc")
   endif()
   rocktier_executable(${name} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} testharness gtest)
-  set(options LABELS ${arg_LABELS})
-  if(arg_TIMEOUT)
-    list(APPEND options TIMEOUT ${arg_TIMEOUT})
-  endif()
-  if(arg_SERIAL)
-    list(APPEND options SERIAL)
-  endif()
+  set(options ${arg_UNPARSED_ARGUMENTS})
   if(arg_LONG)
+    rocktier_long(${name})
     list(APPEND options LONG)
-    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
-    add_dependencies(rocktier_long ${name})
   endif()
-  if(NOT arg_SHARDS)
-    rocktier_ctest(${name} COMMAND $<TARGET_FILE:${name}> ${arg_ARGS} ${options} ENVIRONMENT ${arg_ENVIRONMENT})
-    return()
-  endif()
-  foreach(shard RANGE 1 ${arg_SHARDS})
-    math(EXPR index "${shard} - 1")
-    rocktier_ctest(${name}.${shard} COMMAND $<TARGET_FILE:${name}> ${arg_ARGS} ${options}
-      ENVIRONMENT ${arg_ENVIRONMENT} GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
-  endforeach()
+  rocktier_ctest(${name} COMMAND $<TARGET_FILE:${name}> ${arg_ARGS} LABELS ${arg_LABELS}
+    ENVIRONMENT ${arg_ENVIRONMENT} ${options})
 endfunction()
 
+# rocktier_long(target): builds the target with rocktier_long only, for tests that are LONG.
 add_custom_target(rocktier_long COMMENT "Built the long tests")
+function(rocktier_long target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(rocktier_long ${target})
+endfunction()
