@@ -1,0 +1,116 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/block_cache.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "rocksdb/advanced_cache.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/secondary_cache.h"
+#include "rocksdb/utilities/object_registry.h"
+#include "rocksdb/utilities/options_type.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+using OptionMap = std::unordered_map<std::string, std::string>;
+using TypeMap = std::unordered_map<std::string, OptionTypeInfo>;
+
+// The registry wants an object of its own; the cache makers only give shared ones.
+class OwnedBlockCache : public CacheWrapper {
+ public:
+  explicit OwnedBlockCache(std::shared_ptr<Cache> target) : CacheWrapper(std::move(target)) {}
+  const char* Name() const override { return target_->Name(); }
+};
+
+const TypeMap& LruTypes() {
+  using O = LRUCacheOptions;
+  static const TypeMap types = {
+      {"capacity", {offsetof(O, capacity), OptionType::kSizeT}},
+      {"num_shard_bits", {offsetof(O, num_shard_bits), OptionType::kInt}},
+      {"strict_capacity_limit", {offsetof(O, strict_capacity_limit), OptionType::kBoolean}},
+      {"high_pri_pool_ratio", {offsetof(O, high_pri_pool_ratio), OptionType::kDouble}},
+      {"low_pri_pool_ratio", {offsetof(O, low_pri_pool_ratio), OptionType::kDouble}},
+  };
+  return types;
+}
+
+const TypeMap& HyperTypes() {
+  using O = HyperClockCacheOptions;
+  static const TypeMap types = {
+      {"capacity", {offsetof(O, capacity), OptionType::kSizeT}},
+      {"num_shard_bits", {offsetof(O, num_shard_bits), OptionType::kInt}},
+      {"strict_capacity_limit", {offsetof(O, strict_capacity_limit), OptionType::kBoolean}},
+      {"estimated_entry_charge", {offsetof(O, estimated_entry_charge), OptionType::kSizeT}},
+  };
+  return types;
+}
+
+template <typename Options>
+Status Make(const TypeMap& types, OptionMap arguments, Options options,
+            std::shared_ptr<Cache>* cache) {
+  const ConfigOptions config;
+  const auto secondary = arguments.find("secondary_cache");
+  if (secondary == arguments.end()) {
+    return Status::InvalidArgument("block_cache", "secondary_cache is missing");
+  }
+  std::string text = secondary->second;
+  if (text.find("id=") == std::string::npos && text.find("://") == std::string::npos) {
+    text = "id=TwoQSecondaryCache;" + text;
+  }
+  arguments.erase(secondary);
+  OptionMap unused;
+  Status s = OptionTypeInfo::ParseType(config, arguments, types, &options, &unused);
+  if (s.ok() && !unused.empty()) {
+    s = Status::InvalidArgument("block_cache: unknown option", unused.begin()->first);
+  }
+  if (s.ok() && options.capacity == 0) {
+    s = Status::InvalidArgument("block_cache: capacity", "is required and must not be 0");
+  }
+  if (s.ok()) {
+    s = SecondaryCache::CreateFromString(config, text, &options.secondary_cache);
+  }
+  if (s.ok()) {
+    *cache = options.MakeSharedCache();
+  }
+  return s;
+}
+
+Cache* Create(const std::string& uri, std::unique_ptr<Cache>* guard, std::string* error) {
+  const size_t colon = uri.find("://");
+  OptionMap arguments;
+  std::shared_ptr<Cache> cache;
+  Status s = StringToMap(uri.substr(colon + 3), &arguments);
+  if (s.ok() && uri.compare(0, colon, "lru+2q") == 0) {
+    LRUCacheOptions options;
+    options.capacity = 0;
+    s = Make(LruTypes(), arguments, options, &cache);
+  } else if (s.ok()) {
+    s = Make(HyperTypes(), arguments, HyperClockCacheOptions(0, /*_estimated_entry_charge=*/0),
+             &cache);
+  }
+  if (!s.ok()) {
+    *error = s.ToString();
+    return nullptr;
+  }
+  guard->reset(new OwnedBlockCache(std::move(cache)));
+  return guard->get();
+}
+
+}  // namespace
+
+void RegisterBlockCaches(ObjectLibrary& library) {
+  for (const char* scheme : {"lru+2q", "hyper+2q"}) {
+    library.AddFactory<Cache>(
+        ObjectLibrary::PatternEntry(scheme, /*optional=*/false).AddSeparator("://"), &Create);
+  }
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,451 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/cache.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <set>
+
+#include "plugin/secondary_cache_2q/codec.h"
+#include "plugin/secondary_cache_2q/dram.h"
+#include "plugin/secondary_cache_2q/file.h"
+#include "plugin/secondary_cache_2q/hash.h"
+#include "plugin/secondary_cache_2q/options.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+// A full part of the cache file is emptied block by block until an extent fits; this many are tried.
+constexpr int kMaxEvictions = 64;
+
+// All caches of the process, for the listener.
+std::mutex& CachesMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::set<TwoQSecondaryCache*>& Caches() {
+  static std::set<TwoQSecondaryCache*> caches;
+  return caches;
+}
+
+class ReadyResult : public SecondaryCacheResultHandle {
+ public:
+  ReadyResult(Cache::ObjectPtr value, size_t size) : value_(value), size_(size) {}
+  bool IsReady() override { return true; }
+  void Wait() override {}
+  Cache::ObjectPtr Value() override { return value_; }
+  size_t Size() override { return size_; }
+
+ private:
+  Cache::ObjectPtr const value_;
+  const size_t size_;
+};
+
+// A look-up whose bytes are still to be read.
+class PendingResult : public SecondaryCacheResultHandle {
+ public:
+  PendingResult(TwoQSecondaryCache* cache, Block* block, std::unique_ptr<Read> read,
+                const Cache::CacheItemHelper* helper, Cache::CreateContext* context, bool move)
+      : cache_(cache),
+        block_(block),
+        read_(std::move(read)),
+        helper_(helper),
+        context_(context),
+        move_(move) {}
+
+  ~PendingResult() override {
+    if (read_ != nullptr) {  // given up
+      read_.reset();
+      cache_->FinishLookup(block_, Status::OK(), /*moved=*/false);
+    }
+  }
+
+  bool IsReady() override {
+    if (read_ != nullptr && read_->Poll()) {
+      Finish();
+    }
+    return read_ == nullptr;
+  }
+
+  void Wait() override {
+    if (read_ != nullptr) {
+      read_->Wait();
+      Finish();
+    }
+  }
+
+  Cache::ObjectPtr Value() override { return value_; }
+  size_t Size() override { return size_; }
+
+ private:
+  void Finish() {
+    Slice bytes;
+    Status s = read_->Result(&bytes);
+    if (s.ok()) {
+      s = cache_->CreateObject(*block_, bytes, helper_, context_, &value_, &size_);
+    }
+    read_.reset();
+    cache_->FinishLookup(block_, s, move_);
+  }
+
+  TwoQSecondaryCache* const cache_;
+  Block* const block_;
+  std::unique_ptr<Read> read_;
+  const Cache::CacheItemHelper* const helper_;
+  Cache::CreateContext* const context_;
+  const bool move_;
+  Cache::ObjectPtr value_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace
+
+void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit) {
+  std::lock_guard<std::mutex> lock(CachesMutex());
+  for (TwoQSecondaryCache* cache : Caches()) {
+    visit(cache);
+  }
+}
+
+TwoQSecondaryCache::TwoQSecondaryCache() { RegisterOptions(&options_, &OptionTypes()); }
+
+TwoQSecondaryCache::~TwoQSecondaryCache() {
+  {
+    std::lock_guard<std::mutex> lock(CachesMutex());
+    Caches().erase(this);
+  }
+  if (open_ && in_force_.storage == Storage::kFile) {
+    static_cast<FileStore*>(store_.get())->Close();
+  }
+  shards_.clear();  // before the store that their blocks belong to
+}
+
+Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
+  Status s = Validate(options_);
+  if (!s.ok()) {
+    return s;
+  }
+  if (open_ || !pass_through_.empty()) {
+    if (!SameButCapacity(options_, in_force_)) {
+      options_ = in_force_;
+      return Status::InvalidArgument("TwoQSecondaryCache",
+                                     "only capacity can be changed after creation");
+    }
+    return open_ ? SetCapacity(options_.capacity) : Status::OK();
+  }
+  in_force_ = options_;
+  shard_bits_ = ShardBits(options_);
+  compression_ = CompressionOf(options_);
+  capacity_ = options_.capacity;
+  s = OpenStore();
+  if (s.IsBusy()) {
+    pass_through_ = s.ToString();
+    s = Status::OK();
+  }
+  return s.ok() ? SecondaryCache::PrepareOptions(config_options) : s;
+}
+
+Status TwoQSecondaryCache::OpenStore() {
+  if (options_.storage == Storage::kDram) {
+    store_ = std::make_unique<DramStore>();
+  } else {
+    std::unique_ptr<FileStore> store;
+    Status s = FileStore::Open(options_, shard_bits_, &store);
+    if (!s.ok()) {
+      return s;
+    }
+    store->OnFailure(
+        [this](Block* block) { ShardFor(block->hash).EraseBlock(block, /*moved=*/false); });
+    store_ = std::move(store);
+  }
+  const size_t n = size_t{1} << shard_bits_;
+  for (size_t i = 0; i < n; i++) {
+    shards_.push_back(std::make_unique<Shard>(options_, capacity_ / n, store_.get()));
+  }
+  Recover();
+  open_ = true;
+  std::lock_guard<std::mutex> lock(CachesMutex());
+  Caches().insert(this);
+  return Status::OK();
+}
+
+void TwoQSecondaryCache::Recover() {
+  for (Block* block : store_->Recover()) {
+    recovered_ += shards_[block->shard]->Adopt(block);
+    store_->Release(block);
+  }
+}
+
+Shard& TwoQSecondaryCache::ShardFor(uint64_t hash) const {
+  return *shards_[ShardOf(hash, shard_bits_)];
+}
+
+Status TwoQSecondaryCache::Insert(const Slice& key, Cache::ObjectPtr obj,
+                                  const Cache::CacheItemHelper* helper, bool force_insert) {
+  if (obj == nullptr) {
+    return Status::InvalidArgument("TwoQSecondaryCache", "no object to insert");
+  }
+  if (!open_) {
+    return Status::OK();
+  }
+  const uint64_t hash = KeyHash(key);
+  const size_t size = helper->size_cb(obj);
+  if (!ShardFor(hash).Offer(key, hash, size, force_insert)) {
+    return Status::OK();
+  }
+  Status saved;
+  auto save = [&](char* bytes) {
+    saved = helper->saveto_cb(obj, 0, size, bytes);
+    return saved;
+  };
+  if (compression_ == kNoCompression) {
+    Keep(key, hash, size, Encoding{static_cast<uint32_t>(size), 0, 0, 0}, save);
+    return saved;
+  }
+  std::unique_ptr<char[]> raw(new char[size]);
+  Status s = save(raw.get());
+  if (s.ok()) {
+    Encode(key, hash, Slice(raw.get(), size));
+  }
+  return s;
+}
+
+// Stores the bytes compressed if that helps, else as they are.
+void TwoQSecondaryCache::Encode(const Slice& key, uint64_t hash, const Slice& raw) {
+  Encoding encoding;
+  encoding.raw_size = static_cast<uint32_t>(raw.size());
+  std::string compressed;
+  Slice bytes = raw;
+  if (Compress(compression_, raw, &compressed)) {
+    encoding.codec = static_cast<uint8_t>(compression_);
+    bytes = compressed;
+  }
+  Keep(key, hash, bytes.size(), encoding, [&bytes](char* to) {
+    memcpy(to, bytes.data(), bytes.size());
+    return Status::OK();
+  });
+}
+
+Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, CompressionType type,
+                                       CacheTier source) {
+  if (!open_ || saved.empty()) {
+    return Status::OK();
+  }
+  const uint64_t hash = KeyHash(key);
+  if (!ShardFor(hash).Offer(key, hash, saved.size(), /*force=*/false)) {
+    return Status::OK();
+  }
+  if (type == kNoCompression && compression_ != kNoCompression &&
+      source == CacheTier::kVolatileTier) {
+    Encode(key, hash, saved);
+    return Status::OK();
+  }
+  Encoding encoding;
+  encoding.raw_size = static_cast<uint32_t>(saved.size());
+  encoding.type = static_cast<uint8_t>(type);
+  encoding.source = static_cast<uint8_t>(source);
+  Keep(key, hash, saved.size(), encoding, [&saved](char* to) {
+    memcpy(to, saved.data(), saved.size());
+    return Status::OK();
+  });
+  return Status::OK();
+}
+
+void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
+                              const Encoding& encoding, const Fill& fill) {
+  const uint32_t number = ShardOf(hash, shard_bits_);
+  Shard& shard = *shards_[number];
+  Block* block = nullptr;
+  char* bytes = nullptr;
+  Store::Room room = store_->Allocate(number, key, size, &block, &bytes);
+  for (int i = 0; room == Store::Room::kFull && i < kMaxEvictions && shard.EvictOne(); i++) {
+    room = store_->Allocate(number, key, size, &block, &bytes);
+  }
+  if (room != Store::Room::kOk) {
+    shard.CountDropped();
+    return;
+  }
+  block->hash = hash;
+  block->encoding = encoding;
+  if (fill(bytes).ok()) {
+    if (shard.Add(block)) {
+      store_->Commit(block);
+    }
+  } else {
+    shard.CountDropped();
+  }
+  store_->Release(block);
+}
+
+std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
+    const Slice& key, const Cache::CacheItemHelper* helper, Cache::CreateContext* create_context,
+    bool wait, bool advise_erase, Statistics* /*stats*/, bool& kept_in_sec_cache) {
+  kept_in_sec_cache = false;
+  if (!open_) {
+    return nullptr;
+  }
+  const uint64_t hash = KeyHash(key);
+  Block* block = ShardFor(hash).Lookup(key, hash);
+  if (block == nullptr) {
+    return nullptr;
+  }
+  const bool move = advise_erase && in_force_.exclusive;
+  kept_in_sec_cache = !move;
+  const Slice view = store_->View(block);
+  if (view.data() != nullptr) {
+    Cache::ObjectPtr value = nullptr;
+    size_t charge = 0;
+    Status s = CreateObject(*block, view, helper, create_context, &value, &charge);
+    FinishLookup(block, s, move);
+    return s.ok() ? std::make_unique<ReadyResult>(value, charge) : nullptr;
+  }
+  std::unique_ptr<Read> read = store_->NewRead(block);
+  read->Start(/*async=*/!wait);
+  auto result =
+      std::make_unique<PendingResult>(this, block, std::move(read), helper, create_context, move);
+  if (wait) {
+    result->Wait();
+    if (result->Value() == nullptr) {
+      return nullptr;
+    }
+  }
+  return result;
+}
+
+Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
+                                        const Cache::CacheItemHelper* helper,
+                                        Cache::CreateContext* context, Cache::ObjectPtr* object,
+                                        size_t* charge) const {
+  Slice data = bytes;
+  std::unique_ptr<char[]> raw;
+  if (block.encoding.codec != 0) {
+    raw = Decompress(static_cast<CompressionType>(block.encoding.codec), bytes,
+                     block.encoding.raw_size);
+    if (raw == nullptr) {
+      return Status::Corruption("TwoQSecondaryCache", "a block cannot be decompressed");
+    }
+    data = Slice(raw.get(), block.encoding.raw_size);
+  }
+  return helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
+                           static_cast<CacheTier>(block.encoding.source), context,
+                           /*allocator=*/nullptr, object, charge);
+}
+
+void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool moved) {
+  Shard& shard = ShardFor(block->hash);
+  if (!s.ok()) {
+    // A block that cannot be read or made an object of will not get better.
+    if (s.IsCorruption()) {
+      shard.CountCorrupt();
+    }
+    shard.EraseBlock(block, /*moved=*/false);
+  } else if (moved) {
+    shard.EraseBlock(block, /*moved=*/true);
+  }
+  store_->Release(block);
+}
+
+void TwoQSecondaryCache::WaitAll(std::vector<SecondaryCacheResultHandle*> handles) {
+  // The first Wait() hands all queued reads to the kernel.
+  for (SecondaryCacheResultHandle* handle : handles) {
+    handle->Wait();
+  }
+}
+
+void TwoQSecondaryCache::Erase(const Slice& key) {
+  if (open_) {
+    const uint64_t hash = KeyHash(key);
+    ShardFor(hash).Erase(key, hash);
+  }
+}
+
+void TwoQSecondaryCache::EraseFiles(const std::vector<uint64_t>& files) {
+  for (const auto& shard : shards_) {
+    for (uint64_t file : files) {
+      shard->EraseFile(file);
+    }
+  }
+}
+
+Status TwoQSecondaryCache::SetCapacity(size_t capacity) {
+  if (in_force_.storage == Storage::kFile && capacity > in_force_.capacity) {
+    return Status::NotSupported(
+        "TwoQSecondaryCache: capacity=" + std::to_string(capacity),
+        "the cache file was made for " + std::to_string(in_force_.capacity) + " bytes");
+  }
+  std::lock_guard<std::mutex> lock(capacity_mutex_);
+  capacity_ = capacity;
+  Distribute();
+  return Status::OK();
+}
+
+Status TwoQSecondaryCache::GetCapacity(size_t& capacity) {
+  std::lock_guard<std::mutex> lock(capacity_mutex_);
+  capacity = capacity_;
+  return Status::OK();
+}
+
+Status TwoQSecondaryCache::Deflate(size_t decrease) {
+  std::lock_guard<std::mutex> lock(capacity_mutex_);
+  deflated_ += decrease;
+  Distribute();
+  return Status::OK();
+}
+
+Status TwoQSecondaryCache::Inflate(size_t increase) {
+  std::lock_guard<std::mutex> lock(capacity_mutex_);
+  deflated_ -= std::min(increase, deflated_);
+  Distribute();
+  return Status::OK();
+}
+
+void TwoQSecondaryCache::Distribute() {
+  const size_t in_force = capacity_ - std::min(deflated_, capacity_);
+  for (const auto& shard : shards_) {
+    shard->SetCapacity(in_force >> shard_bits_);
+  }
+}
+
+TwoQSecondaryCacheStats TwoQSecondaryCache::Stats() const {
+  TwoQSecondaryCacheStats stats;
+  stats.smallest_shard = UINT64_MAX;
+  for (const auto& shard : shards_) {
+    shard->AddStats(&stats);
+  }
+  if (shards_.empty()) {
+    stats.smallest_shard = 0;
+  }
+  stats.recovered = recovered_;
+  stats.io_errors = store_ != nullptr ? store_->io_errors() : 0;
+  return stats;
+}
+
+void TwoQSecondaryCache::TEST_Drain() {
+  if (open_ && in_force_.storage == Storage::kFile) {
+    static_cast<FileStore*>(store_.get())->Drain();
+  }
+}
+
+std::string TwoQSecondaryCache::GetPrintableOptions() const {
+  std::string result = SecondaryCache::GetPrintableOptions();
+  ConfigOptions config;
+  config.delimiter = "\n    ";
+  std::string options;
+  if (GetOptionString(config, &options).ok()) {
+    result += "    " + options + "\n";
+  }
+  if (!open_) {
+    result += "    state : pass-through";
+    result += pass_through_.empty() ? "\n" : " (" + pass_through_ + ")\n";
+    return result;
+  }
+  result += "    state : open\n    shards : " + std::to_string(shards_.size()) + "\n";
+  return result + store_->ToString() + Stats().ToString();
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

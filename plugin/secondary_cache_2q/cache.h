@@ -1,0 +1,102 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+#include "plugin/secondary_cache_2q/shard.h"
+#include "plugin/secondary_cache_2q/store.h"
+#include "rocksdb/secondary_cache.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+// The SecondaryCache: finds the shard of a key, moves bytes between RocksDB's objects and the store,
+// and encodes them. Shards decide, the store keeps.
+//
+// Thread-safe after PrepareOptions(). Before it, and when another cache owns the file, everything is
+// passed through: nothing is found and nothing is kept.
+class TwoQSecondaryCache : public SecondaryCache {
+ public:
+  TwoQSecondaryCache();
+  ~TwoQSecondaryCache() override;
+
+  static const char* kClassName() { return "TwoQSecondaryCache"; }
+  const char* Name() const override { return kClassName(); }
+
+  // Validates the options and opens the cache. A second call may change the capacity, nothing else.
+  Status PrepareOptions(const ConfigOptions& config_options) override;
+  std::string GetPrintableOptions() const override;
+
+  Status Insert(const Slice& key, Cache::ObjectPtr obj, const Cache::CacheItemHelper* helper,
+                bool force_insert) override;
+  Status InsertSaved(const Slice& key, const Slice& saved, CompressionType type,
+                     CacheTier source) override;
+  std::unique_ptr<SecondaryCacheResultHandle> Lookup(
+      const Slice& key, const Cache::CacheItemHelper* helper, Cache::CreateContext* create_context,
+      bool wait, bool advise_erase, Statistics* stats, bool& kept_in_sec_cache) override;
+  bool SupportForceErase() const override { return true; }
+  void Erase(const Slice& key) override;
+  void WaitAll(std::vector<SecondaryCacheResultHandle*> handles) override;
+
+  // storage=file: up to the size that the file was made for; more is NotSupported.
+  Status SetCapacity(size_t capacity) override;
+  Status GetCapacity(size_t& capacity) override;
+  Status Deflate(size_t decrease) override;
+  Status Inflate(size_t increase) override;
+
+  // Drops the blocks of these SSTs (first eight bytes of their cache keys).
+  void EraseFiles(const std::vector<uint64_t>& files);
+  TwoQSecondaryCacheStats Stats() const;
+  // Waits until admitted blocks are in the cache file.
+  void TEST_Drain();
+
+  // Makes an object of a block's bytes. Corruption if they cannot be decoded.
+  Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
+                      Cache::CreateContext* context, Cache::ObjectPtr* object,
+                      size_t* charge) const;
+  // A look-up found the block, and made an object of it or not. Drops the reference.
+  void FinishLookup(Block* block, const Status& s, bool moved);
+
+ private:
+  friend class TwoQSecondaryCacheTest;
+  using Fill = std::function<Status(char*)>;
+
+  TwoQSecondaryCacheOptions options_;
+
+  Status OpenStore();
+  void Recover();
+  // Gives a block of `size` stored bytes, written by `fill`, to the store and to its shard.
+  void Keep(const Slice& key, uint64_t hash, size_t size, const Encoding& encoding,
+            const Fill& fill);
+  void Encode(const Slice& key, uint64_t hash, const Slice& raw);
+  Shard& ShardFor(uint64_t hash) const;
+  void Distribute();
+
+  // Constant once prepared.
+  bool open_ = false;
+  std::string pass_through_;  // why, if the cache does nothing
+  TwoQSecondaryCacheOptions in_force_;
+  int shard_bits_ = 0;
+  CompressionType compression_ = kNoCompression;
+  std::unique_ptr<Store> store_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  uint64_t recovered_ = 0;
+
+  mutable std::mutex capacity_mutex_;
+  // Guarded by capacity_mutex_.
+  size_t capacity_ = 0;
+  size_t deflated_ = 0;
+};
+
+// Calls `visit` for every cache of the process.
+void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit);
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,423 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "plugin/secondary_cache_2q/hash.h"
+#include "plugin/secondary_cache_2q/layout.h"
+#include "plugin/secondary_cache_2q/shard.h"
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+// Writes that run side by side.
+constexpr size_t kWriteBatch = 32;
+
+FileBlock* AsFile(Block* block) { return static_cast<FileBlock*>(block); }
+
+}  // namespace
+
+// Reads the bytes from where they are: the staging buffer, the persistent memory mapping, or the file.
+class FileRead : public Read {
+ public:
+  FileRead(FileStore* store, FileBlock* block) : store_(store), block_(block) {}
+  ~FileRead() override {
+    if (started_) {
+      store_->device_->Wait(&transfer_);
+    }
+  }
+
+  void Start(bool async) override {
+    if (!block_->written.load(std::memory_order_acquire)) {
+      std::lock_guard<std::mutex> lock(store_->staged_mutex_);
+      staged_ = block_->staged;
+    }
+    if (staged_ != nullptr || store_->device_->mapping() != nullptr) {
+      return;
+    }
+    const uint64_t length = block_->units * store_->superblock_.block_size;
+    buffer_ = AlignedBuffer(length);
+    if (buffer_.data() == nullptr) {
+      return;
+    }
+    transfer_.offset = store_->superblock_.DataOffset() + block_->offset;
+    transfer_.data = buffer_.data();
+    transfer_.size = length;
+    started_ = true;
+    store_->device_->Start(&transfer_, async);
+  }
+
+  bool Poll() override { return !started_ || store_->device_->Poll(&transfer_); }
+
+  void Wait() override {
+    if (started_) {
+      store_->device_->Wait(&transfer_);
+    }
+  }
+
+  Status Result(Slice* bytes) override {
+    if (staged_ != nullptr) {
+      *bytes = Slice(staged_->data(), block_->size);
+      return Status::OK();
+    }
+    const char* data = nullptr;
+    if (store_->device_->mapping() != nullptr) {
+      data = store_->device_->mapping() + store_->superblock_.DataOffset() + block_->offset;
+    } else if (!started_) {
+      return Status::MemoryLimit("no memory to read a block of " + store_->options_.path);
+    } else {
+      Wait();
+      Status s = store_->device_->Check(transfer_);
+      if (!s.ok()) {
+        store_->io_errors_.fetch_add(1, std::memory_order_relaxed);
+        return s;
+      }
+      data = buffer_.data();
+    }
+    *bytes = Slice(data, block_->size);
+    if (BlockChecksum(block_->Key(), *bytes) != block_->checksum) {
+      return Status::Corruption(store_->options_.path, "block checksum mismatch");
+    }
+    return Status::OK();
+  }
+
+ private:
+  FileStore* const store_;
+  FileBlock* const block_;
+  std::shared_ptr<AlignedBuffer> staged_;
+  AlignedBuffer buffer_;
+  Transfer transfer_;
+  bool started_ = false;
+};
+
+FileStore::FileStore(const TwoQSecondaryCacheOptions& options, int shard_bits)
+    : options_(options), shard_bits_(shard_bits) {}
+
+Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
+                       std::unique_ptr<FileStore>* result) {
+  std::unique_ptr<FileStore> store(new FileStore(options, shard_bits));
+  Status s = store->Lock();
+  if (s.ok()) {
+    s = PrepareFile(options, 1u << shard_bits, &store->superblock_);
+  }
+  if (s.ok()) {
+    s = Device::Open(options, store->superblock_.DataOffset(), &store->device_);
+  }
+  if (s.ok()) {
+    store->MakeParts();
+    store->writer_ = std::thread(&FileStore::WriterLoop, store.get());
+    *result = std::move(store);
+  }
+  return s;
+}
+
+FileStore::~FileStore() {
+  Close();
+  device_.reset();
+  if (lock_ != nullptr) {
+    Env::Default()->UnlockFile(lock_).PermitUncheckedError();
+  }
+}
+
+// RocksDB's own file lock: it also refuses a second lock by the same process.
+Status FileStore::Lock() {
+  const std::string name = options_.path + ".lock";
+  const size_t slash = name.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : name.substr(0, slash + 1);
+  Status s = Env::Default()->FileExists(directory);
+  if (!s.ok()) {
+    return Status::IOError("path=" + options_.path, "the directory does not exist");
+  }
+  s = Env::Default()->LockFile(name, &lock_);
+  if (s.ok()) {
+    return s;
+  }
+  // No permission or no room for it, or held by another cache? Asked without opening the file: closing
+  // it would drop the lock that another cache of this process holds on it.
+  if (access(name.c_str(), W_OK) != 0) {
+    return Status::IOError("path=" + options_.path + ": cannot create the lock file", s.ToString());
+  }
+  return Status::Busy("path=" + options_.path, "is in use by another cache");
+}
+
+void FileStore::MakeParts() {
+  for (uint32_t shard = 0; shard < superblock_.shards; shard++) {
+    parts_.push_back(std::make_unique<Part>(UnitsPerPart()));
+    std::vector<uint32_t>& slots = parts_.back()->free_slots;
+    const uint64_t first = shard * SlotsPerPart();
+    for (uint64_t slot = first + SlotsPerPart(); slot-- > first;) {
+      slots.push_back(static_cast<uint32_t>(slot));
+    }
+  }
+}
+
+char* FileStore::SlotBytes(uint32_t slot) const {
+  return device_->index() + superblock_.IndexOffset() + uint64_t{slot} * Slot::kSize;
+}
+
+bool FileStore::TakeSlot(Part* part, uint32_t* slot) {
+  std::lock_guard<std::mutex> lock(part->mutex);
+  if (part->free_slots.empty()) {
+    return false;
+  }
+  *slot = part->free_slots.back();
+  part->free_slots.pop_back();
+  return true;
+}
+
+Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, Block** result,
+                                char** bytes) {
+  const uint64_t units = (size + superblock_.block_size - 1) / superblock_.block_size;
+  if (size == 0 || key.size() != Slot::kKeySize || units > UnitsPerPart()) {
+    return Room::kNever;
+  }
+  const size_t length = units * superblock_.block_size;
+  if (staged_bytes_.load(std::memory_order_relaxed) + length > options_.write_buffer_size) {
+    return Room::kBusy;
+  }
+  Part* part = parts_[shard].get();
+  uint32_t slot;
+  if (!TakeSlot(part, &slot)) {
+    return Room::kFull;
+  }
+  uint64_t start;
+  auto give_back = [part, slot] {
+    std::lock_guard<std::mutex> lock(part->mutex);
+    part->free_slots.push_back(slot);
+  };
+  if (!part->extents.Allocate(units, &start)) {
+    give_back();
+    return Room::kFull;
+  }
+  auto staged = std::make_shared<AlignedBuffer>(length);
+  if (staged->data() == nullptr) {
+    part->extents.Free(start, units);
+    give_back();
+    return Room::kBusy;
+  }
+  memset(staged->data() + size, 0, length - size);
+  auto* block = new FileBlock();
+  memcpy(block->key, key.data(), key.size());
+  block->key_data = block->key;
+  block->key_size = Slot::kKeySize;
+  block->shard = shard;
+  block->size = static_cast<uint32_t>(size);
+  block->charge = length;
+  block->units = units;
+  block->slot = slot;
+  block->offset = (shard * UnitsPerPart() + start) * superblock_.block_size;
+  block->staged = std::move(staged);
+  staged_bytes_.fetch_add(length, std::memory_order_relaxed);
+  *bytes = block->staged->data();
+  *result = block;
+  return Room::kOk;
+}
+
+void FileStore::Commit(Block* block) {
+  FileBlock* file_block = AsFile(block);
+  file_block->checksum =
+      BlockChecksum(block->Key(), Slice(file_block->staged->data(), block->size));
+  block->Ref();
+  std::lock_guard<std::mutex> lock(queue_mutex_);
+  queue_.push_back(file_block);
+  queue_changed_.notify_all();
+}
+
+void FileStore::Destroy(Block* block) {
+  FileBlock* file_block = AsFile(block);
+  if (file_block->staged != nullptr) {
+    staged_bytes_.fetch_sub(block->charge, std::memory_order_relaxed);
+  }
+  // Once closed, the file keeps what it has. Before: the slot goes first, so that the index never names
+  // an extent that has another owner.
+  if (!closed_.load(std::memory_order_relaxed)) {
+    if (file_block->published) {
+      memset(SlotBytes(file_block->slot), 0, Slot::kSize);
+    }
+    Part* part = parts_[block->shard].get();
+    const uint64_t first = block->shard * UnitsPerPart();
+    part->extents.Free(file_block->offset / superblock_.block_size - first, file_block->units);
+    std::lock_guard<std::mutex> lock(part->mutex);
+    part->free_slots.push_back(file_block->slot);
+  }
+  delete file_block;
+}
+
+std::unique_ptr<Read> FileStore::NewRead(Block* block) {
+  return std::make_unique<FileRead>(this, AsFile(block));
+}
+
+bool FileStore::Adopt(uint32_t number, const Slot& slot, FileBlock** result) {
+  const Slice key(slot.key, Slot::kKeySize);
+  const uint64_t hash = KeyHash(key);
+  const uint32_t shard = ShardOf(hash, shard_bits_);
+  const uint64_t first = shard * UnitsPerPart();
+  const uint64_t start = slot.offset / superblock_.block_size;
+  const uint64_t units =
+      (uint64_t{slot.size} + superblock_.block_size - 1) / superblock_.block_size;
+  if (number / SlotsPerPart() != shard || slot.offset % superblock_.block_size != 0 ||
+      start < first || start - first >= UnitsPerPart() || FileOfKey(key) == 0 ||
+      !parts_[shard]->extents.Reserve(start - first, units)) {
+    return false;
+  }
+  auto* block = new FileBlock();
+  memcpy(block->key, slot.key, Slot::kKeySize);
+  block->key_data = block->key;
+  block->key_size = Slot::kKeySize;
+  block->hash = hash;
+  block->shard = shard;
+  block->size = slot.size;
+  block->charge = units * superblock_.block_size;
+  block->units = units;
+  block->slot = number;
+  block->offset = slot.offset;
+  block->checksum = slot.checksum;
+  block->encoding = slot.encoding;
+  block->published = true;
+  block->written.store(true, std::memory_order_relaxed);
+  *result = block;
+  return true;
+}
+
+std::vector<Block*> FileStore::Recover() {
+  struct Found {
+    uint64_t sequence;
+    uint32_t number;
+  };
+  std::vector<Found> found;
+  for (uint64_t number = 0; number < superblock_.slots; number++) {
+    Slot slot;
+    bool used;
+    char* bytes = SlotBytes(static_cast<uint32_t>(number));
+    if (!Slot::Decode(bytes, superblock_.uuid, &slot, &used)) {
+      memset(bytes, 0, Slot::kSize);
+    } else if (used) {
+      found.push_back({slot.sequence, static_cast<uint32_t>(number)});
+    }
+  }
+  // The newest first: where two claim the same bytes, it is the one that was written last.
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.sequence > b.sequence; });
+  std::vector<Block*> blocks;
+  std::vector<bool> taken(superblock_.slots);
+  for (const Found& f : found) {
+    Slot slot;
+    bool used;
+    FileBlock* block;
+    if (Slot::Decode(SlotBytes(f.number), superblock_.uuid, &slot, &used) &&
+        Adopt(f.number, slot, &block)) {
+      taken[f.number] = true;
+      blocks.push_back(block);
+    } else {
+      memset(SlotBytes(f.number), 0, Slot::kSize);
+    }
+  }
+  for (const auto& part : parts_) {
+    std::lock_guard<std::mutex> lock(part->mutex);
+    auto& slots = part->free_slots;
+    slots.erase(std::remove_if(slots.begin(), slots.end(), [&](uint32_t s) { return taken[s]; }),
+                slots.end());
+  }
+  sequence_.store(found.empty() ? 1 : found.front().sequence + 1, std::memory_order_relaxed);
+  std::reverse(blocks.begin(), blocks.end());
+  return blocks;
+}
+
+void FileStore::Close() {
+  {
+    std::lock_guard<std::mutex> lock(queue_mutex_);
+    stop_ = true;
+    queue_changed_.notify_all();
+  }
+  if (writer_.joinable()) {
+    writer_.join();
+  }
+  closed_.store(true, std::memory_order_relaxed);
+}
+
+void FileStore::Drain() {
+  std::unique_lock<std::mutex> lock(queue_mutex_);
+  queue_changed_.wait(lock, [this] { return queue_.empty() && !writing_; });
+}
+
+void FileStore::WriterLoop() {
+  std::unique_lock<std::mutex> lock(queue_mutex_);
+  while (true) {
+    queue_changed_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      return;
+    }
+    const size_t n = std::min(queue_.size(), kWriteBatch);
+    std::vector<FileBlock*> batch(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(n));
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(n));
+    writing_ = true;
+    lock.unlock();
+    WriteBatch(batch);
+    lock.lock();
+    writing_ = false;
+    queue_changed_.notify_all();
+  }
+}
+
+void FileStore::WriteBatch(const std::vector<FileBlock*>& batch) {
+  std::vector<Transfer> transfers(batch.size());
+  for (size_t i = 0; i < batch.size(); i++) {
+    // A block that only we hold was evicted meanwhile.
+    if (batch[i]->refs.load(std::memory_order_acquire) == 1) {
+      continue;
+    }
+    transfers[i].write = true;
+    transfers[i].offset = superblock_.DataOffset() + batch[i]->offset;
+    transfers[i].data = batch[i]->staged->data();
+    transfers[i].size = batch[i]->charge;
+    device_->Start(&transfers[i], /*async=*/true);
+  }
+  for (size_t i = 0; i < batch.size(); i++) {
+    if (transfers[i].write) {
+      device_->Wait(&transfers[i]);
+      if (device_->Check(transfers[i]).ok()) {
+        Publish(batch[i]);
+      } else {
+        io_errors_.fetch_add(1, std::memory_order_relaxed);
+        on_failure_(batch[i]);
+      }
+    }
+    Release(batch[i]);
+  }
+}
+
+void FileStore::Publish(FileBlock* block) {
+  TEST_SYNC_POINT("TwoQFileStore::Publish");
+  // Keys that are unique only as long as the process or the cache lives must not be found again.
+  if (FileOfKey(block->Key()) != 0) {
+    Slot slot;
+    memcpy(slot.key, block->key, Slot::kKeySize);
+    slot.sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
+    slot.offset = block->offset;
+    slot.size = block->size;
+    slot.checksum = block->checksum;
+    slot.encoding = block->encoding;
+    slot.Encode(superblock_.uuid, SlotBytes(block->slot));
+    block->published = true;
+  }
+  std::lock_guard<std::mutex> lock(staged_mutex_);
+  block->written.store(true, std::memory_order_release);
+  block->staged.reset();
+  staged_bytes_.fetch_sub(block->charge, std::memory_order_relaxed);
+}
+
+std::string FileStore::ToString() const {
+  return "    io_in_use : " + device_->ToString() +
+         "\n    block_size : " + std::to_string(superblock_.block_size) + "\n";
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

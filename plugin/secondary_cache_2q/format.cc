@@ -1,0 +1,121 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/format.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/coding.h"
+#include "util/crc32c.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+constexpr char kMagic[] = "RKT2QSC\n";
+constexpr size_t kMagicSize = 8;
+static_assert(sizeof(kMagic) == kMagicSize + 1, "magic is eight bytes");
+constexpr size_t kChecksumOffset = Superblock::kSize - 4;
+constexpr size_t kUuidOffset = 40;
+
+bool PowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+bool Sound(const Superblock& s) {
+  return PowerOfTwo(s.block_size) && s.block_size >= 512 && s.block_size <= 4096 &&
+         PowerOfTwo(s.shards) && s.shards <= 4096 && s.capacity > 0 &&
+         s.capacity % (uint64_t{s.shards} * s.block_size) == 0 && s.slots > 0 &&
+         s.slots % s.shards == 0 && s.capacity < (uint64_t{1} << 62) &&
+         s.slots < (uint64_t{1} << 40);
+}
+
+}  // namespace
+
+uint64_t Superblock::DataOffset() const {
+  const uint64_t end = IndexOffset() + slots * Slot::kSize;
+  return (end + 4095) / 4096 * 4096;
+}
+
+std::string Superblock::Encode() const {
+  std::string bytes(kMagic, kMagicSize);
+  PutFixed32(&bytes, kVersion);
+  PutFixed32(&bytes, block_size);
+  PutFixed32(&bytes, shards);
+  PutFixed32(&bytes, 0);
+  PutFixed64(&bytes, capacity);
+  PutFixed64(&bytes, slots);
+  bytes.append(uuid);
+  bytes.resize(kChecksumOffset, '\0');
+  PutFixed32(&bytes, crc32c::Mask(crc32c::Value(bytes.data(), bytes.size())));
+  return bytes;
+}
+
+Status Superblock::Decode(const Slice& bytes, const std::string& file, Superblock* result) {
+  if (bytes.size() < kSize || memcmp(bytes.data(), kMagic, kMagicSize) != 0) {
+    return Status::Corruption(file, "is not a TwoQSecondaryCache file");
+  }
+  const uint32_t version = DecodeFixed32(bytes.data() + 8);
+  if (version != kVersion) {
+    return Status::NotSupported(file, "has cache file version " + std::to_string(version) +
+                                          "; this build reads version " + std::to_string(kVersion));
+  }
+  const uint32_t checksum = DecodeFixed32(bytes.data() + kChecksumOffset);
+  if (crc32c::Unmask(checksum) != crc32c::Value(bytes.data(), kChecksumOffset)) {
+    return Status::Corruption(file, "has a damaged superblock; delete the file to start anew");
+  }
+  result->block_size = DecodeFixed32(bytes.data() + 12);
+  result->shards = DecodeFixed32(bytes.data() + 16);
+  result->capacity = DecodeFixed64(bytes.data() + 24);
+  result->slots = DecodeFixed64(bytes.data() + 32);
+  result->uuid.assign(bytes.data() + kUuidOffset, kUuidSize);
+  if (!Sound(*result)) {
+    return Status::Corruption(file, "has an impossible superblock; delete the file to start anew");
+  }
+  return Status::OK();
+}
+
+void Slot::Encode(const std::string& uuid, char* bytes) const {
+  memset(bytes, 0, kSize);
+  EncodeFixed32(bytes + 4, size);
+  EncodeFixed64(bytes + 8, sequence);
+  memcpy(bytes + 16, key, kKeySize);
+  EncodeFixed64(bytes + 32, offset);
+  EncodeFixed32(bytes + 40, encoding.raw_size);
+  EncodeFixed32(bytes + 44, checksum);
+  bytes[48] = static_cast<char>(encoding.codec);
+  bytes[49] = static_cast<char>(encoding.type);
+  bytes[50] = static_cast<char>(encoding.source);
+  const uint32_t crc =
+      crc32c::Extend(crc32c::Value(uuid.data(), uuid.size()), bytes + 4, kSize - 4);
+  EncodeFixed32(bytes, crc32c::Mask(crc));
+}
+
+bool Slot::Decode(const char* bytes, const std::string& uuid, Slot* result, bool* used) {
+  *used = std::any_of(bytes, bytes + kSize, [](char c) { return c != 0; });
+  if (!*used) {
+    return true;
+  }
+  const uint32_t crc =
+      crc32c::Extend(crc32c::Value(uuid.data(), uuid.size()), bytes + 4, kSize - 4);
+  if (crc32c::Unmask(DecodeFixed32(bytes)) != crc) {
+    return false;
+  }
+  result->size = DecodeFixed32(bytes + 4);
+  result->sequence = DecodeFixed64(bytes + 8);
+  memcpy(result->key, bytes + 16, kKeySize);
+  result->offset = DecodeFixed64(bytes + 32);
+  result->encoding.raw_size = DecodeFixed32(bytes + 40);
+  result->checksum = DecodeFixed32(bytes + 44);
+  result->encoding.codec = static_cast<uint8_t>(bytes[48]);
+  result->encoding.type = static_cast<uint8_t>(bytes[49]);
+  result->encoding.source = static_cast<uint8_t>(bytes[50]);
+  return result->size > 0;
+}
+
+uint32_t BlockChecksum(const Slice& key, const Slice& bytes) {
+  return crc32c::Mask(
+      crc32c::Extend(crc32c::Value(key.data(), key.size()), bytes.data(), bytes.size()));
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

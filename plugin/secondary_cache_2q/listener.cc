@@ -1,0 +1,116 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/listener.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cache/cache_key.h"
+#include "logging/logging.h"
+#include "plugin/secondary_cache_2q/cache.h"
+#include "rocksdb/db.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+constexpr std::chrono::minutes kLogPeriod{10};
+
+// 0 for an SST of a RocksDB before 6.24, whose cache keys do not come from its properties.
+uint64_t FileOf(const TableProperties& properties) {
+  if (properties.db_session_id.empty() || properties.orig_file_number == 0) {
+    return 0;
+  }
+  const OffsetableCacheKey base(properties.db_id, properties.db_session_id,
+                                properties.orig_file_number);
+  return FileOfKey(base.WithOffset(0).AsSlice());
+}
+
+void EraseEverywhere(const std::vector<uint64_t>& files) {
+  if (!files.empty()) {
+    ForEachCache([&files](TwoQSecondaryCache* cache) { cache->EraseFiles(files); });
+  }
+}
+
+}  // namespace
+
+void TwoQSecondaryCacheListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
+  if (info.status.ok()) {
+    std::vector<uint64_t> obsolete;
+    for (const std::string& path : info.input_files) {
+      const auto& outputs = info.output_files;
+      const auto properties = info.table_properties.find(path);
+      // A file that is an output too was only moved to another level.
+      if (std::find(outputs.begin(), outputs.end(), path) == outputs.end() &&
+          properties != info.table_properties.end() && properties->second != nullptr) {
+        obsolete.push_back(FileOf(*properties->second));
+      }
+    }
+    obsolete.erase(std::remove(obsolete.begin(), obsolete.end(), 0), obsolete.end());
+    EraseEverywhere(obsolete);
+  }
+  LogStats(db);
+}
+
+void TwoQSecondaryCacheListener::OnTableFileCreated(const TableFileCreationInfo& info) {
+  if (info.status.ok()) {
+    Remember(info.file_path, info.table_properties);
+  }
+}
+
+void TwoQSecondaryCacheListener::OnExternalFileIngested(DB* /*db*/,
+                                                        const ExternalFileIngestionInfo& info) {
+  Remember(info.internal_file_path, info.table_properties);
+}
+
+void TwoQSecondaryCacheListener::OnTableFileDeleted(const TableFileDeletionInfo& info) {
+  if (info.status.ok()) {
+    Forget(info.file_path);
+  }
+}
+
+void TwoQSecondaryCacheListener::Remember(const std::string& path,
+                                          const TableProperties& properties) {
+  const uint64_t file = FileOf(properties);
+  if (file != 0) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    files_[path] = file;
+  }
+}
+
+void TwoQSecondaryCacheListener::Forget(const std::string& path) {
+  uint64_t file;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = files_.find(path);
+    if (it == files_.end()) {
+      return;
+    }
+    file = it->second;
+    files_.erase(it);
+  }
+  EraseEverywhere({file});
+}
+
+void TwoQSecondaryCacheListener::LogStats(DB* db) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (logged_ != std::chrono::steady_clock::time_point() && now - logged_ < kLogPeriod) {
+      return;
+    }
+    logged_ = now;
+  }
+  const std::shared_ptr<Logger> log = db->GetDBOptions().info_log;
+  ForEachCache([&log](TwoQSecondaryCache* cache) {
+    ROCKS_LOG_INFO(log, "[TwoQSecondaryCache] %s", cache->Stats().ToJson().c_str());
+  });
+}
+
+std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener() {
+  return std::make_shared<TwoQSecondaryCacheListener>();
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,45 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rocksdb/listener.h"
+#include "rocksdb/table_properties.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+// Tells the caches which SSTs are gone. Keys are derived from what the SST's properties say of its
+// origin, as RocksDB does it, so that no file number of another directory or database is mistaken.
+// Thread-safe.
+class TwoQSecondaryCacheListener : public EventListener {
+ public:
+  static const char* kClassName() { return "TwoQSecondaryCacheListener"; }
+  const char* Name() const override { return kClassName(); }
+
+  // The input files of a compaction, with the properties of each.
+  void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
+  // For deletions without a compaction: the name -> key map of the files made or ingested since.
+  void OnTableFileCreated(const TableFileCreationInfo& info) override;
+  void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
+  void OnTableFileDeleted(const TableFileDeletionInfo& info) override;
+
+ private:
+  void Remember(const std::string& path, const TableProperties& properties);
+  void Forget(const std::string& path);
+  void LogStats(DB* db);
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::unordered_map<std::string, uint64_t> files_;
+  std::chrono::steady_clock::time_point logged_;
+};
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

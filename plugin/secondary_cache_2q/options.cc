@@ -1,0 +1,172 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/options.h"
+
+#include <cstddef>
+
+#include "plugin/secondary_cache_2q/codec.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+using Options = TwoQSecondaryCacheOptions;
+
+constexpr size_t kMinDram = 64 << 10;
+constexpr size_t kMinFile = 4 << 20;
+constexpr size_t kMinWriteBuffer = 64 << 10;
+constexpr size_t kMinShardDram = 512 << 10;
+constexpr size_t kMinShardFile = 4 << 20;
+constexpr int kDefaultShardBits = 4;
+constexpr int kMaxShardBits = 12;
+
+const std::unordered_map<std::string, Policy>& Policies() {
+  static const std::unordered_map<std::string, Policy> names = {
+      {"2q", Policy::k2Q}, {"2q_paper", Policy::k2QPaper}, {"lru", Policy::kLru}};
+  return names;
+}
+
+const std::unordered_map<std::string, Storage>& Storages() {
+  static const std::unordered_map<std::string, Storage> names = {{"dram", Storage::kDram},
+                                                                 {"file", Storage::kFile}};
+  return names;
+}
+
+const std::unordered_map<std::string, Io>& Ios() {
+  static const std::unordered_map<std::string, Io> names = {
+      {"auto", Io::kAuto}, {"uring", Io::kUring}, {"pread", Io::kPread}, {"pmem", Io::kPmem}};
+  return names;
+}
+
+// An enum option whose parse error names the option and the values it takes.
+template <typename T>
+OptionTypeInfo Named(int offset, const std::unordered_map<std::string, T>& (*names)()) {
+  OptionTypeInfo info(offset, OptionType::kEnum);
+  info.SetParseFunc([names](const ConfigOptions&, const std::string& name, const std::string& value,
+                            void* address) {
+    const auto it = names().find(value);
+    if (it != names().end()) {
+      *static_cast<T*>(address) = it->second;
+      return Status::OK();
+    }
+    std::string known;
+    for (const auto& [text, unused] : names()) {
+      known += (known.empty() ? "" : ", ") + text;
+    }
+    return Status::InvalidArgument("TwoQSecondaryCache: " + name + "=" + value,
+                                   "not one of: " + known);
+  });
+  info.SetSerializeFunc(
+      [names](const ConfigOptions&, const std::string&, const void* address, std::string* value) {
+        for (const auto& [text, known] : names()) {
+          if (known == *static_cast<const T*>(address)) {
+            *value = text;
+          }
+        }
+        return Status::OK();
+      });
+  info.SetEqualsFunc(
+      [](const ConfigOptions&, const std::string&, const void* a, const void* b, std::string*) {
+        return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+      });
+  return info;
+}
+
+Status Invalid(const std::string& option, const std::string& reason) {
+  return Status::InvalidArgument("TwoQSecondaryCache: " + option, reason);
+}
+
+}  // namespace
+
+const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
+  static const std::unordered_map<std::string, OptionTypeInfo> types = {
+      {"capacity", {offsetof(Options, capacity), OptionType::kSizeT}},
+      {"policy", Named(offsetof(Options, policy), &Policies)},
+      {"ghost_ratio", {offsetof(Options, ghost_ratio), OptionType::kDouble}},
+      {"exclusive", {offsetof(Options, exclusive), OptionType::kBoolean}},
+      {"num_shard_bits", {offsetof(Options, num_shard_bits), OptionType::kInt}},
+      {"compression", {offsetof(Options, compression), OptionType::kString}},
+      {"storage", Named(offsetof(Options, storage), &Storages)},
+      {"path", {offsetof(Options, path), OptionType::kString}},
+      {"io", Named(offsetof(Options, io), &Ios)},
+      {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
+      {"write_buffer_size", {offsetof(Options, write_buffer_size), OptionType::kSizeT}},
+  };
+  return types;
+}
+
+Status Validate(const Options& options) {
+  const bool file = options.storage == Storage::kFile;
+  const size_t minimum = file ? kMinFile : kMinDram;
+  if (options.capacity == 0) {
+    return Invalid("capacity", "is required and must not be 0");
+  }
+  if (options.capacity < minimum) {
+    return Invalid("capacity=" + std::to_string(options.capacity),
+                   "must be at least " + std::to_string(minimum) + " bytes");
+  }
+  if (options.ghost_ratio != -1 && !(options.ghost_ratio >= 0 && options.ghost_ratio <= 16)) {
+    return Invalid("ghost_ratio=" + std::to_string(options.ghost_ratio),
+                   "must be from 0 to 16, or -1");
+  }
+  if (options.num_shard_bits < -1 || options.num_shard_bits > kMaxShardBits) {
+    return Invalid("num_shard_bits=" + std::to_string(options.num_shard_bits),
+                   "must be from 0 to 12, or -1");
+  }
+  const CompressionType compression = CompressionOf(options);
+  if (compression == kDisableCompressionOption) {
+    return Invalid("compression=" + options.compression, "not one of: none, lz4, zstd");
+  }
+  if (!CodecSupported(compression)) {
+    return Invalid("compression=" + options.compression, "RocksDB was built without it");
+  }
+  if (file && options.path.empty()) {
+    return Invalid("path", "is required with storage=file");
+  }
+  if (!file && !options.path.empty()) {
+    return Invalid("path=" + options.path, "needs storage=file");
+  }
+  if (file && options.write_buffer_size < kMinWriteBuffer) {
+    return Invalid("write_buffer_size=" + std::to_string(options.write_buffer_size),
+                   "must be at least " + std::to_string(kMinWriteBuffer) + " bytes");
+  }
+  const size_t per_shard = options.capacity >> ShardBits(options);
+  if (per_shard < 4096) {
+    return Invalid("num_shard_bits=" + std::to_string(options.num_shard_bits),
+                   "leaves less than 4096 bytes per shard");
+  }
+  return Status::OK();
+}
+
+int ShardBits(const Options& options) {
+  if (options.num_shard_bits >= 0) {
+    return options.num_shard_bits;
+  }
+  const size_t minimum = options.storage == Storage::kFile ? kMinShardFile : kMinShardDram;
+  int bits = kDefaultShardBits;
+  while (bits > 0 && options.capacity >> bits < minimum) {
+    bits--;
+  }
+  return bits;
+}
+
+CompressionType CompressionOf(const Options& options) {
+  if (options.compression == "none") {
+    return kNoCompression;
+  }
+  if (options.compression == "lz4") {
+    return kLZ4Compression;
+  }
+  return options.compression == "zstd" ? kZSTD : kDisableCompressionOption;
+}
+
+bool SameButCapacity(const Options& a, const Options& b) {
+  return a.policy == b.policy && a.ghost_ratio == b.ghost_ratio && a.exclusive == b.exclusive &&
+         a.num_shard_bits == b.num_shard_bits && a.compression == b.compression &&
+         a.storage == b.storage && a.path == b.path && a.io == b.io && a.direct_io == b.direct_io &&
+         a.write_buffer_size == b.write_buffer_size;
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,85 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plugin/secondary_cache_2q/block.h"
+#include "plugin/secondary_cache_2q/fifo.h"
+#include "plugin/secondary_cache_2q/index.h"
+#include "plugin/secondary_cache_2q/residency.h"
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+// Which blocks stay and which go: AM, A1 and the rule between them (Lersch et al., section 6,
+// Algorithm 1). Knows blocks by the hash of their key and holds no bytes; does no I/O and has no clock,
+// so that the same calls always give the same answers.
+//
+// Behind a primary cache FIX falls apart into two calls: a block that is missed is Lookup()ed here, is
+// read from its SST into the primary cache, and is Offer()ed here when it leaves that cache.
+// policy=2q_paper takes the decision at the offer, on what A1 knows then. By then a reference of a
+// small A1 has rolled over, so policy=2q takes it at the look-up: a miss that finds a reference in A1
+// marks it, and a marked block is admitted when it is offered, however long the primary cache held it.
+//
+// Not thread-safe: the shard's mutex guards it. Owns no blocks.
+class TwoQ {
+ public:
+  TwoQ(Policy policy, double ghost_ratio);
+
+  // The block, now the most recently used one, or null. Then *ghost_hit tells whether A1 knew it.
+  Block* Lookup(uint64_t hash, bool* ghost_hit);
+
+  // Whether a block that leaves the primary cache shall enter AM. If not, A1 remembers it.
+  // `room`: AM can take it without evicting another one, and policy=2q has not used up its right to
+  // fill the cache with blocks that nobody has asked for twice.
+  bool Offer(uint64_t hash, bool room);
+
+  // Puts a block into AM as the most recently used one. Requires that AM has none with this hash.
+  void Add(Block* block);
+  Block* Find(uint64_t hash) const;
+
+  // Takes the least recently used block out of AM; A1 remembers it. Null if AM is empty.
+  Block* Victim();
+
+  // Takes a block out of AM without a trace, or, with `moved`, so that its next offer is accepted:
+  // it has moved to the primary cache.
+  void Remove(Block* block, bool moved);
+
+  // A1 never takes more than this many bytes.
+  void SetGhostLimit(size_t bytes) { ghost_limit_ = bytes / kGhostBytes; }
+
+  size_t blocks() const { return blocks_; }
+  // References in A1, counting places that no longer count (see Fifo).
+  size_t ghosts() const { return ghosts_.size(); }
+  // Bytes of the index and the FIFOs.
+  size_t MemoryUsage() const {
+    return index_.MemoryUsage() + ghosts_.MemoryUsage() + marked_.MemoryUsage();
+  }
+
+  // A place in a FIFO and its share of an index that is two thirds full.
+  static constexpr size_t kGhostBytes = 32;
+
+ private:
+  void Link(Block* block);
+  void Unlink(Block* block);
+  void Remember(uint64_t hash, Kind kind);
+  void Trim(Fifo* fifo, Kind kind);
+  size_t GhostCapacity() const;
+
+  const Policy policy_;
+  const double ghost_ratio_;
+  size_t ghost_limit_ = SIZE_MAX;
+  Index index_;
+  Fifo ghosts_;  // A1
+  Fifo marked_;  // references that a look-up found in A1
+  Residency residency_;
+  Block* newest_ = nullptr;
+  Block* oldest_ = nullptr;
+  size_t blocks_ = 0;
+};
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,9 @@
+secondary_cache_2q_SOURCES = block_cache.cc cache.cc codec.cc device.cc dram.cc file.cc format.cc inspect.cc layout.cc listener.cc options.cc pmem.cc policy.cc register.cc shard.cc stats.cc uring.cc
+secondary_cache_2q_HEADERS = secondary_cache_2q.h
+secondary_cache_2q_FUNC = register_secondary_cache_2q
+
+# libpmem is optional: without it io=pmem is refused.
+ifneq ($(wildcard /usr/include/libpmem.h),)
+%/secondary_cache_2q/pmem.o: CXXFLAGS += -DTWOQ_LIBPMEM
+secondary_cache_2q_LDFLAGS = -lpmem
+endif

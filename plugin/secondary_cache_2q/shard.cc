@@ -1,0 +1,279 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/shard.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+// A1 and the marked references take at most this share of the capacity each.
+constexpr size_t kGhostShare = 16;
+
+double GhostRatio(const TwoQSecondaryCacheOptions& options) {
+  if (options.ghost_ratio >= 0) {
+    return options.ghost_ratio;
+  }
+  return options.policy == Policy::k2QPaper ? 0.05 : 0.5;
+}
+
+}  // namespace
+
+uint64_t FileOfKey(const Slice& key) {
+  uint64_t file = 0;
+  if (key.size() == 16) {
+    memcpy(&file, key.data(), sizeof(file));
+  }
+  return file;
+}
+
+Shard::Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store)
+    : store_(store),
+      charge_metadata_(store->ChargesMetadata()),
+      policy_(options.policy, GhostRatio(options)),
+      capacity_(capacity),
+      unused_(capacity) {
+  policy_.SetGhostLimit(capacity / kGhostShare);
+}
+
+Shard::~Shard() {
+  while (EvictOne()) {
+  }
+}
+
+Block* Shard::Lookup(const Slice& key, uint64_t hash) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  bool ghost_hit;
+  Block* block = policy_.Lookup(hash, &ghost_hit);
+  if (block != nullptr && block->Key() == key) {
+    stats_.hits++;
+    stats_.read_bytes += block->size;
+    block->Ref();
+    return block;
+  }
+  stats_.misses++;
+  stats_.ghost_hits += ghost_hit;
+  return nullptr;
+}
+
+bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_.offers++;
+  const Block* held = policy_.Find(hash);
+  const bool room = size <= unused_ && HasRoom(size);
+  if (capacity_ > 0 && held == nullptr && (force || policy_.Offer(hash, room))) {
+    return true;
+  }
+  // One that is held already needs no second copy: a key's bytes never change.
+  if (held == nullptr || held->Key() != key) {
+    stats_.rejected++;
+  }
+  return false;
+}
+
+bool Shard::Add(Block* block) {
+  Victims victims;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!Take(block)) {
+      stats_.dropped++;
+      return false;
+    }
+    stats_.admitted++;
+    stats_.copied_bytes += block->size;
+    victims = Shrink();
+  }
+  ReleaseAll(victims);
+  return true;
+}
+
+bool Shard::Adopt(Block* block) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return HasRoom(block->charge) && Take(block);
+}
+
+bool Shard::EvictOne() {
+  Block* victim;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    victim = policy_.Victim();
+    if (victim == nullptr) {
+      return false;
+    }
+    Forget(victim);
+    stats_.evictions++;
+    unused_ = 0;
+  }
+  store_->Release(victim);
+  return true;
+}
+
+void Shard::Erase(const Slice& key, uint64_t hash) {
+  Block* block;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    block = policy_.Find(hash);
+    if (block == nullptr || block->Key() != key) {
+      return;
+    }
+    policy_.Remove(block, /*moved=*/false);
+    Forget(block);
+    stats_.erased++;
+  }
+  store_->Release(block);
+}
+
+void Shard::EraseBlock(Block* block, bool moved) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (policy_.Find(block->hash) != block) {
+      return;
+    }
+    policy_.Remove(block, moved);
+    Forget(block);
+    stats_.erased++;
+  }
+  store_->Release(block);
+}
+
+void Shard::EraseFile(uint64_t file) {
+  Victims victims = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto it = files_.find(file); it != files_.end(); it = files_.find(file)) {
+      Block* block = it->second;
+      policy_.Remove(block, /*moved=*/false);
+      Forget(block);
+      // The same records live on in other blocks, of other keys, that no reference knows.
+      unused_ += block->charge;
+      stats_.erased_obsolete++;
+      block->older = victims;
+      victims = block;
+    }
+  }
+  ReleaseAll(victims);
+}
+
+void Shard::SetCapacity(size_t capacity) {
+  Victims victims;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (capacity > capacity_) {
+      unused_ += capacity - capacity_;
+    }
+    capacity_ = capacity;
+    unused_ = std::min(unused_, capacity);
+    policy_.SetGhostLimit(capacity / kGhostShare);
+    victims = Shrink();
+  }
+  ReleaseAll(victims);
+}
+
+void Shard::AddStats(TwoQSecondaryCacheStats* stats) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+#define X(name, unit, description) stats->name += stats_.name;
+  TWOQ_SECONDARY_CACHE_STATS(X)
+#undef X
+  const size_t usage = usage_ + Metadata();
+  stats->blocks += policy_.blocks();
+  stats->ghosts += policy_.ghosts();
+  stats->usage += usage;
+  stats->capacity += capacity_;
+  stats->largest_shard = std::max<uint64_t>(stats->largest_shard, usage);
+  stats->smallest_shard = std::min<uint64_t>(stats->smallest_shard, usage);
+}
+
+void Shard::CountDropped() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_.dropped++;
+}
+
+void Shard::CountCorrupt() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_.corrupt++;
+}
+
+size_t Shard::Metadata() const { return charge_metadata_ ? policy_.MemoryUsage() : 0; }
+
+bool Shard::HasRoom(size_t charge) const { return usage_ + Metadata() + charge <= capacity_; }
+
+bool Shard::Take(Block* block) {
+  if (block->charge > capacity_ || policy_.Find(block->hash) != nullptr) {
+    return false;
+  }
+  block->Ref();
+  policy_.Add(block);
+  LinkFile(block);
+  usage_ += block->charge;
+  unused_ -= std::min(unused_, block->charge);
+  return true;
+}
+
+void Shard::LinkFile(Block* block) {
+  const uint64_t file = FileOfKey(block->Key());
+  if (file == 0) {
+    return;
+  }
+  Block*& head = files_[file];
+  block->file_prev = nullptr;
+  block->file_next = head;
+  if (head != nullptr) {
+    head->file_prev = block;
+  }
+  head = block;
+}
+
+void Shard::UnlinkFile(Block* block) {
+  if (block->file_next != nullptr) {
+    block->file_next->file_prev = block->file_prev;
+  }
+  if (block->file_prev != nullptr) {
+    block->file_prev->file_next = block->file_next;
+    return;
+  }
+  const uint64_t file = FileOfKey(block->Key());
+  if (file == 0) {
+    return;
+  }
+  auto it = files_.find(file);
+  assert(it != files_.end() && it->second == block);
+  if (block->file_next != nullptr) {
+    it->second = block->file_next;
+  } else {
+    files_.erase(it);
+  }
+}
+
+// The policy has let go of the block.
+void Shard::Forget(Block* block) {
+  UnlinkFile(block);
+  usage_ -= block->charge;
+}
+
+Shard::Victims Shard::Shrink() {
+  Victims victims = nullptr;
+  while (usage_ > 0 && usage_ + Metadata() > capacity_) {
+    Block* victim = policy_.Victim();
+    Forget(victim);
+    stats_.evictions++;
+    unused_ = 0;
+    victim->older = victims;
+    victims = victim;
+  }
+  return victims;
+}
+
+void Shard::ReleaseAll(Victims victims) {
+  while (victims != nullptr) {
+    Block* next = victims->older;
+    store_->Release(victims);
+    victims = next;
+  }
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

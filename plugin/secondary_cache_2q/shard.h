@@ -1,0 +1,93 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "plugin/secondary_cache_2q/block.h"
+#include "plugin/secondary_cache_2q/policy.h"
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+#include "plugin/secondary_cache_2q/store.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+// One part of the cache: the policy's state for its share of the keys, and the accounting.
+//
+// Thread-safe: one mutex, under which no byte of a block is copied, read, written or freed.
+// Owns one reference of each block in AM.
+// Invariants: usage is the sum of the charges of the blocks in AM (and of the metadata if the store
+// charges it); it exceeds the capacity only while a call is evicting.
+class Shard {
+ public:
+  Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store);
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  // The block with a reference for the caller, or null.
+  Block* Lookup(const Slice& key, uint64_t hash);
+
+  // Whether a block that leaves the primary cache is to be stored; see TwoQ::Offer.
+  // `size` in bytes. With `force` the policy is not asked.
+  bool Offer(const Slice& key, uint64_t hash, size_t size, bool force);
+
+  // Takes a block into AM, with a reference of its own, and evicts others to make room. False if the
+  // key has come in meanwhile or the block is larger than the shard.
+  bool Add(Block* block);
+
+  // The same for a block found in the cache file, if it needs no eviction.
+  bool Adopt(Block* block);
+
+  // Evicts one block; false if there is none.
+  bool EvictOne();
+
+  // Removes the key's block.
+  void Erase(const Slice& key, uint64_t hash);
+  // Removes exactly this block, if it is still in AM. `moved`: it went to the primary cache.
+  void EraseBlock(Block* block, bool moved);
+  // Removes the blocks of an SST, given by the first eight bytes of its cache keys.
+  void EraseFile(uint64_t file);
+
+  void SetCapacity(size_t capacity);
+  void AddStats(TwoQSecondaryCacheStats* stats) const;
+  void CountDropped();
+  void CountCorrupt();
+
+ private:
+  using Victims = Block*;  // linked by Block::older
+
+  size_t Metadata() const;
+  bool HasRoom(size_t charge) const;
+  bool Take(Block* block);
+  void LinkFile(Block* block);
+  void UnlinkFile(Block* block);
+  void Forget(Block* block);
+  Victims Shrink();
+  void ReleaseAll(Victims victims);
+
+  Store* const store_;
+  const bool charge_metadata_;
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  TwoQ policy_;
+  size_t capacity_;
+  size_t usage_ = 0;  // bytes of blocks in AM
+  // Bytes that may still be filled with blocks that nobody has asked for twice: the room of an empty
+  // or enlarged cache, and what blocks of deleted SSTs left. Room that a promotion leaves is not part
+  // of it, else each promotion would let a cold block in.
+  size_t unused_;
+  std::unordered_map<uint64_t, Block*> files_;  // head of the list of an SST's blocks
+  TwoQSecondaryCacheStats stats_;
+};
+
+// The SST that a block cache key belongs to: by OffsetableCacheKey all keys of an SST share their first
+// eight bytes, and no two SSTs do. 0 for a key that is not of an SST.
+uint64_t FileOfKey(const Slice& key);
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,39 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include <string>
+
+#include "plugin/secondary_cache_2q/cache.h"
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+std::string TwoQSecondaryCacheStats::ToString() const {
+  std::string text;
+#define X(name, unit, description) \
+  text += "    " #name " : " + std::to_string(name) + " " #unit "\n";
+  TWOQ_SECONDARY_CACHE_STATS(X)
+#undef X
+  return text;
+}
+
+std::string TwoQSecondaryCacheStats::ToJson() const {
+  std::string json;
+#define X(name, unit, description) \
+  json += (json.empty() ? "{\"" : ",\"") + std::string(#name "\":") + std::to_string(name);
+  TWOQ_SECONDARY_CACHE_STATS(X)
+#undef X
+  return json + "}";
+}
+
+Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats) {
+  const auto* ours = cache != nullptr ? cache->CheckedCast<TwoQSecondaryCache>() : nullptr;
+  if (ours == nullptr) {
+    return Status::InvalidArgument("GetTwoQSecondaryCacheStats", "not a TwoQSecondaryCache");
+  }
+  *stats = ours->Stats();
+  return Status::OK();
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE
