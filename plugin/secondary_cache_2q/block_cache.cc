@@ -22,11 +22,20 @@ namespace {
 using OptionMap = std::unordered_map<std::string, std::string>;
 using TypeMap = std::unordered_map<std::string, OptionTypeInfo>;
 
-// The registry wants an object of its own; the cache makers only give shared ones.
+// The registry wants an object of its own; the cache makers only give shared ones. CacheWrapper leaves
+// some calls with an answer of its own: what the secondary cache has to say would not reach the LOG.
 class OwnedBlockCache : public CacheWrapper {
  public:
   explicit OwnedBlockCache(std::shared_ptr<Cache> target) : CacheWrapper(std::move(target)) {}
   const char* Name() const override { return target_->Name(); }
+  std::string GetPrintableOptions() const override { return target_->GetPrintableOptions(); }
+  Status GetSecondaryCacheCapacity(size_t& size) const override {
+    return target_->GetSecondaryCacheCapacity(size);
+  }
+  Status GetSecondaryCachePinnedUsage(size_t& size) const override {
+    return target_->GetSecondaryCachePinnedUsage(size);
+  }
+  void DisownData() override { target_->DisownData(); }
 };
 
 const TypeMap& LruTypes() {

@@ -21,15 +21,16 @@ namespace {
 // A full part of the cache file is emptied block by block until an extent fits; this many are tried.
 constexpr int kMaxEvictions = 64;
 
-// All caches of the process, for the listener.
+// All caches of the process, for the listener. Never destroyed: a cache may be a static object that
+// outlives them.
 std::mutex& CachesMutex() {
-  static std::mutex mutex;
-  return mutex;
+  static auto* mutex = new std::mutex();
+  return *mutex;
 }
 
 std::set<TwoQSecondaryCache*>& Caches() {
-  static std::set<TwoQSecondaryCache*> caches;
-  return caches;
+  static auto* caches = new std::set<TwoQSecondaryCache*>();
+  return *caches;
 }
 
 class ReadyResult : public SecondaryCacheResultHandle {

@@ -2,10 +2,13 @@
 
 #include "plugin/secondary_cache_2q/file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 
 #include "plugin/secondary_cache_2q/hash.h"
@@ -122,30 +125,28 @@ Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
 FileStore::~FileStore() {
   Close();
   device_.reset();
-  if (lock_ != nullptr) {
-    Env::Default()->UnlockFile(lock_).PermitUncheckedError();
+  if (lock_ >= 0) {
+    close(lock_);
   }
 }
 
-// RocksDB's own file lock: it also refuses a second lock by the same process.
+// A lock of the open file: it also refuses a second one in the same process, and the kernel drops it with
+// the descriptor. RocksDB's own file locks need a table that is a static object, which may be gone when
+// a cache that is one too, as in db_bench, is destroyed.
 Status FileStore::Lock() {
-  const std::string name = options_.path + ".lock";
-  const size_t slash = name.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : name.substr(0, slash + 1);
-  Status s = Env::Default()->FileExists(directory);
-  if (!s.ok()) {
-    return Status::IOError("path=" + options_.path, "the directory does not exist");
+  lock_ = open((options_.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_ < 0) {
+    return errno == ENOENT
+               ? Status::IOError("path=" + options_.path, "the directory does not exist")
+               : Status::IOError("path=" + options_.path + ": cannot create the lock file",
+                                 strerror(errno));
   }
-  s = Env::Default()->LockFile(name, &lock_);
-  if (s.ok()) {
-    return s;
+  if (flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+    return Status::OK();
   }
-  // No permission or no room for it, or held by another cache? Asked without opening the file: closing
-  // it would drop the lock that another cache of this process holds on it.
-  if (access(name.c_str(), W_OK) != 0) {
-    return Status::IOError("path=" + options_.path + ": cannot create the lock file", s.ToString());
-  }
-  return Status::Busy("path=" + options_.path, "is in use by another cache");
+  return errno == EWOULDBLOCK
+             ? Status::Busy("path=" + options_.path, "is in use by another cache")
+             : Status::IOError("path=" + options_.path + ": cannot lock it", strerror(errno));
 }
 
 void FileStore::MakeParts() {

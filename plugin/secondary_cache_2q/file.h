@@ -17,7 +17,6 @@
 #include "plugin/secondary_cache_2q/extents.h"
 #include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/store.h"
-#include "rocksdb/env.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -100,7 +99,7 @@ class FileStore : public Store {
   const TwoQSecondaryCacheOptions options_;
   const int shard_bits_;
   // Constant after Open().
-  FileLock* lock_ = nullptr;
+  int lock_ = -1;  // descriptor of the lock file
   Superblock superblock_;
   std::unique_ptr<Device> device_;
   std::vector<std::unique_ptr<Part>> parts_;

@@ -61,17 +61,22 @@ Block* Shard::Lookup(const Slice& key, uint64_t hash) {
 }
 
 bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  stats_.offers++;
-  const Block* held = policy_.Find(hash);
-  const bool room = size <= unused_ && HasRoom(size);
-  if (capacity_ > 0 && held == nullptr && (force || policy_.Offer(hash, room))) {
-    return true;
+  Victims victims;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stats_.offers++;
+    const Block* held = policy_.Find(hash);
+    const bool room = size <= unused_ && HasRoom(size);
+    if (capacity_ > 0 && held == nullptr && (force || policy_.Offer(hash, room))) {
+      return true;
+    }
+    // One that is held already needs no second copy: a key's bytes never change.
+    if (held == nullptr || held->Key() != key) {
+      stats_.rejected++;
+    }
+    victims = Shrink();  // a new reference may have made A1 larger
   }
-  // One that is held already needs no second copy: a key's bytes never change.
-  if (held == nullptr || held->Key() != key) {
-    stats_.rejected++;
-  }
+  ReleaseAll(victims);
   return false;
 }
 

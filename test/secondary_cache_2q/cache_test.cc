@@ -1,0 +1,279 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The SecondaryCache interface, with blocks in DRAM.
+
+#include "plugin/secondary_cache_2q/cache.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/secondary_cache_2q/support.h"
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+namespace {
+
+TwoQSecondaryCacheStats Stats(const std::shared_ptr<SecondaryCache>& cache) {
+  TwoQSecondaryCacheStats stats;
+  EXPECT_OK(GetTwoQSecondaryCacheStats(cache.get(), &stats));
+  return stats;
+}
+
+TEST(CacheTest, ReturnsWhatWasInserted) {
+  const auto cache = NewCache("capacity=1M");
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1)));
+  Offer(cache.get(), Key(1), "one");
+  Offer(cache.get(), Key(2), std::string(10000, 'x'));
+  EXPECT_EQ("one", Get(cache.get(), Key(1)));
+  EXPECT_EQ(std::string(10000, 'x'), Get(cache.get(), Key(2)));
+  EXPECT_EQ("<none>", Get(cache.get(), Key(3)));
+  const TwoQSecondaryCacheStats stats = Stats(cache);
+  EXPECT_EQ(2u, stats.hits);
+  EXPECT_EQ(2u, stats.misses);
+  EXPECT_EQ(2u, stats.offers);
+  EXPECT_EQ(2u, stats.admitted);
+  EXPECT_EQ(2u, stats.blocks);
+  EXPECT_EQ(10003u, stats.copied_bytes);
+  EXPECT_EQ(10003u, stats.read_bytes);
+}
+
+TEST(CacheTest, KeysOfAnyLength) {
+  const auto cache = NewCache("capacity=1M");
+  for (const std::string& key : {std::string("k"), std::string(15, 'k'), std::string(300, 'k')}) {
+    Offer(cache.get(), key, "value of " + key);
+    EXPECT_EQ("value of " + key, Get(cache.get(), key));
+  }
+}
+
+TEST(CacheTest, NullObjectIsRefused) {
+  const auto cache = NewCache("capacity=1M");
+  EXPECT_TRUE(cache->Insert(Key(1), nullptr, TextHelper(), false).IsInvalidArgument());
+}
+
+TEST(CacheTest, ASecondOfferOfAHeldBlockIsNotCopied) {
+  const auto cache = NewCache("capacity=1M");
+  Offer(cache.get(), Key(1), "one");
+  Offer(cache.get(), Key(1), "one");
+  EXPECT_EQ(3u, Stats(cache).copied_bytes);
+  EXPECT_EQ(1u, Stats(cache).blocks);
+}
+
+TEST(CacheTest, FullCacheTakesABlockAtItsSecondUse) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0");
+  for (uint64_t i = 0; i < 200; i++) {
+    Touch(cache.get(), Key(i), Noise(i, 4000));
+  }
+  EXPECT_GT(Stats(cache).rejected, 100u);
+  const uint64_t evictions = Stats(cache).evictions;
+  Touch(cache.get(), Key(1000), Noise(1000, 4000));
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1000)));  // the miss marks the reference
+  Offer(cache.get(), Key(1000), Noise(1000, 4000));
+  EXPECT_TRUE(Noise(1000, 4000) == Get(cache.get(), Key(1000)));
+  EXPECT_GT(Stats(cache).evictions, evictions);
+  EXPECT_GT(Stats(cache).ghost_hits, 0u);
+}
+
+TEST(CacheTest, ForceInsertIsNotAskedTwice) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0");
+  for (uint64_t i = 0; i < 200; i++) {
+    Touch(cache.get(), Key(i), Noise(i, 4000));
+  }
+  Offer(cache.get(), Key(1000), "forced", /*force=*/true);
+  EXPECT_EQ("forced", Get(cache.get(), Key(1000)));
+}
+
+// The charge is what the allocator hands out, so memory stays within the capacity for all sizes.
+TEST(CacheTest, UsageStaysWithinTheCapacity) {
+  for (const char* policy : {"2q", "2q_paper", "lru"}) {
+    const auto cache = NewCache(std::string("capacity=1M;policy=") + policy);
+    for (uint64_t i = 0; i < 5000; i++) {
+      Touch(cache.get(), Key(i), Noise(i, 1 + i * 37 % 9000));
+      const TwoQSecondaryCacheStats stats = Stats(cache);
+      ASSERT_LE(stats.usage, 1u << 20) << policy << " " << i;
+    }
+    const TwoQSecondaryCacheStats stats = Stats(cache);
+    EXPECT_GT(stats.usage, (1u << 20) * 8 / 10) << policy;
+    EXPECT_GE(stats.largest_shard, stats.smallest_shard);
+    EXPECT_EQ(1u << 20, stats.capacity);
+  }
+}
+
+TEST(CacheTest, BlockLargerThanAShardIsDropped) {
+  const auto cache = NewCache("capacity=64K");
+  Offer(cache.get(), Key(1), Noise(1, 100000), /*force=*/true);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1)));
+  EXPECT_EQ(1u, Stats(cache).dropped);
+}
+
+TEST(CacheTest, SetCapacityEvictsAndGrowsAgain) {
+  const auto cache = NewCache("capacity=1M");
+  for (uint64_t i = 0; i < 100; i++) {
+    Offer(cache.get(), Key(i), Noise(i, 4000));
+  }
+  ASSERT_OK(cache->SetCapacity(100000));
+  size_t capacity = 0;
+  ASSERT_OK(cache->GetCapacity(capacity));
+  EXPECT_EQ(100000u, capacity);
+  EXPECT_LE(Stats(cache).usage, 100000u);
+  ASSERT_OK(cache->SetCapacity(0));
+  EXPECT_EQ(0u, Stats(cache).blocks);
+  Offer(cache.get(), Key(1), "one", /*force=*/true);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1)));
+  ASSERT_OK(cache->SetCapacity(1 << 20));
+  Offer(cache.get(), Key(2), "two");  // the room is new, so it may be filled
+  EXPECT_EQ("two", Get(cache.get(), Key(2)));
+}
+
+TEST(CacheTest, DeflateAndInflate) {
+  const auto cache = NewCache("capacity=1M");
+  ASSERT_OK(cache->Deflate(1 << 19));
+  EXPECT_EQ(1u << 19, Stats(cache).capacity);
+  size_t capacity = 0;
+  ASSERT_OK(cache->GetCapacity(capacity));
+  EXPECT_EQ(1u << 20, capacity);  // the configured one
+  ASSERT_OK(cache->Deflate(1 << 20));
+  EXPECT_EQ(0u, Stats(cache).capacity);
+  ASSERT_OK(cache->Inflate(1 << 20));
+  ASSERT_OK(cache->Inflate(1 << 19));
+  EXPECT_EQ(1u << 20, Stats(cache).capacity);
+}
+
+TEST(CacheTest, EraseRemoves) {
+  const auto cache = NewCache("capacity=1M");
+  Offer(cache.get(), Key(1), "one");
+  cache->Erase(Key(2));
+  cache->Erase(Key(1));
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1)));
+  EXPECT_EQ(1u, Stats(cache).erased);
+  EXPECT_EQ(0u, Stats(cache).blocks);
+}
+
+TEST(CacheTest, InclusiveKeepsWhatThePrimaryCacheTakes) {
+  const auto cache = NewCache("capacity=1M");
+  EXPECT_TRUE(cache->SupportForceErase());
+  Offer(cache.get(), Key(1), "one");
+  bool kept = false;
+  EXPECT_EQ("one", Get(cache.get(), Key(1), /*advise_erase=*/true, &kept));
+  EXPECT_TRUE(kept);
+  EXPECT_EQ("one", Get(cache.get(), Key(1)));
+}
+
+TEST(CacheTest, ExclusiveGivesItAwayAndTakesItBack) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0;exclusive=true");
+  for (uint64_t i = 0; i < 200; i++) {
+    Touch(cache.get(), Key(i), Noise(i, 4000));
+  }
+  bool kept = true;
+  EXPECT_TRUE(Noise(1, 4000) == Get(cache.get(), Key(1), /*advise_erase=*/true, &kept));
+  EXPECT_FALSE(kept);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(1)));
+  Offer(cache.get(), Key(1), Noise(1, 4000));
+  EXPECT_TRUE(Noise(1, 4000) == Get(cache.get(), Key(1), /*advise_erase=*/false, &kept));
+  EXPECT_TRUE(kept);  // the primary cache did not take it for good
+}
+
+TEST(CacheTest, CompressionSavesRoomAndGivesTheSameBytes) {
+  for (const char* codec : {"lz4", "zstd"}) {
+    const auto cache = NewCache(std::string("capacity=1M;compression=") + codec);
+    const std::string text(100000, 'a');
+    Offer(cache.get(), Key(1), text);
+    Offer(cache.get(), Key(2), Noise(2, 5000));  // does not shrink: kept as it is
+    Offer(cache.get(), Key(3), "tiny");
+    EXPECT_EQ(text, Get(cache.get(), Key(1)));
+    EXPECT_TRUE(Noise(2, 5000) == Get(cache.get(), Key(2)));
+    EXPECT_EQ("tiny", Get(cache.get(), Key(3)));
+    EXPECT_LT(Stats(cache).copied_bytes, 10000u) << codec;
+  }
+}
+
+// As the lower tier of a TieredSecondaryCache: compressed blocks come by InsertSaved and go back with
+// their type and source.
+TEST(CacheTest, InsertSavedKeepsTypeAndSource) {
+  for (const char* options : {"capacity=1M", "capacity=1M;compression=lz4"}) {
+    const auto cache = NewCache(options);
+    ASSERT_OK(
+        cache->InsertSaved(Key(1), "compressed bytes", kZSTD, CacheTier::kVolatileCompressedTier));
+    ASSERT_OK(cache->InsertSaved(Key(2), std::string(1000, 'b'), kNoCompression,
+                                 CacheTier::kVolatileTier));
+    for (uint64_t key : {1, 2}) {
+      TextContext context;
+      bool kept = false;
+      auto handle = cache->Lookup(Key(key), TextHelper(), &context, true, false, nullptr, kept);
+      ASSERT_NE(nullptr, handle);
+      std::unique_ptr<std::string> value(static_cast<std::string*>(handle->Value()));
+      EXPECT_EQ(key == 1 ? "compressed bytes" : std::string(1000, 'b'), *value);
+      EXPECT_EQ(key == 1 ? kZSTD : kNoCompression, context.type);
+      EXPECT_EQ(key == 1 ? CacheTier::kVolatileCompressedTier : CacheTier::kVolatileTier,
+                context.source);
+    }
+  }
+}
+
+TEST(CacheTest, BlockThatCannotBeMadeAnObjectIsAMissAndGoes) {
+  const auto cache = NewCache("capacity=1M");
+  Offer(cache.get(), Key(1), "one");
+  TextContext context;
+  context.fail = true;
+  bool kept = false;
+  EXPECT_EQ(nullptr, cache->Lookup(Key(1), TextHelper(), &context, true, false, nullptr, kept));
+  EXPECT_EQ(0u, Stats(cache).blocks);
+}
+
+TEST(CacheTest, WaitAllTakesAnEmptyList) {
+  const auto cache = NewCache("capacity=1M");
+  cache->WaitAll({});
+}
+
+TEST(CacheTest, EraseFilesRemovesAnSstsBlocksOnly) {
+  const auto cache = NewCache("capacity=1M");
+  for (uint64_t block = 0; block < 50; block++) {
+    for (uint64_t file : {7, 8, 9}) {
+      Offer(cache.get(), Key(block, file), "block");
+    }
+  }
+  AsOurs(cache)->EraseFiles({7, 9, 100});
+  EXPECT_EQ(50u, Stats(cache).blocks);
+  EXPECT_EQ(100u, Stats(cache).erased_obsolete);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(3, 7)));
+  EXPECT_EQ("block", Get(cache.get(), Key(3, 8)));
+}
+
+TEST(CacheTest, RoomOfObsoleteBlocksIsFilledAtOnce) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0");
+  for (uint64_t i = 0; i < 200; i++) {
+    Touch(cache.get(), Key(i, 1 + i % 2), Noise(i, 4000));
+  }
+  AsOurs(cache)->EraseFiles({1});
+  Touch(cache.get(), Key(1000, 3), "of the compaction's output");
+  EXPECT_EQ("of the compaction's output", Get(cache.get(), Key(1000, 3)));
+}
+
+TEST(CacheTest, UnpreparedCachePassesThrough) {
+  TwoQSecondaryCache cache;
+  std::string value = "x";
+  EXPECT_OK(cache.Insert(Key(1), &value, TextHelper(), true));
+  EXPECT_EQ("<none>", Get(&cache, Key(1)));
+  EXPECT_NE(std::string::npos, cache.GetPrintableOptions().find("pass-through"));
+}
+
+TEST(StatsTest, OnlyOfOurCaches) {
+  TwoQSecondaryCacheStats stats;
+  EXPECT_TRUE(GetTwoQSecondaryCacheStats(nullptr, &stats).IsInvalidArgument());
+  const auto other = NewCompressedSecondaryCache(CompressedSecondaryCacheOptions());
+  EXPECT_TRUE(GetTwoQSecondaryCacheStats(other.get(), &stats).IsInvalidArgument());
+}
+
+TEST(StatsTest, TextAndJsonNameEachCounter) {
+  TwoQSecondaryCacheStats stats;
+  stats.hits = 42;
+  EXPECT_NE(std::string::npos, stats.ToString().find("hits : 42 blocks"));
+  EXPECT_NE(std::string::npos, stats.ToJson().find("\"hits\":42"));
+  EXPECT_EQ('{', stats.ToJson().front());
+  EXPECT_EQ('}', stats.ToJson().back());
+}
+
+}  // namespace
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

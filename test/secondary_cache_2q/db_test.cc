@@ -1,0 +1,330 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A database whose block cache has a TwoQSecondaryCache behind it.
+
+#include "rocksdb/db.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/table.h"
+#include "test/secondary_cache_2q/support.h"
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+namespace {
+
+constexpr uint64_t kKeys = 4000;
+
+std::string UserKey(uint64_t i) {
+  char text[20];
+  snprintf(text, sizeof(text), "key%08d", static_cast<int>(i));
+  return text;
+}
+
+std::string Value(uint64_t i, int generation = 0) { return Noise(i * 10 + generation, 500); }
+
+// Kind of primary cache, storage.
+class DbTest : public testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  DbTest() : name_(test::PerThreadDBPath("two_q_db")), path_(name_ + ".cache") {
+    EXPECT_OK(DestroyDB(name_, Options()));
+    unlink(path_.c_str());
+  }
+  ~DbTest() override {
+    Close();
+    EXPECT_OK(DestroyDB(name_, Options()));
+    unlink(path_.c_str());
+    unlink((path_ + ".lock").c_str());
+  }
+
+  // A primary cache of 64 KB: nearly every block passes through the secondary one.
+  Options MakeOptions(const std::string& more = "") {
+    std::string uri = "id=TwoQSecondaryCache;capacity=8M;storage=" + std::string(GetParam().second);
+    if (std::string(GetParam().second) == "file") {
+      uri += ";path=" + path_;
+    }
+    EXPECT_OK(SecondaryCache::CreateFromString(ConfigOptions(), uri + more, &secondary_));
+    BlockBasedTableOptions table;
+    table.filter_policy.reset(NewBloomFilterPolicy(10));
+    table.cache_index_and_filter_blocks = true;
+    if (std::string(GetParam().first) == "lru") {
+      LRUCacheOptions primary;
+      primary.capacity = 64 << 10;
+      primary.num_shard_bits = 0;
+      primary.secondary_cache = secondary_;
+      table.block_cache = primary.MakeSharedCache();
+    } else {
+      HyperClockCacheOptions primary(64 << 10, /*_estimated_entry_charge=*/4096, 0);
+      primary.secondary_cache = secondary_;
+      table.block_cache = primary.MakeSharedCache();
+    }
+    Options options;
+    options.create_if_missing = true;
+    options.table_factory.reset(NewBlockBasedTableFactory(table));
+    options.statistics = CreateDBStatistics();
+    options.disable_auto_compactions = true;
+    options.compression = kNoCompression;
+    return options;
+  }
+
+  void Open(const Options& options) {
+    options_ = options;
+    DB* db = nullptr;
+    ASSERT_OK(DB::Open(options, name_, &db));
+    db_.reset(db);
+  }
+
+  void Close() {
+    db_.reset();
+    options_ = Options();
+    secondary_.reset();
+  }
+
+  void Load(int generation = 0) {
+    for (uint64_t i = 0; i < kKeys; i++) {
+      ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Value(i, generation)));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+
+  void CheckAll(int generation = 0) {
+    std::string value;
+    for (uint64_t i = 0; i < kKeys; i++) {
+      ASSERT_OK(db_->Get(ReadOptions(), UserKey(i), &value));
+      ASSERT_TRUE(Value(i, generation) == value);
+    }
+  }
+
+  uint64_t Ticker(Tickers ticker) const { return options_.statistics->getTickerCount(ticker); }
+
+  TwoQSecondaryCacheStats Stats() const {
+    TwoQSecondaryCacheStats stats;
+    EXPECT_OK(GetTwoQSecondaryCacheStats(secondary_.get(), &stats));
+    return stats;
+  }
+
+  const std::string name_;
+  const std::string path_;
+  std::shared_ptr<SecondaryCache> secondary_;
+  Options options_;
+  std::unique_ptr<DB> db_;
+};
+
+TEST_P(DbTest, HitsAreCountedByTheStockTickers) {
+  Open(MakeOptions());
+  Load();
+  CheckAll();
+  CheckAll();
+  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), kKeys / 8);
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), kKeys / 10);
+  EXPECT_EQ(Stats().hits, Ticker(SECONDARY_CACHE_HITS));
+}
+
+TEST_P(DbTest, MultiGetServesFromTheSecondaryCache) {
+  Open(MakeOptions());
+  Load();
+  CheckAll();
+  const uint64_t before = Ticker(SECONDARY_CACHE_HITS);
+  for (const bool async : {false, true}) {
+    ReadOptions read;
+    read.async_io = async;
+    for (uint64_t first = 0; first + 32 < kKeys; first += 97) {
+      std::vector<std::string> keys;
+      for (uint64_t i = 0; i < 32; i++) {
+        keys.push_back(UserKey(first + i));
+      }
+      const std::vector<Slice> slices(keys.begin(), keys.end());
+      std::vector<PinnableSlice> values(32);
+      std::vector<Status> statuses(32);
+      db_->MultiGet(read, db_->DefaultColumnFamily(), 32, slices.data(), values.data(),
+                    statuses.data());
+      for (uint64_t i = 0; i < 32; i++) {
+        ASSERT_OK(statuses[i]);
+        ASSERT_TRUE(Value(first + i) == values[i].ToString());
+      }
+    }
+  }
+  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), before);
+}
+
+TEST_P(DbTest, IteratorsReadThroughIt) {
+  Open(MakeOptions());
+  Load();
+  for (int round = 0; round < 3; round++) {
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    uint64_t i = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      ASSERT_EQ(UserKey(i), it->key().ToString());
+      ASSERT_TRUE(Value(i) == it->value().ToString());
+      i++;
+    }
+    ASSERT_OK(it->status());
+    ASSERT_EQ(kKeys, i);
+  }
+  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), 0u);
+}
+
+TEST_P(DbTest, RestartServesFromTheFile) {
+  if (std::string(GetParam().second) != "file") {
+    return;  // DRAM forgets
+  }
+  Open(MakeOptions());
+  Load();
+  CheckAll();
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  Close();
+  Open(MakeOptions());
+  EXPECT_EQ(held, Stats().recovered);
+  CheckAll();
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), held * 8 / 10);
+  EXPECT_EQ(0u, Stats().corrupt);
+}
+
+// A database made anew under the same name has the same file numbers, but other cache keys.
+TEST_P(DbTest, AnotherDatabaseUnderTheSameNameIsNotMistaken) {
+  Open(MakeOptions());
+  Load(/*generation=*/0);
+  CheckAll(/*generation=*/0);
+  Close();
+  ASSERT_OK(DestroyDB(name_, Options()));
+  Open(MakeOptions());
+  Load(/*generation=*/1);
+  CheckAll(/*generation=*/1);
+  CheckAll(/*generation=*/1);
+}
+
+TEST_P(DbTest, ListenerDropsBlocksOfCompactedFiles) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  Open(options);
+  Load(0);
+  CheckAll(0);
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  Load(1);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_GE(Stats().erased_obsolete, held);
+  EXPECT_LT(Stats().blocks, held / 4);
+  CheckAll(1);
+  CheckAll(1);
+  EXPECT_GT(Stats().blocks, held / 2);
+}
+
+TEST_P(DbTest, ListenerKeepsBlocksOfMovedFiles) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  Open(options);
+  Load(0);
+  CheckAll(0);
+  const uint64_t held = Stats().blocks;
+  CompactRangeOptions move;
+  move.bottommost_level_compaction = BottommostLevelCompaction::kSkip;
+  ASSERT_OK(db_->CompactRange(move, nullptr, nullptr));
+  std::string files_at_l0;
+  ASSERT_TRUE(db_->GetProperty("rocksdb.num-files-at-level0", &files_at_l0));
+  ASSERT_EQ("0", files_at_l0);
+  EXPECT_EQ(0u, Stats().erased_obsolete);
+  EXPECT_EQ(held, Stats().blocks);
+}
+
+// Deleted without a compaction: by DeleteFilesInRange, after an ingestion.
+TEST_P(DbTest, ListenerDropsBlocksOfDeletedFiles) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  Open(options);
+  const std::string sst = name_ + ".sst";
+  SstFileWriter writer(EnvOptions(), options);
+  ASSERT_OK(writer.Open(sst));
+  for (uint64_t i = 0; i < kKeys; i++) {
+    ASSERT_OK(writer.Put(UserKey(i), Value(i)));
+  }
+  ASSERT_OK(writer.Finish());
+  IngestExternalFileOptions ingest;
+  ingest.move_files = true;
+  ASSERT_OK(db_->IngestExternalFile({sst}, ingest));
+  CheckAll();
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, nullptr));
+  EXPECT_GE(Stats().erased_obsolete, held);
+}
+
+TEST_P(DbTest, ListenerComesByName) {
+  DBOptions options;
+  ASSERT_OK(GetDBOptionsFromString(ConfigOptions(), DBOptions(),
+                                   "listeners=TwoQSecondaryCacheListener", &options));
+  ASSERT_EQ(1u, options.listeners.size());
+  EXPECT_STREQ("TwoQSecondaryCacheListener", options.listeners[0]->Name());
+}
+
+INSTANTIATE_TEST_CASE_P(Caches, DbTest,
+                        testing::Values(std::make_pair("lru", "dram"),
+                                        std::make_pair("lru", "file"),
+                                        std::make_pair("hyper", "dram"),
+                                        std::make_pair("hyper", "file")));
+
+// Below a CompressedSecondaryCache: NewTieredCache sends compressed blocks by InsertSaved.
+TEST(TieredCacheTest, AsTheLowerSecondaryCache) {
+  const std::string name = test::PerThreadDBPath("two_q_tiered_db");
+  const std::string path = name + ".cache";
+  ASSERT_OK(DestroyDB(name, Options()));
+  for (const std::string& storage : {std::string("dram"), "file;path=" + path}) {
+    LRUCacheOptions primary;
+    primary.num_shard_bits = 0;
+    TieredCacheOptions tiered;
+    tiered.cache_opts = &primary;
+    tiered.cache_type = PrimaryCacheType::kCacheTypeLRU;
+    tiered.adm_policy = TieredAdmissionPolicy::kAdmPolicyThreeQueue;
+    tiered.total_capacity = 256 << 10;
+    tiered.compressed_secondary_ratio = 0.3;
+    tiered.comp_cache_opts.compression_type = kLZ4Compression;
+    tiered.nvm_sec_cache = NewCache("capacity=8M;storage=" + storage);
+    BlockBasedTableOptions table;
+    table.block_cache = NewTieredCache(tiered);
+    ASSERT_NE(nullptr, table.block_cache);
+    Options options;
+    options.create_if_missing = true;
+    options.compression = kLZ4Compression;
+    options.table_factory.reset(NewBlockBasedTableFactory(table));
+    DB* raw = nullptr;
+    ASSERT_OK(DB::Open(options, name, &raw));
+    std::unique_ptr<DB> db(raw);
+    for (uint64_t i = 0; i < kKeys; i++) {
+      ASSERT_OK(db->Put(WriteOptions(), UserKey(i), std::string(200, 'v') + Value(i)));
+    }
+    ASSERT_OK(db->Flush(FlushOptions()));
+    std::string value;
+    for (int round = 0; round < 3; round++) {
+      for (uint64_t i = 0; i < kKeys; i++) {
+        ASSERT_OK(db->Get(ReadOptions(), UserKey(i), &value));
+        ASSERT_EQ(std::string(200, 'v') + Value(i), value);
+      }
+    }
+    TwoQSecondaryCacheStats stats;
+    ASSERT_OK(GetTwoQSecondaryCacheStats(tiered.nvm_sec_cache.get(), &stats));
+    EXPECT_GT(stats.hits, 100u) << storage;
+    db.reset();
+    options = Options();
+    table = BlockBasedTableOptions();
+    tiered = TieredCacheOptions();
+    ASSERT_OK(DestroyDB(name, Options()));
+  }
+  unlink(path.c_str());
+  unlink((path + ".lock").c_str());
+}
+
+}  // namespace
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE
