@@ -1,0 +1,1 @@
+"""One module per plugin's section of the demo; see ../demo.py."""
