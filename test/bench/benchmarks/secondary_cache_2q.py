@@ -1,0 +1,206 @@
+"""secondary_cache_2q against stock RocksDB: all memory in the block cache, and
+CompressedSecondaryCache without compression (csc)."""
+
+import functools
+import json
+
+import cache_systems
+from harness import Benchmark, Case, Gate, Metric, Panel
+
+# Measured operations, in thousands per GB of data. The slow workloads get fewer.
+WORKLOADS = {
+    "zipf": 600,
+    "zipf_scan": 600,
+    "80_20": 400,
+    "drift_slow": 600,
+    "drift_fast": 400,
+    "uniform": 400,
+    "overwrite": 600,
+}
+COLD_OPS, WARMUP_OPS = 150, 450
+# The cache file takes this many times as long to fill as a cache in memory.
+FILE_WARMUP = 3
+# Also run with the other primary cache and the other value size.
+VARIANT_WORKLOADS = ("zipf", "zipf_scan")
+VARIANT_SYSTEMS = ("dram", "csc", "lru", "2q")
+SLOW_READ_US = 300
+SLOW_SYSTEMS = ("dram", "csc", "2q", "2q_file")
+QUICK_SHARE = 8  # of the data and of the operations
+
+METRICS = (
+    Metric("hit_rate", "hit %", "ratio", "{:.1f}", 100),
+    Metric("primary_hit_rate", "primary %", "ratio", "{:.1f}", 100, in_table=False),
+    Metric("cold_hit_rate", "cold hit %", "ratio", "{:.1f}", 100),
+    Metric("device_reads_per_op", "device reads/op", "reads/op", "{:.4f}", show_ratio=True),
+    Metric("fast_reads_per_op", "fast reads/op", "reads/op", "{:.3f}"),
+    Metric("copied_bytes_per_op", "copied B/op", "bytes/op", "{:.0f}", show_ratio=True),
+    Metric("copied_bytes", "copied MB", "bytes", "{:.0f}", 1e-6, in_table=False),
+    Metric("ops_per_s", "ops/s", "ops/s", "{:.0f}", show_ratio=True),
+    Metric("p50_us", "p50 us", "us", "{:.1f}", in_table=False),
+    Metric("p99_us", "p99 us", "us", "{:.0f}"),
+    Metric("p999_us", "p99.9 us", "us", "{:.0f}", in_table=False),
+    Metric("cpu_us_per_op", "CPU us/op", "us/op", "{:.1f}"),
+    Metric("hit_ns", "hit ns", "ns", "{:.0f}", show_ratio=True),
+    Metric("miss_ns", "miss ns", "ns", "{:.0f}", show_ratio=True),
+    Metric("known_miss_ns", "known miss ns", "ns", "{:.0f}", show_ratio=True),
+)
+
+PANELS = (
+    Panel("device_reads_per_op", "Reads of the slow device per operation (fewer is better)"),
+    Panel(
+        "copied_bytes_per_op",
+        "Bytes copied into the secondary cache per operation (fewer is better; 0 is not drawn)",
+        log=True,
+    ),
+    Panel("ops_per_s", "Operations per second (more is better)"),
+)
+
+
+def add_arguments(group):
+    group.add_argument("--value-size", type=int, default=1024, help="bytes (default %(default)s)")
+    group.add_argument("--primary", choices=("lru", "hyper"), default="lru")
+    group.add_argument("--data-mb", type=int, help="of values (default 1000; quick: 125)")
+    group.add_argument("--ops", type=int, help="measured operations of each run")
+    group.add_argument("--workloads", default=",".join(WORKLOADS), help="default: %(default)s")
+    group.add_argument("--systems", default=",".join(cache_systems.SYSTEMS), help="default: all")
+    group.add_argument("--only-main", action="store_true", help="leave out the variants")
+
+
+def scale_of(args, workload, system, value_size):
+    warmup_ops = WARMUP_OPS * (FILE_WARMUP if system == "2q_file" else 1)
+    data_mb = args.data_mb or (1000 // QUICK_SHARE if args.quick else 1000)
+    return cache_systems.Scale(
+        data_mb,
+        value_size,
+        COLD_OPS * data_mb,
+        warmup_ops * data_mb,
+        args.ops or WORKLOADS[workload] * data_mb,
+    )
+
+
+def cases(args):
+    workloads, systems = args.workloads.split(","), args.systems.split(",")
+    result = []
+
+    def add(name, workload, system, value_size=args.value_size, **how):
+        scale = scale_of(args, workload, system, value_size)
+        how.setdefault("primary", args.primary)
+        run = functools.partial(run_case, scale, system, workload, how)
+        result.append(Case(name, (system,), run))
+
+    for workload in workloads:
+        for system in systems:
+            add(workload, workload, system)
+    if args.only_main:
+        return result
+    for system in those_in(SLOW_SYSTEMS, systems):
+        add("zipf, 300 us", "zipf", system, read_latency_us=SLOW_READ_US)
+    if not args.quick:
+        for workload in those_in(VARIANT_WORKLOADS, workloads):
+            for system in those_in(VARIANT_SYSTEMS, systems):
+                add(f"{workload}, HyperClock", workload, system, primary="hyper")
+                add(f"{workload}, 100 B", workload, system, value_size=100)
+    result.append(Case("look-up CPU", ("csc", "2q"), functools.partial(run_micro, args.quick)))
+    return result
+
+
+def those_in(wanted, available):
+    return [name for name in wanted if name in available]
+
+
+def run_case(scale, system, workload, how, context, number):
+    figures = cache_systems.run(context, scale, system, workload, seed=42 + number, **how)
+    if system == "2q_file":
+        figures["fast_reads_per_op"] = figures["secondary_hits_per_op"]
+    return {system: figures}
+
+
+def run_micro(quick, context, number):
+    out = context.child(
+        [context.program("cache_micro"), f"--blocks={10_000 if quick else 100_000}",
+         f"--seed={42 + number}"]
+    )
+    return json.loads(out)
+
+
+# Targets: device reads and copied bytes of 2q, relative to lru and to csc.
+AGAINST_LRU = {
+    "zipf": (0.90, 0.15),
+    "zipf_scan": (0.87, 0.12),
+    "80_20": (0.97, None),
+    "drift_slow": (0.95, None),
+    "uniform": (1.01, None),
+    "overwrite": (1.03, None),
+}
+AGAINST_CSC = {
+    "zipf": (1.00, 0.55),
+    "zipf_scan": (1.00, 0.55),
+    "80_20": (1.00, 0.55),
+    "drift_slow": (1.02, None),
+    "drift_fast": (1.02, None),
+    "uniform": (1.02, None),
+    "overwrite": (1.02, None),
+}
+
+
+def gates(results):
+    return [
+        *ratio_gates(results, "lru", AGAINST_LRU),
+        *ratio_gates(results, "csc", AGAINST_CSC),
+        cold_gate(results),
+        *cpu_gates(results),
+        *file_gates(results),
+    ]
+
+
+def ratio_gates(results, baseline, targets):
+    for workload, (reads, copied) in targets.items():
+        for metric, what, target in (
+            ("device_reads_per_op", "device reads", reads),
+            ("copied_bytes_per_op", "copied bytes", copied),
+        ):
+            if target is not None:
+                value = results.ratio(workload, metric, "2q", baseline)
+                yield Gate(f"{workload}: {what}, 2q / {baseline}", value, target)
+
+
+def cold_gate(results):
+    ours = results.median("zipf", "2q", "cold_hit_rate")
+    stock = results.median("zipf", "csc", "cold_hit_rate")
+    value = (ours - stock) * 100 if ours is not None and stock is not None else None
+    return Gate("zipf: hit rate from empty, points above csc", value, 4, at_least=True)
+
+
+def cpu_gates(results):
+    for metric in ("hit_ns", "miss_ns"):
+        value = results.ratio("look-up CPU", metric, "2q", "csc")
+        yield Gate(f"look-up CPU: {metric.removesuffix('_ns')}, 2q / csc", value, 1.1)
+
+
+def file_gates(results):
+    reads = against_best(results, "zipf", "device_reads_per_op", min)
+    yield Gate("zipf: device reads, 2q_file / best in memory", reads, 0.6)
+    ops = against_best(results, "zipf, 300 us", "ops_per_s", max)
+    yield Gate("zipf, 300 us: ops/s, 2q_file / best in memory", ops, 1.3, at_least=True)
+
+
+def against_best(results, benchmark, metric, best):
+    ours = results.median(benchmark, "2q_file", metric)
+    others = [results.median(benchmark, system, metric) for system in ("dram", "csc", "2q")]
+    others = [value for value in others if value]
+    return ours / best(others) if ours is not None and others else None
+
+
+BENCHMARK = Benchmark(
+    title="block cache hit rates and device reads, with and without secondary_cache_2q",
+    ground=(
+        "Simulated device: every read of a table file from the page cache takes 80 us more. "
+        "Primary cache 2%, secondary 9% of the data; 4 threads."
+    ),
+    baseline="csc",
+    metrics=METRICS,
+    panels=PANELS,
+    add_arguments=add_arguments,
+    cases=cases,
+    gates=gates,
+)

@@ -1,0 +1,94 @@
+"""The systems that the cache benchmark and the cache demo compare, and how one is run."""
+
+import dataclasses
+import json
+import os
+import shutil
+
+# Shares of the data, in percent.
+PRIMARY, SECONDARY = 2, 9
+# The cache file is this many times as large as the secondary cache in memory.
+FILE_FACTOR = 5
+
+SYSTEMS = ("dram", "csc", "lru", "2q", "2q_paper", "2q_file")
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How much data there is, and how many operations a run has."""
+
+    data_mb: int
+    value_size: int
+    cold_ops: int
+    warmup_ops: int
+    ops: int
+
+    @property
+    def num_keys(self):
+        return self.data_mb * 10**6 // self.value_size
+
+    def share(self, percent):
+        return self.data_mb * 10**6 * percent // 100
+
+
+def fill(context, scale):
+    """The database of this size; filled once, whatever reads it."""
+
+    def make(folder):
+        context.child([context.program("cache_driver"), "--mode=fill", *_data(folder, scale)])
+
+    return context.shared(f"db-{scale.data_mb}-{scale.value_size}", make)
+
+
+def run(context, scale, system, workload, primary="lru", read_latency_us=80, seed=42, extra=()):
+    """Figures of one run over its own copy of the database."""
+    copy = context.link_copy(fill(context, scale))
+    cache_file = context.path("cache-file")
+    try:
+        out = context.child(
+            [
+                context.program("cache_driver"),
+                *_data(copy, scale),
+                *cache_flags(system, scale, cache_file),
+                f"--workload={workload}",
+                f"--primary={primary}",
+                f"--read_latency_us={read_latency_us}",
+                f"--cold_ops={scale.cold_ops}",
+                f"--warmup_ops={scale.warmup_ops}",
+                f"--ops={scale.ops}",
+                f"--seed={seed}",
+                *extra,
+            ]
+        )
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+        if os.path.exists(cache_file):
+            os.unlink(cache_file)
+    return json.loads(out)["figures"]
+
+
+def cache_flags(system, scale, cache_file):
+    """All systems get the same memory; `dram` has all of it in the primary cache."""
+    if system == "dram":
+        return [f"--primary_bytes={scale.share(PRIMARY + SECONDARY)}"]
+    uri = secondary_uri(system, scale.share(SECONDARY), cache_file)
+    flags = [f"--primary_bytes={scale.share(PRIMARY)}", f"--secondary={uri}"]
+    if system == "2q_file":
+        # Without the slow device's pace blocks would be offered faster than any disk can take them.
+        flags.append("--slow_warmup")
+    return flags
+
+
+def secondary_uri(system, capacity, cache_file=None):
+    if system == "csc":
+        return f"compressed_secondary_cache://capacity={capacity};compression_type=kNoCompression"
+    if system == "2q_file":
+        return (
+            f"id=TwoQSecondaryCache;capacity={capacity * FILE_FACTOR};policy=2q;"
+            f"storage=file;path={cache_file}"
+        )
+    return f"id=TwoQSecondaryCache;capacity={capacity};policy={system}"
+
+
+def _data(folder, scale):
+    return [f"--db={folder}", f"--num_keys={scale.num_keys}", f"--value_size={scale.value_size}"]
