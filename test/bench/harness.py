@@ -52,6 +52,8 @@ class Case:
     systems: tuple
     # run(context, round) -> {system: {metric: value}}
     run: Callable
+    # Takes part in the first rounds only; None: in all.
+    rounds: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,7 +233,12 @@ def load(package, name):
 def run_rounds(benchmark, args, context):
     """Every round runs every case once, so that a slow minute of the machine hits all systems."""
     results = Results()
-    todo = [(r, case) for r in range(args.rounds) for case in benchmark.cases(args)]
+    todo = [
+        (number, case)
+        for number in range(args.rounds)
+        for case in benchmark.cases(args)
+        if case.rounds is None or number < case.rounds
+    ]
     progress = Progress(len(todo))
     for done, (number, case) in enumerate(todo):
         progress.show(done, [case for _, case in todo[done:]])
