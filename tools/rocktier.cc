@@ -37,9 +37,9 @@ void PrintHelp(FILE* out) {
 }
 
 int PrintVersion() {
-  printf("rocktier %s for RocksDB %d.%d.%d, with", Version(), ROCKSDB_MAJOR, ROCKSDB_MINOR,
+  printf("rocktier %s for RocksDB %d.%d.%d", Version(), ROCKSDB_MAJOR, ROCKSDB_MINOR,
          ROCKSDB_PATCH);
-  const char* separator = " ";
+  const char* separator = ", with ";
   for (const Command& command : Commands()) {
     if (command.run != nullptr) {
       printf("%s%s", separator, command.plugin);
