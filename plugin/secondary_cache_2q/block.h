@@ -38,7 +38,8 @@ struct Block {
   size_t charge = 0;  // bytes against the capacity
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
-  uint32_t size = 0;  // stored bytes
+  bool promoted = false;  // the primary cache has a copy; guarded by the shard's mutex
+  uint32_t size = 0;      // stored bytes
   uint16_t key_size = 0;
   Encoding encoding;
 

@@ -50,18 +50,18 @@ class ReadyResult : public SecondaryCacheResultHandle {
 class PendingResult : public SecondaryCacheResultHandle {
  public:
   PendingResult(TwoQSecondaryCache* cache, Block* block, std::unique_ptr<Read> read,
-                const Cache::CacheItemHelper* helper, Cache::CreateContext* context, bool move)
+                const Cache::CacheItemHelper* helper, Cache::CreateContext* context, bool promote)
       : cache_(cache),
         block_(block),
         read_(std::move(read)),
         helper_(helper),
         context_(context),
-        move_(move) {}
+        promote_(promote) {}
 
   ~PendingResult() override {
     if (read_ != nullptr) {  // given up
       read_.reset();
-      cache_->FinishLookup(block_, Status::OK(), /*moved=*/false);
+      cache_->FinishLookup(block_, Status::OK(), /*promoted=*/false);
     }
   }
 
@@ -90,7 +90,7 @@ class PendingResult : public SecondaryCacheResultHandle {
       s = cache_->CreateObject(*block_, bytes, helper_, context_, &value_, &size_);
     }
     read_.reset();
-    cache_->FinishLookup(block_, s, move_);
+    cache_->FinishLookup(block_, s, promote_);
   }
 
   TwoQSecondaryCache* const cache_;
@@ -98,7 +98,7 @@ class PendingResult : public SecondaryCacheResultHandle {
   std::unique_ptr<Read> read_;
   const Cache::CacheItemHelper* const helper_;
   Cache::CreateContext* const context_;
-  const bool move_;
+  const bool promote_;
   Cache::ObjectPtr value_ = nullptr;
   size_t size_ = 0;
 };
@@ -294,20 +294,21 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   if (block == nullptr) {
     return nullptr;
   }
-  const bool move = advise_erase && in_force_.exclusive;
-  kept_in_sec_cache = !move;
+  // What the primary cache keeps, it shall offer when it lets it go, though we may still have it: so that
+  // we know when that is, and may evict blocks that both have.
+  kept_in_sec_cache = !advise_erase;
   const Slice view = store_->View(block);
   if (view.data() != nullptr) {
     Cache::ObjectPtr value = nullptr;
     size_t charge = 0;
     Status s = CreateObject(*block, view, helper, create_context, &value, &charge);
-    FinishLookup(block, s, move);
+    FinishLookup(block, s, advise_erase);
     return s.ok() ? std::make_unique<ReadyResult>(value, charge) : nullptr;
   }
   std::unique_ptr<Read> read = store_->NewRead(block);
   read->Start(/*async=*/!wait);
-  auto result =
-      std::make_unique<PendingResult>(this, block, std::move(read), helper, create_context, move);
+  auto result = std::make_unique<PendingResult>(this, block, std::move(read), helper,
+                                                create_context, advise_erase);
   if (wait) {
     result->Wait();
     if (result->Value() == nullptr) {
@@ -336,7 +337,7 @@ Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
                            /*allocator=*/nullptr, object, charge);
 }
 
-void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool moved) {
+void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool promoted) {
   Shard& shard = ShardFor(block->hash);
   if (!s.ok()) {
     // A block that cannot be read or made an object of will not get better.
@@ -344,8 +345,10 @@ void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool moved)
       shard.CountCorrupt();
     }
     shard.EraseBlock(block, /*moved=*/false);
-  } else if (moved) {
+  } else if (promoted && in_force_.exclusive) {
     shard.EraseBlock(block, /*moved=*/true);
+  } else if (promoted) {
+    shard.Promote(block);
   }
   store_->Release(block);
 }

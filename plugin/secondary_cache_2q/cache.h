@@ -61,8 +61,9 @@ class TwoQSecondaryCache : public SecondaryCache {
   Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
                       Cache::CreateContext* context, Cache::ObjectPtr* object,
                       size_t* charge) const;
-  // A look-up found the block, and made an object of it or not. Drops the reference.
-  void FinishLookup(Block* block, const Status& s, bool moved);
+  // A look-up found the block, and made an object of it or not; `promoted`: the primary cache keeps that
+  // object. Drops the reference.
+  void FinishLookup(Block* block, const Status& s, bool promoted);
 
  private:
   friend class TwoQSecondaryCacheTest;

@@ -27,6 +27,8 @@ class Fifo {
     *position = first_++;
     return hash;
   }
+  // How many were pushed since the one at this position.
+  uint64_t Age(uint64_t position) const { return first_ + hashes_.size() - 1 - position; }
   size_t size() const { return hashes_.size(); }
   size_t MemoryUsage() const { return hashes_.size() * sizeof(uint64_t); }
 

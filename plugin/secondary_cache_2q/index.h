@@ -14,18 +14,20 @@ namespace secondary_cache_2q {
 // What is known of a key: a block in AM, a reference in A1, a reference marked for admission.
 enum class Kind : uint8_t { kNone = 0, kBlock = 1, kGhost = 2, kMarked = 3 };
 
-// One word: the kind in the two lowest bits; above them the block's address or the reference's
-// position in its FIFO.
+// One word: the kind in the two lowest bits; above them the block's address, or whether the reference
+// is to a victim of AM, and the reference's position in its FIFO.
 class Known {
  public:
   Known() = default;
   explicit Known(Block* block)
       : word_(reinterpret_cast<uintptr_t>(block) | static_cast<uint64_t>(Kind::kBlock)) {}
-  Known(Kind kind, uint64_t position) : word_(position << 2 | static_cast<uint64_t>(kind)) {}
+  Known(Kind kind, uint64_t position, bool victim = false)
+      : word_(position << 3 | uint64_t{victim} << 2 | static_cast<uint64_t>(kind)) {}
 
   Kind kind() const { return static_cast<Kind>(word_ & 3); }
   Block* block() const { return reinterpret_cast<Block*>(word_ & ~uint64_t{3}); }
-  uint64_t position() const { return word_ >> 2; }
+  bool victim() const { return (word_ & 4) != 0; }
+  uint64_t position() const { return word_ >> 3; }
 
  private:
   uint64_t word_ = 0;

@@ -8,6 +8,14 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
+namespace {
+
+// Of how many victims one is a block that the primary cache has too, while the hot set is stable; while it
+// moves, all are as long as there are any. More of them use AM better and cost more copies.
+constexpr uint64_t kPromotedVictim = 6;
+
+}  // namespace
+
 TwoQ::TwoQ(Policy policy, double ghost_ratio) : policy_(policy), ghost_ratio_(ghost_ratio) {}
 
 Block* TwoQ::Lookup(uint64_t hash, bool* ghost_hit) {
@@ -18,21 +26,21 @@ Block* TwoQ::Lookup(uint64_t hash, bool* ghost_hit) {
   const Known known = index_.Find(hash);
   switch (known.kind()) {
     case Kind::kBlock:
-      if (known.block() != newest_) {
-        Unlink(known.block());
-        Link(known.block());
-      }
+      Return(known.block());
       return known.block();
     case Kind::kGhost:
       *ghost_hit = true;
       if (policy_ == Policy::k2Q) {
-        Remember(hash, Kind::kMarked);
+        if (static_cast<double>(ghosts_.Age(known.position())) < BaseCapacity()) {
+          window_.OnReturn(known.victim());
+        }
+        Mark(hash);
       }
       return nullptr;
     case Kind::kMarked:
       // It never came to be offered: asked for again, it stays marked as if it were new.
       *ghost_hit = true;
-      Remember(hash, Kind::kMarked);
+      Mark(hash);
       return nullptr;
     case Kind::kNone:
       return nullptr;
@@ -53,15 +61,29 @@ bool TwoQ::Offer(uint64_t hash, bool room) {
     return true;
   }
   if (kind != Kind::kBlock) {
-    Remember(hash, Kind::kGhost);
+    Remember(hash, /*victim=*/false);
   }
   return false;
+}
+
+void TwoQ::Promote(Block* block) {
+  am_.Remove(block);
+  block->promoted = true;
+  promoted_.PushNewest(block);
+}
+
+void TwoQ::Return(Block* block) {
+  if (block != am_.newest) {
+    ListOf(block)->Remove(block);
+    block->promoted = false;
+    am_.PushNewest(block);
+  }
 }
 
 void TwoQ::Add(Block* block) {
   assert(Find(block->hash) == nullptr);
   index_.Set(block->hash, Known(block));
-  Link(block);
+  am_.PushNewest(block);
   blocks_++;
 }
 
@@ -71,46 +93,57 @@ Block* TwoQ::Find(uint64_t hash) const {
 }
 
 Block* TwoQ::Victim() {
-  Block* block = oldest_;
+  // The one promoted last will be away for longest.
+  const bool promoted =
+      window_.factor() > 1 || evictions_ % kPromotedVictim == 0 || am_.oldest == nullptr;
+  Block* block = promoted && promoted_.newest != nullptr ? promoted_.newest : am_.oldest;
   if (block == nullptr) {
     return nullptr;
   }
-  Unlink(block);
+  evictions_++;
+  ListOf(block)->Remove(block);
   blocks_--;
   if (policy_ == Policy::kLru) {
     index_.Erase(block->hash);
+  } else if (block->promoted) {
+    Mark(block->hash);
   } else {
-    Remember(block->hash, Kind::kGhost);
+    Remember(block->hash, /*victim=*/true);
   }
   return block;
 }
 
 void TwoQ::Remove(Block* block, bool moved) {
-  Unlink(block);
+  ListOf(block)->Remove(block);
   blocks_--;
   if (moved && policy_ != Policy::kLru) {
-    Remember(block->hash, Kind::kMarked);
+    Mark(block->hash);
   } else {
     index_.Erase(block->hash);
   }
 }
 
-void TwoQ::Link(Block* block) {
+void TwoQ::List::PushNewest(Block* block) {
   block->newer = nullptr;
-  block->older = newest_;
-  (newest_ != nullptr ? newest_->newer : oldest_) = block;
-  newest_ = block;
+  block->older = newest;
+  (newest != nullptr ? newest->newer : oldest) = block;
+  newest = block;
 }
 
-void TwoQ::Unlink(Block* block) {
-  (block->newer != nullptr ? block->newer->older : newest_) = block->older;
-  (block->older != nullptr ? block->older->newer : oldest_) = block->newer;
+void TwoQ::List::Remove(Block* block) {
+  (block->newer != nullptr ? block->newer->older : newest) = block->older;
+  (block->older != nullptr ? block->older->newer : oldest) = block->newer;
 }
 
-void TwoQ::Remember(uint64_t hash, Kind kind) {
-  Fifo* fifo = kind == Kind::kGhost ? &ghosts_ : &marked_;
-  index_.Set(hash, Known(kind, fifo->Push(hash)));
-  Trim(fifo, kind);
+void TwoQ::Remember(uint64_t hash, bool victim) {
+  index_.Set(hash, Known(Kind::kGhost, ghosts_.Push(hash), victim));
+  window_.OnPush(victim);
+  Trim(&ghosts_, Kind::kGhost);
+}
+
+void TwoQ::Mark(uint64_t hash) {
+  index_.Set(hash, Known(Kind::kMarked, marked_.Push(hash)));
+  Trim(&marked_, Kind::kMarked);
 }
 
 void TwoQ::Trim(Fifo* fifo, Kind kind) {
@@ -126,11 +159,11 @@ void TwoQ::Trim(Fifo* fifo, Kind kind) {
 }
 
 size_t TwoQ::GhostCapacity() const {
-  auto wanted = static_cast<size_t>(ghost_ratio_ * static_cast<double>(blocks_));
+  double wanted = BaseCapacity();
   if (policy_ == Policy::k2Q) {
-    wanted = std::max<size_t>(wanted, 2 * residency_.blocks());
+    wanted = std::max(wanted * window_.factor(), 2.0 * static_cast<double>(residency_.blocks()));
   }
-  return std::min(wanted, ghost_limit_);
+  return std::min(static_cast<size_t>(wanted), ghost_limit_);
 }
 
 }  // namespace secondary_cache_2q

@@ -10,6 +10,7 @@
 #include "plugin/secondary_cache_2q/index.h"
 #include "plugin/secondary_cache_2q/residency.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+#include "plugin/secondary_cache_2q/window.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -37,11 +38,18 @@ class TwoQ {
   // fill the cache with blocks that nobody has asked for twice.
   bool Offer(uint64_t hash, bool room);
 
+  // The primary cache took a block that stays here.
+  void Promote(Block* block);
+  // A block of AM leaves the primary cache: it is the most recently used one again.
+  void Return(Block* block);
+
   // Puts a block into AM as the most recently used one. Requires that AM has none with this hash.
   void Add(Block* block);
   Block* Find(uint64_t hash) const;
 
-  // Takes the least recently used block out of AM; A1 remembers it. Null if AM is empty.
+  // Takes a block out of AM to make room: the least recently used one, which A1 remembers, and every
+  // other time one that the primary cache has too, which is taken back when it leaves that cache.
+  // Null if AM is empty.
   Block* Victim();
 
   // Takes a block out of AM without a trace, or, with `moved`, so that its next offer is accepted:
@@ -63,10 +71,20 @@ class TwoQ {
   static constexpr size_t kGhostBytes = 32;
 
  private:
-  void Link(Block* block);
-  void Unlink(Block* block);
-  void Remember(uint64_t hash, Kind kind);
+  // A list of blocks in LRU order.
+  struct List {
+    Block* newest = nullptr;
+    Block* oldest = nullptr;
+    void PushNewest(Block* block);
+    void Remove(Block* block);
+  };
+
+  List* ListOf(const Block* block) { return block->promoted ? &promoted_ : &am_; }
+  void Remember(uint64_t hash, bool victim);
+  void Mark(uint64_t hash);
   void Trim(Fifo* fifo, Kind kind);
+  // What A1 takes by ghost_ratio alone, and in force.
+  double BaseCapacity() const { return ghost_ratio_ * static_cast<double>(blocks_); }
   size_t GhostCapacity() const;
 
   const Policy policy_;
@@ -76,8 +94,10 @@ class TwoQ {
   Fifo ghosts_;  // A1
   Fifo marked_;  // references that a look-up found in A1
   Residency residency_;
-  Block* newest_ = nullptr;
-  Block* oldest_ = nullptr;
+  Window window_;
+  List am_;
+  List promoted_;  // blocks of AM that the primary cache has too
+  uint64_t evictions_ = 0;
   size_t blocks_ = 0;
 };
 

@@ -26,7 +26,8 @@ namespace secondary_cache_2q {
 // Which blocks that leave the primary cache are kept.
 enum class Policy : char {
   // 2Q made to work behind a primary cache: a reference found by a look-up is kept aside until the
-  // block leaves the primary cache, A1 is large, and the free room of an empty cache is filled once.
+  // block leaves the primary cache, the free room of an empty cache is filled once, A1 is large and
+  // grows while the hot set moves, and room is made first of all by blocks that both caches have.
   k2Q,
   // Algorithm 1 of the paper to the letter: a block that leaves the primary cache is kept if AM has
   // room or A1 knows it; else A1 takes its reference.
@@ -70,15 +71,17 @@ struct TwoQSecondaryCacheOptions {
   Policy policy = Policy::k2Q;
 
   // References in A1 as a share of the blocks in AM. More remember a block for longer, so that rarer
-  // blocks are admitted; each costs 32 bytes, charged to `capacity` with storage=dram. With
-  // policy=2q A1 also grows to twice the number of blocks in the primary cache where that is more
-  // (the number is estimated from the stream of look-ups). From 0 to 16; -1 stands for the default
-  // of the policy: 0.5 for 2q and 0.05, the paper's value, for 2q_paper. Not used by lru.
+  // blocks are admitted; each costs 32 bytes, charged to `capacity` with storage=dram, and all together
+  // take a sixteenth of `capacity` at most. With policy=2q this is the least: A1 grows up to eightfold
+  // while the hot set moves, and to twice the number of blocks in the primary cache where that is more
+  // (the number is estimated from the stream of look-ups). From 0 to 16; -1 stands for the default of
+  // the policy: 0.5 for 2q and 0.05, the paper's value, for 2q_paper. Not used by lru.
   double ghost_ratio = -1;
 
-  // false: a block stays here when the primary cache takes it (no second copy is ever written).
-  // true: a hit that the primary cache keeps removes the block here, and it is written again when it
-  // leaves the primary cache. Uses the space better by a little and copies more. Default: false.
+  // false: a block stays here when the primary cache takes it, and is among the first to go when room is
+  // needed; it is written again when it leaves the primary cache only if it had to go.
+  // true: a hit that the primary cache keeps removes the block here at once. Uses the space better by a
+  // little while the hot set is stable, and copies more. Default: false.
   bool exclusive = false;
 
   // The cache is cut into 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default,

@@ -34,6 +34,7 @@ uint64_t FileOfKey(const Slice& key) {
 Shard::Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store)
     : store_(store),
       charge_metadata_(store->ChargesMetadata()),
+      fills_any_(options.policy == Policy::k2QPaper),
       policy_(options.policy, GhostRatio(options)),
       capacity_(capacity),
       unused_(capacity) {
@@ -65,14 +66,15 @@ bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.offers++;
-    const Block* held = policy_.Find(hash);
-    const bool room = size <= unused_ && HasRoom(size);
+    Block* held = policy_.Find(hash);
+    const bool room = HasRoom(size) && (fills_any_ || size <= unused_);
     if (capacity_ > 0 && held == nullptr && (force || policy_.Offer(hash, room))) {
       return true;
     }
-    // One that is held already needs no second copy: a key's bytes never change.
     if (held == nullptr || held->Key() != key) {
       stats_.rejected++;
+    } else {
+      policy_.Return(held);  // no second copy: a key's bytes never change
     }
     victims = Shrink();  // a new reference may have made A1 larger
   }
@@ -161,6 +163,13 @@ void Shard::EraseFile(uint64_t file) {
     }
   }
   ReleaseAll(victims);
+}
+
+void Shard::Promote(Block* block) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (policy_.Find(block->hash) == block && !block->promoted) {
+    policy_.Promote(block);
+  }
 }
 
 void Shard::SetCapacity(size_t capacity) {

@@ -49,6 +49,8 @@ class Shard {
   void Erase(const Slice& key, uint64_t hash);
   // Removes exactly this block, if it is still in AM. `moved`: it went to the primary cache.
   void EraseBlock(Block* block, bool moved);
+  // The primary cache keeps a copy of this block from now on, and will offer it when it lets it go.
+  void Promote(Block* block);
   // Removes the blocks of an SST, given by the first eight bytes of its cache keys.
   void EraseFile(uint64_t file);
 
@@ -71,6 +73,7 @@ class Shard {
 
   Store* const store_;
   const bool charge_metadata_;
+  const bool fills_any_;  // any room is filled with any block, as Algorithm 1 has it
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.

@@ -155,9 +155,27 @@ TEST(CacheTest, InclusiveKeepsWhatThePrimaryCacheTakes) {
   EXPECT_TRUE(cache->SupportForceErase());
   Offer(cache.get(), Key(1), "one");
   bool kept = false;
-  EXPECT_EQ("one", Get(cache.get(), Key(1), /*advise_erase=*/true, &kept));
+  EXPECT_EQ("one", Get(cache.get(), Key(1), /*advise_erase=*/false, &kept));
   EXPECT_TRUE(kept);
+  // It says that it does not keep it, to be told when the primary cache lets it go.
+  EXPECT_EQ("one", Get(cache.get(), Key(1), /*advise_erase=*/true, &kept));
+  EXPECT_FALSE(kept);
+  Offer(cache.get(), Key(1), "one");
   EXPECT_EQ("one", Get(cache.get(), Key(1)));
+  EXPECT_EQ(3u, Stats(cache).copied_bytes);  // no second copy
+}
+
+TEST(CacheTest, BlocksThatThePrimaryCacheHasMakeRoomAndAreTakenBack) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0");
+  for (uint64_t i = 0; i < 200; i++) {
+    Touch(cache.get(), Key(i), Noise(i, 4000));
+  }
+  Get(cache.get(), Key(3), /*advise_erase=*/true);  // 3 is the most recently used one, and promoted
+  Offer(cache.get(), Key(1000), Noise(1000, 4000), /*force=*/true);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(3)));
+  EXPECT_TRUE(Noise(0, 4000) == Get(cache.get(), Key(0)));  // the least recently used one stayed
+  Offer(cache.get(), Key(3), Noise(3, 4000));
+  EXPECT_TRUE(Noise(3, 4000) == Get(cache.get(), Key(3)));
 }
 
 TEST(CacheTest, ExclusiveGivesItAwayAndTakesItBack) {

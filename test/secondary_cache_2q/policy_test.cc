@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "test_util/testharness.h"
 #include "util/random.h"
@@ -174,6 +174,54 @@ TEST(PolicyTest, BlockMovedToThePrimaryCacheIsTakenBack) {
     EXPECT_FALSE(s.Holds(4));
     EXPECT_TRUE(s.Offer(4));
   }
+}
+
+TEST(PolicyTest, SomeVictimsAreBlocksThatThePrimaryCacheHas) {
+  TwoQ policy(Policy::k2Q, 0.5);
+  Block blocks[20];
+  for (uint64_t i = 0; i < 20; i++) {
+    blocks[i].hash = i + 1;
+    policy.Add(&blocks[i]);
+  }
+  policy.Promote(&blocks[10]);
+  policy.Promote(&blocks[11]);
+  policy.Promote(&blocks[12]);
+  policy.Return(&blocks[12]);               // left the primary cache: an ordinary block again
+  EXPECT_EQ(&blocks[11], policy.Victim());  // promoted last
+  for (uint64_t i = 0; i < 5; i++) {
+    EXPECT_EQ(&blocks[i], policy.Victim());  // then the least recently used ones
+  }
+  EXPECT_EQ(&blocks[10], policy.Victim());        // every sixth
+  EXPECT_TRUE(policy.Offer(11, /*room=*/false));  // taken back at its offer
+  EXPECT_FALSE(policy.Offer(1, /*room=*/false));  // an ordinary victim is not
+  std::vector<Block*> rest;
+  while (Block* victim = policy.Victim()) {
+    rest.push_back(victim);
+  }
+  EXPECT_EQ(13u, rest.size());
+  EXPECT_EQ(&blocks[12], rest.back());  // most recently used
+  EXPECT_EQ(0u, policy.blocks());
+}
+
+TEST(WindowTest, OpensWhileTheHotSetMoves) {
+  Window window;
+  EXPECT_EQ(1, window.factor());
+  // Newcomers return, victims do not.
+  auto run = [&window](int victims_per_100, int newcomers_per_100) {
+    for (int i = 0; i < 40000; i++) {
+      const bool victim = i % 4 == 0;
+      window.OnPush(victim);
+      if (i / 4 % 100 < (victim ? victims_per_100 : newcomers_per_100)) {
+        window.OnReturn(victim);
+      }
+    }
+  };
+  run(2, 20);
+  EXPECT_EQ(8, window.factor());
+  run(20, 20);  // they return alike: a little open
+  EXPECT_EQ(1.5, window.factor());
+  run(40, 20);  // victims return more often: closed
+  EXPECT_EQ(1, window.factor());
 }
 
 TEST(PolicyTest, RemovedBlockLeavesNoReference) {
