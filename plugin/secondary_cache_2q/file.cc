@@ -24,6 +24,9 @@ namespace {
 // Writes that run side by side.
 constexpr size_t kWriteBatch = 32;
 
+// Of the capacity that may be staged, and so be lost when the process is killed.
+constexpr size_t kStagedShare = 8;
+
 FileBlock* AsFile(Block* block) { return static_cast<FileBlock*>(block); }
 
 }  // namespace
@@ -102,7 +105,9 @@ class FileRead : public Read {
 };
 
 FileStore::FileStore(const TwoQSecondaryCacheOptions& options, int shard_bits)
-    : options_(options), shard_bits_(shard_bits) {}
+    : options_(options),
+      shard_bits_(shard_bits),
+      max_staged_(std::min(options.write_buffer_size, options.capacity / kStagedShare)) {}
 
 Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
                        std::unique_ptr<FileStore>* result) {
@@ -181,7 +186,7 @@ Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, B
     return Room::kNever;
   }
   const size_t length = units * superblock_.block_size;
-  if (staged_bytes_.load(std::memory_order_relaxed) + length > options_.write_buffer_size) {
+  if (staged_bytes_.load(std::memory_order_relaxed) + length > max_staged_) {
     return Room::kBusy;
   }
   Part* part = parts_[shard].get();

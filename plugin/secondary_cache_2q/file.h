@@ -98,6 +98,7 @@ class FileStore : public Store {
 
   const TwoQSecondaryCacheOptions options_;
   const int shard_bits_;
+  const size_t max_staged_;  // bytes
   // Constant after Open().
   int lock_ = -1;  // descriptor of the lock file
   Superblock superblock_;

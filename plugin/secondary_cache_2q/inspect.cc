@@ -111,6 +111,7 @@ Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
   info->block_size = superblock.block_size;
   info->shards = superblock.shards;
   info->slots = superblock.slots;
+  info->read = verify;
   const Input input(path);
   return ScanIndex(input, superblock, info, [&](const Slot& slot) {
     return verify ? VerifyBlock(input, superblock, slot, info) : Status::OK();
@@ -134,8 +135,10 @@ void ForEachField(const CacheFileInfo& info, const Field& field) {
   number("blocks", info.blocks);
   number("block_bytes", info.block_bytes);
   number("bad_slots", info.bad_slots);
-  number("verified", info.verified);
-  number("corrupt", info.corrupt);
+  if (info.read) {
+    number("verified", info.verified);
+    number("corrupt", info.corrupt);
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "plugin/secondary_cache_2q/options.h"
 
 #include <cstddef>
+#include <map>
 
 #include "plugin/secondary_cache_2q/codec.h"
 
@@ -21,27 +22,27 @@ constexpr size_t kMinShardFile = 4 << 20;
 constexpr int kDefaultShardBits = 4;
 constexpr int kMaxShardBits = 12;
 
-const std::unordered_map<std::string, Policy>& Policies() {
-  static const std::unordered_map<std::string, Policy> names = {
+const std::map<std::string, Policy>& Policies() {
+  static const std::map<std::string, Policy> names = {
       {"2q", Policy::k2Q}, {"2q_paper", Policy::k2QPaper}, {"lru", Policy::kLru}};
   return names;
 }
 
-const std::unordered_map<std::string, Storage>& Storages() {
-  static const std::unordered_map<std::string, Storage> names = {{"dram", Storage::kDram},
-                                                                 {"file", Storage::kFile}};
+const std::map<std::string, Storage>& Storages() {
+  static const std::map<std::string, Storage> names = {{"dram", Storage::kDram},
+                                                       {"file", Storage::kFile}};
   return names;
 }
 
-const std::unordered_map<std::string, Io>& Ios() {
-  static const std::unordered_map<std::string, Io> names = {
+const std::map<std::string, Io>& Ios() {
+  static const std::map<std::string, Io> names = {
       {"auto", Io::kAuto}, {"uring", Io::kUring}, {"pread", Io::kPread}, {"pmem", Io::kPmem}};
   return names;
 }
 
 // An enum option whose parse error names the option and the values it takes.
 template <typename T>
-OptionTypeInfo Named(int offset, const std::unordered_map<std::string, T>& (*names)()) {
+OptionTypeInfo Named(int offset, const std::map<std::string, T>& (*names)()) {
   OptionTypeInfo info(offset, OptionType::kEnum);
   info.SetParseFunc([names](const ConfigOptions&, const std::string& name, const std::string& value,
                             void* address) {

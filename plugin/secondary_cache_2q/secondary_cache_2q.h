@@ -107,8 +107,9 @@ struct TwoQSecondaryCacheOptions {
   // Falls back to buffered I/O where the file system refuses. Default: true.
   bool direct_io = true;
 
-  // Bytes of admitted blocks that may wait to be written (storage=file). A block that finds no room
-  // is dropped and counted. At least 64K. Default: 16M.
+  // Bytes of admitted blocks that may wait to be written (storage=file), but never more than an eighth
+  // of `capacity`. A block that finds no room is dropped and counted; one that still waits when the
+  // process is killed is lost. At least 64K. Default: 16M.
   size_t write_buffer_size = 16 << 20;
 };
 
@@ -171,9 +172,10 @@ struct CacheFileInfo {
   uint64_t slots = 0;        // blocks that the index can hold
   uint64_t blocks = 0;       // blocks that the index names
   uint64_t block_bytes = 0;  // bytes of these blocks, as stored
-  uint64_t bad_slots = 0;    // index entries that fail their checksum or contradict another one
-  uint64_t verified = 0;     // blocks whose bytes were read and are intact (VerifyCacheFile only)
-  uint64_t corrupt = 0;      // blocks whose bytes do not match the index (VerifyCacheFile only)
+  uint64_t bad_slots = 0;    // index entries that are damaged or point out of the data area
+  bool read = false;         // the bytes of the blocks were read (VerifyCacheFile)
+  uint64_t verified = 0;     // of these blocks: intact
+  uint64_t corrupt = 0;      // of these blocks: not what the index says
   std::string ToString() const;
   std::string ToJson() const;
 };

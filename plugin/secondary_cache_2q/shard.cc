@@ -14,6 +14,9 @@ namespace {
 // A1 and the marked references take at most this share of the capacity each.
 constexpr size_t kGhostShare = 16;
 
+// SSTs remembered as erased.
+constexpr size_t kMaxDead = 4096;
+
 double GhostRatio(const TwoQSecondaryCacheOptions& options) {
   if (options.ghost_ratio >= 0) {
     return options.ghost_ratio;
@@ -68,7 +71,7 @@ bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
     stats_.offers++;
     Block* held = policy_.Find(hash);
     const bool room = HasRoom(size) && (fills_any_ || size <= unused_);
-    if (capacity_ > 0 && held == nullptr && (force || policy_.Offer(hash, room))) {
+    if (capacity_ > 0 && held == nullptr && !Dead(key) && (force || policy_.Offer(hash, room))) {
       return true;
     }
     if (held == nullptr || held->Key() != key) {
@@ -151,6 +154,7 @@ void Shard::EraseFile(uint64_t file) {
   Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    Bury(file);
     for (auto it = files_.find(file); it != files_.end(); it = files_.find(file)) {
       Block* block = it->second;
       policy_.Remove(block, /*moved=*/false);
@@ -225,6 +229,16 @@ bool Shard::Take(Block* block) {
   usage_ += block->charge;
   unused_ -= std::min(unused_, block->charge);
   return true;
+}
+
+void Shard::Bury(uint64_t file) {
+  if (dead_.insert(file).second) {
+    dead_order_.push_back(file);
+  }
+  if (dead_order_.size() > kMaxDead) {
+    dead_.erase(dead_order_.front());
+    dead_order_.pop_front();
+  }
 }
 
 void Shard::LinkFile(Block* block) {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "plugin/secondary_cache_2q/block.h"
 #include "plugin/secondary_cache_2q/policy.h"
@@ -14,6 +16,10 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
+
+// The SST that a block cache key belongs to: by OffsetableCacheKey all keys of an SST share their first
+// eight bytes, and no two SSTs do. 0 for a key that is not of an SST.
+uint64_t FileOfKey(const Slice& key);
 
 // One part of the cache: the policy's state for its share of the keys, and the accounting.
 //
@@ -51,7 +57,8 @@ class Shard {
   void EraseBlock(Block* block, bool moved);
   // The primary cache keeps a copy of this block from now on, and will offer it when it lets it go.
   void Promote(Block* block);
-  // Removes the blocks of an SST, given by the first eight bytes of its cache keys.
+  // Removes the blocks of an SST, given by the first eight bytes of its cache keys, and takes no more of
+  // them.
   void EraseFile(uint64_t file);
 
   void SetCapacity(size_t capacity);
@@ -65,6 +72,8 @@ class Shard {
   size_t Metadata() const;
   bool HasRoom(size_t charge) const;
   bool Take(Block* block);
+  void Bury(uint64_t file);
+  bool Dead(const Slice& key) const { return !dead_.empty() && dead_.count(FileOfKey(key)) > 0; }
   void LinkFile(Block* block);
   void UnlinkFile(Block* block);
   void Forget(Block* block);
@@ -85,12 +94,11 @@ class Shard {
   // of it, else each promotion would let a cold block in.
   size_t unused_;
   std::unordered_map<uint64_t, Block*> files_;  // head of the list of an SST's blocks
+  // SSTs that were erased lately: the primary cache still has blocks of them to offer.
+  std::unordered_set<uint64_t> dead_;
+  std::deque<uint64_t> dead_order_;
   TwoQSecondaryCacheStats stats_;
 };
-
-// The SST that a block cache key belongs to: by OffsetableCacheKey all keys of an SST share their first
-// eight bytes, and no two SSTs do. 0 for a key that is not of an SST.
-uint64_t FileOfKey(const Slice& key);
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

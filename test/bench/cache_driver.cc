@@ -18,6 +18,7 @@
 #include "reader_thread.h"
 #include "records.h"
 #include "slow_device_fs.h"
+#include "test/support/open_db.h"
 
 DEFINE_string(mode, "run", "fill: writes a database; run: runs a workload over a filled one");
 DEFINE_string(db, "", "directory of the database");
@@ -109,7 +110,9 @@ Status Bench::Open() {
   fs_ = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default());
   env_ = NewCompositeEnv(fs_);
   Status s = cache_.Create(FLAGS_primary, FLAGS_primary_bytes, FLAGS_secondary);
-  if (s.ok()) s = OpenDatabase(DatabaseOptions(env_.get(), cache_.block_cache()), FLAGS_db, &db_);
+  if (s.ok())
+    s = ROCKSDB_NAMESPACE::OpenDb(DatabaseOptions(env_.get(), cache_.block_cache()), FLAGS_db,
+                                  &db_);
   if (!s.ok()) return s;
   keys_ = std::make_unique<KeyChooser>(run_.workload, FLAGS_num_keys, FLAGS_seed);
   if (run_.workload.overwrite_share > 0) versions_ = std::make_unique<Versions>(FLAGS_num_keys);

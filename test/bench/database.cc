@@ -5,6 +5,7 @@
 #include "records.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "test/support/open_db.h"
 
 namespace rocktier_bench {
 
@@ -65,7 +66,7 @@ Status FillDatabase(const std::string& path, uint64_t num_keys, size_t value_siz
   options.write_buffer_size = 64 << 20;
   options.level0_slowdown_writes_trigger = options.level0_stop_writes_trigger = 1 << 20;
   std::unique_ptr<DB> db;
-  Status s = OpenDatabase(options, path, &db);
+  Status s = ROCKSDB_NAMESPACE::OpenDb(options, path, &db);
   if (s.ok()) s = WriteAll(db.get(), num_keys, value_size);
   if (s.ok()) {
     CompactRangeOptions compact;
@@ -73,13 +74,6 @@ Status FillDatabase(const std::string& path, uint64_t num_keys, size_t value_siz
     s = db->CompactRange(compact, nullptr, nullptr);
   }
   if (s.ok()) s = db->Close();
-  return s;
-}
-
-Status OpenDatabase(const Options& options, const std::string& path, std::unique_ptr<DB>* db) {
-  DB* raw = nullptr;
-  Status s = DB::Open(options, path, &raw);
-  db->reset(raw);
   return s;
 }
 

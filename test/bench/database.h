@@ -25,8 +25,4 @@ ROCKSDB_NAMESPACE::Options DatabaseOptions(
 ROCKSDB_NAMESPACE::Status FillDatabase(const std::string& path, uint64_t num_keys,
                                        size_t value_size);
 
-ROCKSDB_NAMESPACE::Status OpenDatabase(const ROCKSDB_NAMESPACE::Options& options,
-                                       const std::string& path,
-                                       std::unique_ptr<ROCKSDB_NAMESPACE::DB>* db);
-
 }  // namespace rocktier_bench

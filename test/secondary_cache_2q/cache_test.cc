@@ -256,6 +256,9 @@ TEST(CacheTest, EraseFilesRemovesAnSstsBlocksOnly) {
   EXPECT_EQ(100u, Stats(cache).erased_obsolete);
   EXPECT_EQ("<none>", Get(cache.get(), Key(3, 7)));
   EXPECT_EQ("block", Get(cache.get(), Key(3, 8)));
+  // What the primary cache still has of them is not taken.
+  Offer(cache.get(), Key(3, 7), "block", /*force=*/true);
+  EXPECT_EQ("<none>", Get(cache.get(), Key(3, 7)));
 }
 
 TEST(CacheTest, RoomOfObsoleteBlocksIsFilledAtOnce) {

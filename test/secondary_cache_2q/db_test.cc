@@ -15,6 +15,7 @@
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "test/secondary_cache_2q/support.h"
+#include "test/support/open_db.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -77,9 +78,7 @@ class DbTest : public testing::TestWithParam<std::pair<const char*, const char*>
 
   void Open(const Options& options) {
     options_ = options;
-    DB* db = nullptr;
-    ASSERT_OK(DB::Open(options, name_, &db));
-    db_.reset(db);
+    ASSERT_OK(OpenDb(options, name_, &db_));
   }
 
   void Close() {
@@ -298,9 +297,8 @@ TEST(TieredCacheTest, AsTheLowerSecondaryCache) {
     options.create_if_missing = true;
     options.compression = kLZ4Compression;
     options.table_factory.reset(NewBlockBasedTableFactory(table));
-    DB* raw = nullptr;
-    ASSERT_OK(DB::Open(options, name, &raw));
-    std::unique_ptr<DB> db(raw);
+    std::unique_ptr<DB> db;
+    ASSERT_OK(OpenDb(options, name, &db));
     for (uint64_t i = 0; i < kKeys; i++) {
       ASSERT_OK(db->Put(WriteOptions(), UserKey(i), std::string(200, 'v') + Value(i)));
     }

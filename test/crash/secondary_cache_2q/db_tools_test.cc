@@ -13,6 +13,7 @@
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/crash/secondary_cache_2q/fixture.h"
+#include "test/support/open_db.h"
 
 namespace rocktier {
 
@@ -44,10 +45,11 @@ class DbToolsTest : public CrashTest, public ::testing::WithParamInterface<const
   std::string Path(const std::string& name) const { return site_.folder + "/" + name; }
 
   std::unique_ptr<DB> Open(const std::string& path, bool read_only = false) {
-    DB* db = nullptr;
-    Status s = read_only ? DB::OpenForReadOnly(options_, path, &db) : DB::Open(options_, path, &db);
+    std::unique_ptr<DB> db;
+    Status s = read_only ? ROCKSDB_NAMESPACE::OpenDbForReadOnly(options_, path, &db)
+                         : ROCKSDB_NAMESPACE::OpenDb(options_, path, &db);
     EXPECT_TRUE(s.ok()) << s.ToString();
-    return std::unique_ptr<DB>(db);
+    return db;
   }
 
   // Values that tell `tag` and the key; writes them into an SST or several.
@@ -226,11 +228,12 @@ TEST_P(DbToolsTest, ACacheFileLaterOpenedByAnotherDb) {
   Expect(db.get(), contents);
   // No compaction may delete files under the follower unless it catches up.
   ASSERT_TRUE(db->WaitForCompact(WaitForCompactOptions()).ok());
-  DB* made = nullptr;
+  std::unique_ptr<DB> follower;
   Options secondary = options_;
   secondary.max_open_files = -1;
-  ASSERT_TRUE(DB::OpenAsSecondary(secondary, site_.Db(), Path("follower"), &made).ok());
-  const std::unique_ptr<DB> follower(made);
+  ASSERT_TRUE(
+      ROCKSDB_NAMESPACE::OpenDbAsSecondary(secondary, site_.Db(), Path("follower"), &follower)
+          .ok());
   Expect(follower.get(), contents);
   Fill(db.get(), "n", &contents);
   ASSERT_TRUE(db->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());

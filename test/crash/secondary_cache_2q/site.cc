@@ -7,6 +7,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/table.h"
+#include "test/support/open_db.h"
 
 namespace rocktier {
 
@@ -65,11 +66,8 @@ Options DbOptions(const Site& site, const std::shared_ptr<SecondaryCache>& secon
 }
 
 Status OpenDb(const Site& site, const Options& options, bool read_only, std::unique_ptr<DB>* db) {
-  DB* opened = nullptr;
-  Status s = read_only ? DB::OpenForReadOnly(options, site.Db(), &opened)
-                       : DB::Open(options, site.Db(), &opened);
-  db->reset(opened);
-  return s;
+  return read_only ? ROCKSDB_NAMESPACE::OpenDbForReadOnly(options, site.Db(), db)
+                   : ROCKSDB_NAMESPACE::OpenDb(options, site.Db(), db);
 }
 
 void Populate(const Site& site, Oracle* oracle) {
