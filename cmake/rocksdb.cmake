@@ -47,6 +47,10 @@ set(WITH_BENCHMARK_TOOLS ON CACHE BOOL "")
 # RocksDB's find_package() targets (lz4::lz4, ...) must be known where librocksdb is linked.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 add_subdirectory("${rocksdb_tree}" rocksdb EXCLUDE_FROM_ALL)
+# Hundreds of false warnings in GCC 12's own AVX-512 header.
+set_source_files_properties("${rocksdb_tree}/util/xxhash.cc" DIRECTORY "${rocksdb_tree}"
+  PROPERTIES COMPILE_OPTIONS
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
 
 # RocksDB keeps what its headers depend on (platform macros, -fno-rtti, -march, sanitizers) in
 # variables and properties of its directory. Whatever includes them must be compiled alike.
