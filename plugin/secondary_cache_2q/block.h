@@ -35,6 +35,7 @@ struct Block {
 
   const char* key_data = nullptr;
   uint64_t hash = 0;
+  uint64_t used = 0;  // grows with each use of any block; guarded by the shard's mutex
   size_t charge = 0;  // bytes against the capacity
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;

@@ -70,7 +70,8 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
     return Status::InvalidArgument("block_cache", "secondary_cache is missing");
   }
   std::string text = secondary->second;
-  if (text.find("id=") == std::string::npos && text.find("://") == std::string::npos) {
+  OptionMap named;
+  if (StringToMap(text, &named).ok() && named.count("id") == 0) {
     text = "id=TwoQSecondaryCache;" + text;
   }
   arguments.erase(secondary);
@@ -87,6 +88,9 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   }
   if (s.ok()) {
     *cache = options.MakeSharedCache();
+    if (*cache == nullptr) {
+      s = Status::InvalidArgument("block_cache", "num_shard_bits or a pool ratio is out of range");
+    }
   }
   return s;
 }

@@ -3,7 +3,6 @@
 #include "plugin/secondary_cache_2q/cache.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <set>
 
@@ -18,8 +17,9 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// A full part of the cache file is emptied block by block until an extent fits; this many are tried.
-constexpr int kMaxEvictions = 64;
+// A full part of the cache file is emptied block by block until an extent fits: so many blocks, or four
+// times the bytes wanted. More would be too high a price for one block in a fragmented file.
+constexpr int kMinEvictions = 16;
 
 // All caches of the process, for the listener. Never destroyed: a cache may be a static object that
 // outlives them.
@@ -128,6 +128,9 @@ TwoQSecondaryCache::~TwoQSecondaryCache() {
 Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
   Status s = Validate(options_);
   if (!s.ok()) {
+    if (open_) {
+      options_ = in_force_;
+    }
     return s;
   }
   if (open_ || !pass_through_.empty()) {
@@ -159,8 +162,11 @@ Status TwoQSecondaryCache::OpenStore() {
     if (!s.ok()) {
       return s;
     }
-    store->OnFailure(
-        [this](Block* block) { ShardFor(block->hash).EraseBlock(block, /*moved=*/false); });
+    store->OnFailure([this](Block* block) {
+      Shard& shard = ShardFor(block->hash);
+      shard.Drop(block->hash);
+      shard.EraseBlock(block, /*moved=*/false);
+    });
     store_ = std::move(store);
   }
   const size_t n = size_t{1} << shard_bits_;
@@ -193,9 +199,10 @@ Status TwoQSecondaryCache::Insert(const Slice& key, Cache::ObjectPtr obj,
   if (!open_) {
     return Status::OK();
   }
+  SetOnlySaved(false);
   const uint64_t hash = KeyHash(key);
   const size_t size = helper->size_cb(obj);
-  if (!ShardFor(hash).Offer(key, hash, size, force_insert)) {
+  if (size == 0 || !ShardFor(hash).Offer(key, hash, size, force_insert)) {
     return Status::OK();
   }
   Status saved;
@@ -236,6 +243,7 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
   if (!open_ || saved.empty()) {
     return Status::OK();
   }
+  SetOnlySaved(true);
   const uint64_t hash = KeyHash(key);
   if (!ShardFor(hash).Offer(key, hash, saved.size(), /*force=*/false)) {
     return Status::OK();
@@ -256,6 +264,12 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
   return Status::OK();
 }
 
+void TwoQSecondaryCache::SetOnlySaved(bool only_saved) {
+  if (only_saved_.load(std::memory_order_relaxed) != only_saved) {  // mostly so: do not write
+    only_saved_.store(only_saved, std::memory_order_relaxed);
+  }
+}
+
 void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
                               const Encoding& encoding, const Fill& fill) {
   const uint32_t number = ShardOf(hash, shard_bits_);
@@ -263,11 +277,17 @@ void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
   Block* block = nullptr;
   char* bytes = nullptr;
   Store::Room room = store_->Allocate(number, key, size, &block, &bytes);
-  for (int i = 0; room == Store::Room::kFull && i < kMaxEvictions && shard.EvictOne(); i++) {
+  size_t evicted = 0;
+  for (int i = 0; room == Store::Room::kFull && (i < kMinEvictions || evicted < 4 * size); i++) {
+    const size_t charge = shard.EvictOne();
+    if (charge == 0) {
+      break;
+    }
+    evicted += charge;
     room = store_->Allocate(number, key, size, &block, &bytes);
   }
   if (room != Store::Room::kOk) {
-    shard.CountDropped();
+    shard.Drop(hash);
     return;
   }
   block->hash = hash;
@@ -277,7 +297,7 @@ void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
       store_->Commit(block);
     }
   } else {
-    shard.CountDropped();
+    shard.Drop(hash);
   }
   store_->Release(block);
 }
@@ -294,21 +314,22 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   if (block == nullptr) {
     return nullptr;
   }
-  // What the primary cache keeps, it shall offer when it lets it go, though we may still have it: so that
-  // we know when that is, and may evict blocks that both have.
-  kept_in_sec_cache = !advise_erase;
+  // What the primary cache keeps, it shall offer when it lets it go, though policy=2q may still have it: so
+  // that we know when that is, and may evict blocks that both have.
+  const bool promote = advise_erase && (in_force_.exclusive || OfferedBack());
+  kept_in_sec_cache = !promote;
   const Slice view = store_->View(block);
   if (view.data() != nullptr) {
     Cache::ObjectPtr value = nullptr;
     size_t charge = 0;
     Status s = CreateObject(*block, view, helper, create_context, &value, &charge);
-    FinishLookup(block, s, advise_erase);
+    FinishLookup(block, s, promote);
     return s.ok() ? std::make_unique<ReadyResult>(value, charge) : nullptr;
   }
   std::unique_ptr<Read> read = store_->NewRead(block);
   read->Start(/*async=*/!wait);
   auto result = std::make_unique<PendingResult>(this, block, std::move(read), helper,
-                                                create_context, advise_erase);
+                                                create_context, promote);
   if (wait) {
     result->Wait();
     if (result->Value() == nullptr) {
@@ -332,19 +353,26 @@ Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
     }
     data = Slice(raw.get(), block.encoding.raw_size);
   }
-  return helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
-                           static_cast<CacheTier>(block.encoding.source), context,
-                           /*allocator=*/nullptr, object, charge);
+  Status s = helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
+                               static_cast<CacheTier>(block.encoding.source), context,
+                               /*allocator=*/nullptr, object, charge);
+  // RocksDB's own callback says OK, with no object, where it cannot decompress.
+  if (s.ok() && *object == nullptr) {
+    return Status::Corruption("TwoQSecondaryCache", "no object can be made of a block");
+  }
+  return s;
 }
 
 void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool promoted) {
   Shard& shard = ShardFor(block->hash);
   if (!s.ok()) {
-    // A block that cannot be read or made an object of will not get better.
+    // A block that cannot be read or made an object of will not get better; want of memory may.
     if (s.IsCorruption()) {
       shard.CountCorrupt();
     }
-    shard.EraseBlock(block, /*moved=*/false);
+    if (!s.IsMemoryLimit()) {
+      shard.EraseBlock(block, /*moved=*/false);
+    }
   } else if (promoted && in_force_.exclusive) {
     shard.EraseBlock(block, /*moved=*/true);
   } else if (promoted) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -66,10 +67,7 @@ class TwoQSecondaryCache : public SecondaryCache {
   void FinishLookup(Block* block, const Status& s, bool promoted);
 
  private:
-  friend class TwoQSecondaryCacheTest;
   using Fill = std::function<Status(char*)>;
-
-  TwoQSecondaryCacheOptions options_;
 
   Status OpenStore();
   void Recover();
@@ -78,7 +76,14 @@ class TwoQSecondaryCache : public SecondaryCache {
             const Fill& fill);
   void Encode(const Slice& key, uint64_t hash, const Slice& raw);
   Shard& ShardFor(uint64_t hash) const;
+  void SetOnlySaved(bool only_saved);
+  // Whether the primary cache will offer a block that it takes now.
+  bool OfferedBack() const {
+    return in_force_.policy == Policy::k2Q && !only_saved_.load(std::memory_order_relaxed);
+  }
   void Distribute();
+
+  TwoQSecondaryCacheOptions options_;  // as configured
 
   // Constant once prepared.
   bool open_ = false;
@@ -89,6 +94,10 @@ class TwoQSecondaryCache : public SecondaryCache {
   std::unique_ptr<Store> store_;
   std::vector<std::unique_ptr<Shard>> shards_;
   uint64_t recovered_ = 0;
+
+  // The blocks come by InsertSaved, as below a TieredSecondaryCache: what the primary cache lets go is not
+  // offered here.
+  std::atomic<bool> only_saved_{false};
 
   mutable std::mutex capacity_mutex_;
   // Guarded by capacity_mutex_.

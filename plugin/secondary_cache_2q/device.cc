@@ -3,25 +3,23 @@
 #include "plugin/secondary_cache_2q/device.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <unordered_map>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/pmem.h"
+#include "plugin/secondary_cache_2q/posix.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
-
-Status PosixError(const std::string& path, const std::string& operation, int error) {
-  return Status::IOError(operation + " " + path, strerror(error));
-}
 
 // O_DIRECT is tried for real: file systems accept the flag and refuse the read.
 bool DirectWorks(int fd, size_t alignment) {
@@ -36,11 +34,6 @@ AlignedBuffer::AlignedBuffer(size_t size) {
 }
 
 void AlignedBuffer::Free::operator()(char* memory) const { free(memory); }
-
-uint64_t Device::NextId() {
-  static std::atomic<uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
 
 uint32_t Device::BlockSize(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
@@ -71,9 +64,14 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end
     fd = open(options.path.c_str(), O_RDWR | O_CLOEXEC);
   }
   if (fd < 0) {
-    return PosixError(options.path, "open", errno);
+    return PosixError("open", options.path, errno);
   }
   std::unique_ptr<Device> device(new Device(options.path, fd));
+  // The lock file is of this path; the same file may have another one, by a link.
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK ? Status::Busy("path=" + options.path, "is in use by another cache")
+                                : PosixError("lock", options.path, errno);
+  }
   device->direct_ = direct;
   Status s = device->MapIndex(index_end);
   if (s.ok() && (options.io == Io::kPmem || (options.io == Io::kAuto && IsDax(fd)))) {
@@ -93,10 +91,6 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end
 }
 
 Device::~Device() {
-  {
-    std::lock_guard<std::mutex> lock(rings_mutex_);
-    rings_.clear();
-  }
   if (index_ != nullptr) {
     munmap(index_, index_size_);
   }
@@ -107,7 +101,7 @@ Device::~Device() {
 Status Device::MapIndex(uint64_t index_end) {
   void* memory = mmap(nullptr, index_end, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (memory == MAP_FAILED) {
-    return PosixError(path_, "mmap", errno);
+    return PosixError("mmap", path_, errno);
   }
   index_ = static_cast<char*>(memory);
   index_size_ = index_end;
@@ -117,21 +111,24 @@ Status Device::MapIndex(uint64_t index_end) {
 Status Device::MapPmem() { return secondary_cache_2q::MapPmem(path_, &pmem_, &pmem_size_); }
 
 std::shared_ptr<Ring> Device::ThreadRing() {
-  // By id, not by address: another device may come to live where a dead one was.
-  thread_local std::unordered_map<uint64_t, std::weak_ptr<Ring>> rings;
-  auto it = rings.find(id_);
-  if (it != rings.end()) {
-    return it->second.lock();
+  struct ThreadsRing {
+    std::weak_ptr<char> device;
+    std::shared_ptr<Ring> ring;
+  };
+  // A thread owns its rings, one per device; a transfer under way shares in it.
+  thread_local std::vector<ThreadsRing> rings;
+  for (const ThreadsRing& known : rings) {
+    if (known.device.lock() == alive_) {
+      return known.ring;
+    }
   }
-  for (auto dead = rings.begin(); dead != rings.end();) {
-    dead = dead->second.expired() ? rings.erase(dead) : std::next(dead);
-  }
+  rings.erase(std::remove_if(rings.begin(), rings.end(),
+                             [](const ThreadsRing& known) { return known.device.expired(); }),
+              rings.end());
   std::string why;
   std::shared_ptr<Ring> ring = Ring::Create(fd_, &why);
   if (ring != nullptr) {
-    rings[id_] = ring;
-    std::lock_guard<std::mutex> lock(rings_mutex_);
-    rings_.push_back(ring);
+    rings.push_back({alive_, ring});
   }
   return ring;
 }
@@ -159,8 +156,8 @@ void Device::Wait(Transfer* transfer) {
   }
   transfer->ring->Wait(transfer);
   transfer->ring = nullptr;
-  if (transfer->result >= 0 && static_cast<size_t>(transfer->result) < transfer->size) {
-    Run(transfer);  // cut short: do it over
+  if (transfer->result != static_cast<int64_t>(transfer->size)) {
+    Run(transfer);  // cut short, cancelled or refused for the moment: do it over
   }
 }
 
@@ -194,7 +191,7 @@ void Device::Run(Transfer* transfer) const {
 Status Device::Check(const Transfer& transfer) const {
   const char* operation = transfer.write ? "write" : "read";
   if (transfer.result < 0) {
-    return PosixError(path_, operation, static_cast<int>(-transfer.result));
+    return PosixError(operation, path_, static_cast<int>(-transfer.result));
   }
   if (static_cast<size_t>(transfer.result) < transfer.size) {
     return Status::IOError(std::string(operation) + " " + path_, "cut short");

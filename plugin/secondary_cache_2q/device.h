@@ -2,13 +2,10 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/uring.h"
@@ -71,7 +68,6 @@ class Device {
 
   const std::string path_;
   const int fd_;
-  const uint64_t id_ = NextId();  // of this object among all that ever were in the process
   // Constant after Open().
   bool direct_ = false;
   bool uring_ = false;
@@ -80,9 +76,8 @@ class Device {
   char* pmem_ = nullptr;
   size_t pmem_size_ = 0;
 
-  static uint64_t NextId();
-  mutable std::mutex rings_mutex_;
-  std::vector<std::shared_ptr<Ring>> rings_;  // guarded by rings_mutex_
+  // Dies with this object: threads then let go of their rings.
+  const std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 
 }  // namespace secondary_cache_2q

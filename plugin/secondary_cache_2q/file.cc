@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "plugin/secondary_cache_2q/hash.h"
 #include "plugin/secondary_cache_2q/layout.h"
@@ -182,10 +182,14 @@ bool FileStore::TakeSlot(Part* part, uint32_t* slot) {
 Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, Block** result,
                                 char** bytes) {
   const uint64_t units = (size + superblock_.block_size - 1) / superblock_.block_size;
-  if (size == 0 || key.size() != Slot::kKeySize || units > UnitsPerPart()) {
+  if (size == 0 || size > std::numeric_limits<uint32_t>::max() || key.size() != Slot::kKeySize ||
+      units > UnitsPerPart()) {
     return Room::kNever;
   }
   const size_t length = units * superblock_.block_size;
+  if (length > max_staged_) {
+    return Room::kNever;
+  }
   if (staged_bytes_.load(std::memory_order_relaxed) + length > max_staged_) {
     return Room::kBusy;
   }

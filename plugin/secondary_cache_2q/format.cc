@@ -26,7 +26,7 @@ bool Sound(const Superblock& s) {
          PowerOfTwo(s.shards) && s.shards <= 4096 && s.capacity > 0 &&
          s.capacity % (uint64_t{s.shards} * s.block_size) == 0 && s.slots > 0 &&
          s.slots % s.shards == 0 && s.capacity < (uint64_t{1} << 62) &&
-         s.slots < (uint64_t{1} << 40);
+         s.slots <= (uint64_t{1} << 32);
 }
 
 }  // namespace

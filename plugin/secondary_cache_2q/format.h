@@ -23,7 +23,7 @@ namespace secondary_cache_2q {
 //       16    4  shards: a power of two
 //       20    4  zero
 //       24    8  capacity: bytes of the data area, a multiple of shards * block_size
-//       32    8  slots: entries of the index, a multiple of shards
+//       32    8  slots: entries of the index, a multiple of shards, at most 2^32
 //       40   16  uuid, random
 //       56 4036  zero
 //     4092    4  masked CRC-32C of bytes 0 to 4091

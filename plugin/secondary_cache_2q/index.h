@@ -46,7 +46,7 @@ class Index {
     size_t i = Probe(hash);
     if (slots_[i].known.kind() == Kind::kNone) {
       if ((size_ + 1) * 4 > slots_.size() * 3) {
-        Grow();
+        Resize(slots_.size() * 2);
         i = Probe(hash);
       }
       size_++;
@@ -71,6 +71,17 @@ class Index {
     slots_[hole] = {};
   }
 
+  // Makes the table as small as it may be.
+  void Compact() {
+    size_t slots = kMinSlots;
+    while (size_ * 4 > slots * 3) {
+      slots *= 2;
+    }
+    if (slots < slots_.size()) {
+      Resize(slots);
+    }
+  }
+
   size_t size() const { return size_; }
   size_t MemoryUsage() const { return slots_.size() * sizeof(Slot); }
 
@@ -90,8 +101,8 @@ class Index {
     return i;
   }
 
-  void Grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+  void Resize(size_t slots) {
+    std::vector<Slot> old(slots);
     old.swap(slots_);
     mask_ = slots_.size() - 1;
     for (const Slot& slot : old) {

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <functional>
 
 #include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/layout.h"
+#include "plugin/secondary_cache_2q/posix.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -17,40 +17,26 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// A file open for reading.
-class Input {
- public:
-  explicit Input(const std::string& path)
-      : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Input() {
-    if (fd_ >= 0) {
-      close(fd_);
+Status ReadAt(int fd, const std::string& path, uint64_t offset, size_t size, std::string* bytes) {
+  bytes->resize(size);
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t n =
+        pread(fd, bytes->data() + done, size - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) {
+      continue;
     }
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-
-  Status Read(uint64_t offset, size_t size, std::string* bytes) const {
-    bytes->resize(size);
-    size_t done = 0;
-    while (done < size) {
-      const ssize_t n =
-          pread(fd_, bytes->data() + done, size - done, static_cast<off_t>(offset + done));
-      if (n < 0 && errno == EINTR) {
-        continue;
-      }
-      if (n <= 0) {
-        return Status::IOError("read " + path_, n < 0 ? strerror(errno) : "end of file");
-      }
-      done += static_cast<size_t>(n);
+    if (n <= 0) {
+      return n < 0 ? PosixError("read", path, errno)
+                   : Status::IOError("path=" + path + ": read", "end of file");
     }
-    return Status::OK();
+    done += static_cast<size_t>(n);
   }
+  return Status::OK();
+}
 
- private:
-  const std::string path_;
-  const int fd_;
-};
+// Reads a part of the file.
+using Input = std::function<Status(uint64_t offset, size_t size, std::string* bytes)>;
 
 std::string Hex(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
@@ -62,7 +48,7 @@ bool InDataArea(const Slot& slot, const Superblock& superblock) {
 Status VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
                    CacheFileInfo* info) {
   std::string bytes;
-  Status s = input.Read(superblock.DataOffset() + slot.offset, slot.size, &bytes);
+  Status s = input(superblock.DataOffset() + slot.offset, slot.size, &bytes);
   if (s.ok()) {
     const bool intact = BlockChecksum(Slice(slot.key, Slot::kKeySize), bytes) == slot.checksum;
     (intact ? info->verified : info->corrupt)++;
@@ -79,7 +65,7 @@ Status ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo
   for (uint64_t first = 0; s.ok() && first < superblock.slots; first += kSlotsPerRead) {
     const uint64_t n = std::min(kSlotsPerRead, superblock.slots - first);
     std::string bytes;
-    s = input.Read(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
+    s = input(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
     for (uint64_t i = 0; s.ok() && i < n; i++) {
       Slot slot;
       bool used;
@@ -112,7 +98,10 @@ Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
   info->shards = superblock.shards;
   info->slots = superblock.slots;
   info->read = verify;
-  const Input input(path);
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Input input = [&](uint64_t offset, size_t size, std::string* bytes) {
+    return ReadAt(fd.get(), path, offset, size, bytes);
+  };
   return ScanIndex(input, superblock, info, [&](const Slot& slot) {
     return verify ? VerifyBlock(input, superblock, slot, info) : Status::OK();
   });

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "plugin/secondary_cache_2q/device.h"
+#include "plugin/secondary_cache_2q/posix.h"
 #include "rocksdb/env.h"
 #include "util/hash.h"
 
@@ -22,26 +23,6 @@ namespace {
 
 // One index entry for each 2 KiB of data: enough unless blocks are smaller, 3% of the file.
 constexpr uint64_t kBytesPerSlot = 2048;
-
-Status PosixError(const std::string& operation, const std::string& path, int error) {
-  return Status::IOError("path=" + path + ": " + operation, strerror(error));
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 std::string RandomUuid() {
   const std::string text = Env::Default()->GenerateUniqueId();
@@ -60,7 +41,6 @@ Superblock Plan(const TwoQSecondaryCacheOptions& options, uint32_t shards, uint3
   plan.capacity = options.capacity / step * step;
   const uint64_t slots_per_shard = std::max<uint64_t>(plan.capacity / kBytesPerSlot / shards, 1);
   plan.slots = slots_per_shard * shards;
-  plan.uuid = RandomUuid();
   return plan;
 }
 
@@ -102,11 +82,14 @@ Status Format(const TwoQSecondaryCacheOptions& options, uint32_t shards, Superbl
     }
     const std::string zeros(4096, '\0');
     if (pwrite(probe.get(), zeros.data(), zeros.size(), 0) != 4096) {
-      return PosixError("write", options.path, errno);
+      const int error = errno;
+      unlink(temporary.c_str());
+      return PosixError("write", options.path, error);
     }
   }
   const uint32_t block_size = options.direct_io ? Device::BlockSize(temporary) : 512;
-  const Superblock plan = Plan(options, shards, block_size);
+  Superblock plan = Plan(options, shards, block_size);
+  plan.uuid = RandomUuid();
   Status s = WriteEmpty(temporary, plan);
   if (s.ok() && rename(temporary.c_str(), options.path.c_str()) != 0) {
     s = PosixError("rename", options.path, errno);

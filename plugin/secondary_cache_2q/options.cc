@@ -16,6 +16,7 @@ using Options = TwoQSecondaryCacheOptions;
 
 constexpr size_t kMinDram = 64 << 10;
 constexpr size_t kMinFile = 4 << 20;
+constexpr size_t kMaxFile = size_t{8} << 40;
 constexpr size_t kMinWriteBuffer = 64 << 10;
 constexpr size_t kMinShardDram = 512 << 10;
 constexpr size_t kMinShardFile = 4 << 20;
@@ -106,6 +107,10 @@ Status Validate(const Options& options) {
   if (options.capacity < minimum) {
     return Invalid("capacity=" + std::to_string(options.capacity),
                    "must be at least " + std::to_string(minimum) + " bytes");
+  }
+  if (file && options.capacity > kMaxFile) {
+    return Invalid("capacity=" + std::to_string(options.capacity),
+                   "must be at most " + std::to_string(kMaxFile) + " bytes with storage=file");
   }
   if (options.ghost_ratio != -1 && !(options.ghost_ratio >= 0 && options.ghost_ratio <= 16)) {
     return Invalid("ghost_ratio=" + std::to_string(options.ghost_ratio),

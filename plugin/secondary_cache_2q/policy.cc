@@ -10,9 +10,10 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// Of how many victims one is a block that the primary cache has too, while the hot set is stable; while it
-// moves, all are as long as there are any. More of them use AM better and cost more copies.
+// Of so many victims one is a block that the primary cache has too, while the hot set is stable and while
+// it moves. More of them use AM better and cost more copies.
 constexpr uint64_t kPromotedVictim = 6;
+constexpr uint64_t kPromotedVictimMoving = 2;
 
 }  // namespace
 
@@ -67,23 +68,40 @@ bool TwoQ::Offer(uint64_t hash, bool room) {
 }
 
 void TwoQ::Promote(Block* block) {
-  am_.Remove(block);
-  block->promoted = true;
-  promoted_.PushNewest(block);
+  if (policy_ == Policy::k2Q) {
+    ListOf(block)->Remove(block);
+    block->promoted = true;
+    Use(block);
+  }
 }
 
 void TwoQ::Return(Block* block) {
-  if (block != am_.newest) {
-    ListOf(block)->Remove(block);
-    block->promoted = false;
-    am_.PushNewest(block);
+  ListOf(block)->Remove(block);
+  block->promoted = false;
+  Use(block);
+}
+
+void TwoQ::Use(Block* block) {
+  block->used = ++uses_;
+  ListOf(block)->PushNewest(block);
+}
+
+void TwoQ::Unmark(uint64_t hash) {
+  if (index_.Find(hash).kind() == Kind::kMarked) {
+    Remember(hash, /*victim=*/false);
   }
+}
+
+void TwoQ::Compact() {
+  Trim(&ghosts_, Kind::kGhost);
+  Trim(&marked_, Kind::kMarked);
+  index_.Compact();
 }
 
 void TwoQ::Add(Block* block) {
   assert(Find(block->hash) == nullptr);
   index_.Set(block->hash, Known(block));
-  am_.PushNewest(block);
+  Use(block);
   blocks_++;
 }
 
@@ -92,11 +110,22 @@ Block* TwoQ::Find(uint64_t hash) const {
   return known.kind() == Kind::kBlock ? known.block() : nullptr;
 }
 
-Block* TwoQ::Victim() {
+Block* TwoQ::ChooseVictim() const {
+  const Block* own = am_.oldest;
+  if (own == nullptr || promoted_.oldest == nullptr) {
+    return own != nullptr ? am_.oldest : promoted_.oldest;
+  }
+  // Away for longer than AM looks back: it may never be offered (the primary cache is gone, say).
+  if (promoted_.oldest->used < own->used) {
+    return promoted_.oldest;
+  }
   // The one promoted last will be away for longest.
-  const bool promoted =
-      window_.factor() > 1 || evictions_ % kPromotedVictim == 0 || am_.oldest == nullptr;
-  Block* block = promoted && promoted_.newest != nullptr ? promoted_.newest : am_.oldest;
+  const uint64_t share = window_.factor() > 1 ? kPromotedVictimMoving : kPromotedVictim;
+  return evictions_ % share == 0 ? promoted_.newest : am_.oldest;
+}
+
+Block* TwoQ::Victim() {
+  Block* block = ChooseVictim();
   if (block == nullptr) {
     return nullptr;
   }

@@ -38,7 +38,8 @@ class TwoQ {
   // fill the cache with blocks that nobody has asked for twice.
   bool Offer(uint64_t hash, bool room);
 
-  // The primary cache took a block that stays here.
+  // The primary cache took a block that stays here, and will offer it when it lets it go. Of meaning for
+  // policy=2q only.
   void Promote(Block* block);
   // A block of AM leaves the primary cache: it is the most recently used one again.
   void Return(Block* block);
@@ -55,6 +56,12 @@ class TwoQ {
   // Takes a block out of AM without a trace, or, with `moved`, so that its next offer is accepted:
   // it has moved to the primary cache.
   void Remove(Block* block, bool moved);
+
+  // A block that was accepted at its offer found no room: its next offer is not accepted for that.
+  void Unmark(uint64_t hash);
+
+  // Gives back memory that the index and the FIFOs took when they were larger.
+  void Compact();
 
   // A1 never takes more than this many bytes.
   void SetGhostLimit(size_t bytes) { ghost_limit_ = bytes / kGhostBytes; }
@@ -79,6 +86,9 @@ class TwoQ {
     void Remove(Block* block);
   };
 
+  void Use(Block* block);
+  Block* ChooseVictim() const;
+
   List* ListOf(const Block* block) { return block->promoted ? &promoted_ : &am_; }
   void Remember(uint64_t hash, bool victim);
   void Mark(uint64_t hash);
@@ -98,6 +108,7 @@ class TwoQ {
   List am_;
   List promoted_;  // blocks of AM that the primary cache has too
   uint64_t evictions_ = 0;
+  uint64_t uses_ = 0;
   size_t blocks_ = 0;
 };
 

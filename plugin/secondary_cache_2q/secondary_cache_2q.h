@@ -119,28 +119,28 @@ Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
                              std::shared_ptr<SecondaryCache>* result);
 
 // The counters of a cache: X(name, unit, description). Counters only grow; gauges (marked so) move.
-#define TWOQ_SECONDARY_CACHE_STATS(X)                                                 \
-  X(hits, blocks, "look-ups answered")                                                \
-  X(misses, blocks, "look-ups not answered")                                          \
-  X(ghost_hits, blocks, "missed look-ups whose reference was in A1")                  \
-  X(offers, blocks, "blocks offered by the primary cache")                            \
-  X(admitted, blocks, "offered blocks that were taken")                               \
-  X(rejected, blocks, "offered blocks that the policy did not take")                  \
-  X(dropped, blocks,                                                                  \
-    "blocks that the policy took, but that found no room or could not be written")    \
-  X(evictions, blocks, "blocks that made room for others")                            \
-  X(erased, blocks, "blocks removed by Erase, or by a look-up of an exclusive cache") \
-  X(erased_obsolete, blocks, "blocks removed because their SST was deleted")          \
-  X(copied_bytes, bytes, "bytes copied into the cache")                               \
-  X(read_bytes, bytes, "bytes of blocks returned by look-ups")                        \
-  X(corrupt, blocks, "blocks that failed verification and were answered as a miss")   \
-  X(io_errors, events, "failed reads and writes of the cache file")                   \
-  X(recovered, blocks, "blocks found in the cache file when it was opened")           \
-  X(blocks, blocks, "gauge: blocks held now")                                         \
-  X(ghosts, references, "gauge: references in A1 now")                                \
-  X(usage, bytes, "gauge: bytes charged to the capacity now")                         \
-  X(capacity, bytes, "gauge: capacity in force now")                                  \
-  X(largest_shard, bytes, "gauge: usage of the fullest shard")                        \
+#define TWOQ_SECONDARY_CACHE_STATS(X)                                                     \
+  X(hits, blocks, "look-ups that found a block")                                          \
+  X(misses, blocks, "look-ups that found none")                                           \
+  X(ghost_hits, blocks, "missed look-ups whose reference was in A1")                      \
+  X(offers, blocks, "blocks offered by the primary cache")                                \
+  X(admitted, blocks, "offered blocks that were taken")                                   \
+  X(rejected, blocks, "offered blocks that the policy did not take")                      \
+  X(dropped, blocks,                                                                      \
+    "blocks that the policy took, but that found no room or could not be written")        \
+  X(evictions, blocks, "blocks that made room for others")                                \
+  X(erased, blocks, "blocks removed by Erase, taken by the primary cache, or unreadable") \
+  X(erased_obsolete, blocks, "blocks removed because their SST was deleted")              \
+  X(copied_bytes, bytes, "bytes copied into the cache")                                   \
+  X(read_bytes, bytes, "bytes of blocks returned by look-ups")                            \
+  X(corrupt, blocks, "blocks that failed verification and were answered as a miss")       \
+  X(io_errors, events, "failed reads and writes of the cache file")                       \
+  X(recovered, blocks, "blocks found in the cache file when it was opened")               \
+  X(blocks, blocks, "gauge: blocks held now")                                             \
+  X(ghosts, references, "gauge: references in A1 now")                                    \
+  X(usage, bytes, "gauge: bytes charged to the capacity now")                             \
+  X(capacity, bytes, "gauge: capacity in force now")                                      \
+  X(largest_shard, bytes, "gauge: usage of the fullest shard")                            \
   X(smallest_shard, bytes, "gauge: usage of the emptiest shard")
 
 struct TwoQSecondaryCacheStats {

@@ -45,7 +45,7 @@ Shard::Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* s
 }
 
 Shard::~Shard() {
-  while (EvictOne()) {
+  while (EvictOne() > 0) {
   }
 }
 
@@ -65,7 +65,7 @@ Block* Shard::Lookup(const Slice& key, uint64_t hash) {
 }
 
 bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
-  Victims victims;
+  Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.offers++;
@@ -79,14 +79,14 @@ bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
     } else {
       policy_.Return(held);  // no second copy: a key's bytes never change
     }
-    victims = Shrink();  // a new reference may have made A1 larger
+    Shrink(&victims);  // a new reference may have made A1 larger
   }
   ReleaseAll(victims);
   return false;
 }
 
 bool Shard::Add(Block* block) {
-  Victims victims;
+  Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!Take(block)) {
@@ -95,7 +95,7 @@ bool Shard::Add(Block* block) {
     }
     stats_.admitted++;
     stats_.copied_bytes += block->size;
-    victims = Shrink();
+    Shrink(&victims);
   }
   ReleaseAll(victims);
   return true;
@@ -106,20 +106,18 @@ bool Shard::Adopt(Block* block) {
   return HasRoom(block->charge) && Take(block);
 }
 
-bool Shard::EvictOne() {
+size_t Shard::EvictOne() {
   Block* victim;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    victim = policy_.Victim();
-    if (victim == nullptr) {
-      return false;
-    }
-    Forget(victim);
-    stats_.evictions++;
-    unused_ = 0;
+    victim = Evict();
   }
+  if (victim == nullptr) {
+    return 0;
+  }
+  const size_t charge = victim->charge;
   store_->Release(victim);
-  return true;
+  return charge;
 }
 
 void Shard::Erase(const Slice& key, uint64_t hash) {
@@ -162,8 +160,7 @@ void Shard::EraseFile(uint64_t file) {
       // The same records live on in other blocks, of other keys, that no reference knows.
       unused_ += block->charge;
       stats_.erased_obsolete++;
-      block->older = victims;
-      victims = block;
+      Push(block, &victims);
     }
   }
   ReleaseAll(victims);
@@ -177,16 +174,20 @@ void Shard::Promote(Block* block) {
 }
 
 void Shard::SetCapacity(size_t capacity) {
-  Victims victims;
+  Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (capacity > capacity_) {
       unused_ += capacity - capacity_;
     }
     capacity_ = capacity;
-    unused_ = std::min(unused_, capacity);
+    unused_ = std::min(unused_, capacity - std::min(usage_, capacity));
     policy_.SetGhostLimit(capacity / kGhostShare);
-    victims = Shrink();
+    while (usage_ > capacity_) {
+      Push(Evict(), &victims);
+    }
+    policy_.Compact();  // the index of a larger cache would leave no room for blocks
+    Shrink(&victims);
   }
   ReleaseAll(victims);
 }
@@ -205,8 +206,9 @@ void Shard::AddStats(TwoQSecondaryCacheStats* stats) const {
   stats->smallest_shard = std::min<uint64_t>(stats->smallest_shard, usage);
 }
 
-void Shard::CountDropped() {
+void Shard::Drop(uint64_t hash) {
   std::lock_guard<std::mutex> lock(mutex_);
+  policy_.Unmark(hash);
   stats_.dropped++;
 }
 
@@ -220,7 +222,8 @@ size_t Shard::Metadata() const { return charge_metadata_ ? policy_.MemoryUsage()
 bool Shard::HasRoom(size_t charge) const { return usage_ + Metadata() + charge <= capacity_; }
 
 bool Shard::Take(Block* block) {
-  if (block->charge > capacity_ || policy_.Find(block->hash) != nullptr) {
+  // Its SST may have been erased since the block was offered.
+  if (block->charge > capacity_ || policy_.Find(block->hash) != nullptr || Dead(block->Key())) {
     return false;
   }
   block->Ref();
@@ -282,17 +285,25 @@ void Shard::Forget(Block* block) {
   usage_ -= block->charge;
 }
 
-Shard::Victims Shard::Shrink() {
-  Victims victims = nullptr;
-  while (usage_ > 0 && usage_ + Metadata() > capacity_) {
-    Block* victim = policy_.Victim();
+Block* Shard::Evict() {
+  Block* victim = policy_.Victim();
+  if (victim != nullptr) {
     Forget(victim);
     stats_.evictions++;
     unused_ = 0;
-    victim->older = victims;
-    victims = victim;
   }
-  return victims;
+  return victim;
+}
+
+void Shard::Shrink(Victims* victims) {
+  while (usage_ > 0 && usage_ + Metadata() > capacity_) {
+    Push(Evict(), victims);
+  }
+}
+
+void Shard::Push(Block* victim, Victims* victims) {
+  victim->older = *victims;
+  *victims = victim;
 }
 
 void Shard::ReleaseAll(Victims victims) {

@@ -48,8 +48,8 @@ class Shard {
   // The same for a block found in the cache file, if it needs no eviction.
   bool Adopt(Block* block);
 
-  // Evicts one block; false if there is none.
-  bool EvictOne();
+  // Evicts one block. Returns its charge in bytes, 0 if there is none.
+  size_t EvictOne();
 
   // Removes the key's block.
   void Erase(const Slice& key, uint64_t hash);
@@ -63,7 +63,8 @@ class Shard {
 
   void SetCapacity(size_t capacity);
   void AddStats(TwoQSecondaryCacheStats* stats) const;
-  void CountDropped();
+  // A block that was accepted could not be stored or written.
+  void Drop(uint64_t hash);
   void CountCorrupt();
 
  private:
@@ -77,7 +78,9 @@ class Shard {
   void LinkFile(Block* block);
   void UnlinkFile(Block* block);
   void Forget(Block* block);
-  Victims Shrink();
+  Block* Evict();
+  static void Push(Block* victim, Victims* victims);
+  void Shrink(Victims* victims);
   void ReleaseAll(Victims victims);
 
   Store* const store_;

@@ -74,8 +74,8 @@ class KernelRing : public Ring {
       const int submitted = io_uring_submit(&ring_);
       if (submitted > 0) {
         queued_ -= static_cast<unsigned>(submitted);
-      } else if (submitted != -EINTR && submitted != -EAGAIN) {
-        return;  // the entries stay queued; the next call tries again
+      } else if (submitted != -EINTR && pending_ > queued_) {
+        return;  // the entries stay queued until some of those under way are done
       }
     }
   }
@@ -119,6 +119,16 @@ std::shared_ptr<Ring> Ring::Create(int fd, std::string* why) {
     *why = strerror(-result);
     return nullptr;
   }
+  // A sandbox may allow the set-up and not the use.
+  io_uring_cqe* cqe = nullptr;
+  io_uring_prep_nop(io_uring_get_sqe(&ring));
+  const int used = io_uring_submit(&ring) == 1 ? io_uring_wait_cqe(&ring, &cqe) : -EPERM;
+  if (used != 0) {
+    *why = strerror(-used);
+    io_uring_queue_exit(&ring);
+    return nullptr;
+  }
+  io_uring_cqe_seen(&ring, cqe);
   return std::make_shared<KernelRing>(fd, ring);
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "rocksdb/status.h"
+#include "rocksdb/rocksdb_namespace.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {

@@ -140,6 +140,42 @@ TEST(CacheTest, DeflateAndInflate) {
   EXPECT_EQ(1u << 20, Stats(cache).capacity);
 }
 
+// The index of the larger cache must not fill the smaller one.
+TEST(CacheTest, SmallCacheThatWasLargeStillHoldsBlocks) {
+  const auto cache = NewCache("capacity=64M;num_shard_bits=0");
+  for (uint64_t i = 0; i < 100000; i++) {
+    Touch(cache.get(), Key(i), "a small block");
+  }
+  ASSERT_OK(cache->SetCapacity(200000));
+  EXPECT_GT(Stats(cache).blocks, 100u);
+  EXPECT_LE(Stats(cache).usage, 200000u);
+  Offer(cache.get(), Key(1u << 20), "new", /*force=*/true);
+  EXPECT_EQ("new", Get(cache.get(), Key(1u << 20)));
+}
+
+// As the lower tier of a TieredSecondaryCache: what the primary cache lets go never comes back.
+TEST(CacheTest, WithoutOffersBlocksAgeInOneOrder) {
+  const auto cache = NewCache("capacity=256K;num_shard_bits=0");
+  auto use = [&cache](uint64_t i) {
+    if (Get(cache.get(), Key(i), /*advise_erase=*/true) == "<none>") {
+      const std::string value = Noise(i, 4000);
+      ASSERT_OK(cache->InsertSaved(Key(i), value, kNoCompression, CacheTier::kVolatileTier));
+    }
+  };
+  for (uint64_t hot_set = 0; hot_set < 4; hot_set++) {
+    for (uint64_t round = 0; round < 40; round++) {
+      for (uint64_t i = 0; i < 20; i++) {
+        use(hot_set * 1000 + i);
+      }
+    }
+    const uint64_t before = Stats(cache).hits;
+    for (uint64_t i = 0; i < 20; i++) {
+      use(hot_set * 1000 + i);
+    }
+    EXPECT_GE(Stats(cache).hits - before, 20u) << hot_set;
+  }
+}
+
 TEST(CacheTest, EraseRemoves) {
   const auto cache = NewCache("capacity=1M");
   Offer(cache.get(), Key(1), "one");
@@ -170,12 +206,14 @@ TEST(CacheTest, BlocksThatThePrimaryCacheHasMakeRoomAndAreTakenBack) {
   for (uint64_t i = 0; i < 200; i++) {
     Touch(cache.get(), Key(i), Noise(i, 4000));
   }
-  Get(cache.get(), Key(3), /*advise_erase=*/true);  // 3 is the most recently used one, and promoted
-  Offer(cache.get(), Key(1000), Noise(1000, 4000), /*force=*/true);
-  EXPECT_EQ("<none>", Get(cache.get(), Key(3)));
-  EXPECT_TRUE(Noise(0, 4000) == Get(cache.get(), Key(0)));  // the least recently used one stayed
-  Offer(cache.get(), Key(3), Noise(3, 4000));
-  EXPECT_TRUE(Noise(3, 4000) == Get(cache.get(), Key(3)));
+  Get(cache.get(), Key(30), /*advise_erase=*/true);  // now the most recently used one, and promoted
+  for (uint64_t i = 1000; i < 1006; i++) {
+    Offer(cache.get(), Key(i), Noise(i, 4000), /*force=*/true);
+  }
+  EXPECT_EQ(std::string("<none>").size(), Get(cache.get(), Key(30)).size());
+  EXPECT_TRUE(Noise(29, 4000) == Get(cache.get(), Key(29)));  // less recently used, but only here
+  Offer(cache.get(), Key(30), Noise(30, 4000));
+  EXPECT_TRUE(Noise(30, 4000) == Get(cache.get(), Key(30)));
 }
 
 TEST(CacheTest, ExclusiveGivesItAwayAndTakesItBack) {

@@ -122,8 +122,8 @@ TEST_P(DbTest, HitsAreCountedByTheStockTickers) {
   Load();
   CheckAll();
   CheckAll();
-  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), kKeys / 8);
-  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), kKeys / 10);
+  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), kKeys / 20);
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), kKeys / 20);
   EXPECT_EQ(Stats().hits, Ticker(SECONDARY_CACHE_HITS));
 }
 

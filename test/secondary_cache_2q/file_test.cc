@@ -299,6 +299,25 @@ TEST_P(FileTest, SecondCachePassesThrough) {
   EXPECT_NE(std::string::npos, second->GetPrintableOptions().find("state : pass-through"));
 }
 
+// The same file by another name.
+TEST_P(FileTest, SecondCacheByALinkPassesThrough) {
+  ASSERT_OK(Open());
+  Fill(0, 10);
+  const std::string link = path_ + ".link";
+  for (const bool symbolic : {true, false}) {
+    ASSERT_EQ(
+        0, symbolic ? symlink(path_.c_str(), link.c_str()) : ::link(path_.c_str(), link.c_str()));
+    std::shared_ptr<SecondaryCache> second;
+    ASSERT_OK(SecondaryCache::CreateFromString(
+        ConfigOptions(), "id=TwoQSecondaryCache;capacity=8M;storage=file;path=" + link, &second));
+    EXPECT_NE(std::string::npos, second->GetPrintableOptions().find("state : pass-through"));
+    second.reset();
+    unlink(link.c_str());
+    unlink((link + ".lock").c_str());
+  }
+  EXPECT_EQ(10u, Served(0, 10));
+}
+
 TEST_P(FileTest, CapacityCanShrinkButNotOutgrowTheFile) {
   ASSERT_OK(Open());
   Fill(0, 1000);
@@ -314,7 +333,7 @@ TEST_P(FileTest, CapacityCanShrinkButNotOutgrowTheFile) {
 
 TEST_P(FileTest, FullWriteBufferDropsAndCounts) {
   ASSERT_OK(Open("write_buffer_size=64K"));
-  Offer(cache_.get(), Key(1), Noise(1, 70000), /*force=*/true);
+  Offer(cache_.get(), Key(1), Noise(1, 70000), /*force=*/true);  // larger than the whole buffer
   EXPECT_EQ("<none>", Get(cache_.get(), Key(1)));
   EXPECT_EQ(1u, Stats().dropped);
   AsOurs(cache_)->TEST_Drain();

@@ -203,6 +203,44 @@ TEST(PolicyTest, SomeVictimsAreBlocksThatThePrimaryCacheHas) {
   EXPECT_EQ(0u, policy.blocks());
 }
 
+// Of a primary cache that is gone, say: such blocks must not stay for ever.
+TEST(PolicyTest, PromotedBlocksThatNeverReturnAgeOut) {
+  TwoQ policy(Policy::k2Q, 0.5);
+  std::vector<Block> lost(10);
+  std::vector<Block> others(1000);
+  uint64_t hash = 0;
+  for (Block& block : lost) {
+    block.hash = ++hash;
+    policy.Add(&block);
+    policy.Promote(&block);
+  }
+  size_t victims = 0;
+  for (Block& block : others) {
+    block.hash = ++hash;
+    policy.Add(&block);
+    if (policy.blocks() > 100) {
+      const Block* victim = policy.Victim();
+      victims += victim >= &lost.front() && victim <= &lost.back();
+    }
+  }
+  EXPECT_EQ(10u, victims);
+}
+
+TEST(PolicyTest, PaperAndLruKnowNoPromotion) {
+  for (Policy kind : {Policy::k2QPaper, Policy::kLru}) {
+    TwoQ policy(kind, 0.5);
+    Block blocks[3];
+    for (uint64_t i = 0; i < 3; i++) {
+      blocks[i].hash = i + 1;
+      policy.Add(&blocks[i]);
+    }
+    policy.Promote(&blocks[1]);
+    for (Block& block : blocks) {
+      EXPECT_EQ(&block, policy.Victim());
+    }
+  }
+}
+
 TEST(WindowTest, OpensWhileTheHotSetMoves) {
   Window window;
   EXPECT_EQ(1, window.factor());
