@@ -113,7 +113,7 @@ void Hammer(const std::string& options, size_t capacity) {
   TwoQSecondaryCacheStats stats;
   ASSERT_OK(GetTwoQSecondaryCacheStats(cache.get(), &stats));
   EXPECT_GT(stats.hits, 0u) << options;
-  EXPECT_GT(stats.evictions, 0u) << options;
+  EXPECT_GT(stats.evictions + stats.dropped, 0u) << options;  // dropped where the disk is slow
   EXPECT_EQ(0u, stats.corrupt) << options;
   EXPECT_EQ(0u, stats.io_errors) << options;
 }
