@@ -38,6 +38,13 @@ class OwnedBlockCache : public CacheWrapper {
   void DisownData() override { target_->DisownData(); }
 };
 
+// The text within one pair of braces around all of it. RocksDB 9 takes them off nested values, 11 leaves
+// them on.
+std::string Unbraced(const std::string& text) {
+  const bool braced = text.size() >= 2 && text.front() == '{' && text.back() == '}';
+  return braced ? text.substr(1, text.size() - 2) : text;
+}
+
 const TypeMap& LruTypes() {
   using O = LRUCacheOptions;
   static const TypeMap types = {
@@ -69,7 +76,7 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   if (secondary == arguments.end()) {
     return Status::InvalidArgument("block_cache", "secondary_cache is missing");
   }
-  std::string text = secondary->second;
+  std::string text = Unbraced(secondary->second);
   OptionMap named;
   if (StringToMap(text, &named).ok() && named.count("id") == 0) {
     text = "id=TwoQSecondaryCache;" + text;
@@ -95,7 +102,8 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   return s;
 }
 
-Cache* Create(const std::string& uri, std::unique_ptr<Cache>* guard, std::string* error) {
+Cache* Create(const std::string& id, std::unique_ptr<Cache>* guard, std::string* error) {
+  const std::string uri = Unbraced(id);
   const size_t colon = uri.find("://");
   OptionMap arguments;
   std::shared_ptr<Cache> cache;
@@ -119,7 +127,7 @@ Cache* Create(const std::string& uri, std::unique_ptr<Cache>* guard, std::string
 }  // namespace
 
 void RegisterBlockCaches(ObjectLibrary& library) {
-  for (const char* scheme : {"lru+2q", "hyper+2q"}) {
+  for (const char* scheme : {"lru+2q", "{lru+2q", "hyper+2q", "{hyper+2q"}) {
     library.AddFactory<Cache>(
         ObjectLibrary::PatternEntry(scheme, /*optional=*/false).AddSeparator("://"), &Create);
   }
