@@ -77,7 +77,9 @@ class RocktierCacheTest(unittest.TestCase):
         self.assertEqual(status, result.returncode, result.stderr)
         self.assertEqual("", result.stderr)
         info = json.loads(result.stdout)
-        self.assertEqual(FIELDS, set(info))
+        # What only reading the blocks can tell is left out where they are not read.
+        unread = {"verified", "corrupt"} if action == "info" else set()
+        self.assertEqual(FIELDS - unread, set(info))
         return info
 
     def fails(self, message, *arguments):
@@ -94,7 +96,6 @@ class RocktierCacheTest(unittest.TestCase):
         self.assertEqual(4 << 20, info["capacity"])
         self.assertRegex(info["uuid"], "^[0-9A-F]{32}$")
         self.assertEqual(0, info["bad_slots"])
-        self.assertEqual(0, info["verified"])
 
     def test_text_and_json_say_the_same(self):
         for action in "info", "verify":

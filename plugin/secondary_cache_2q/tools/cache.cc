@@ -38,7 +38,7 @@ constexpr char kInfoHelp[] =
     "  --json   print one JSON object\n"
     "\n"
     "Sizes are in bytes. blocks: those that the index names; bad_slots: entries of the index that\n"
-    "fail their checksum. The contents of blocks are not read: verified and corrupt stay 0. A "
+    "fail their checksum. The contents of blocks are not read. A "
     "cache\n"
     "in use may be looked at; the counts are then approximate.\n"
     "\n"
