@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/pmem.h"
@@ -20,6 +22,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
+
+// How long another owner of the file's lock may take to let go of it.
+constexpr auto kPatience = std::chrono::milliseconds(500);
 
 // O_DIRECT is tried for real: file systems accept the flag and refuse the read.
 bool DirectWorks(int fd, size_t alignment) {
@@ -67,13 +72,11 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end
     return PosixError("open", options.path, errno);
   }
   std::unique_ptr<Device> device(new Device(options.path, fd));
-  // The lock file is of this path; the same file may have another one, by a link.
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return errno == EWOULDBLOCK ? Status::Busy("path=" + options.path, "is in use by another cache")
-                                : PosixError("lock", options.path, errno);
-  }
   device->direct_ = direct;
-  Status s = device->MapIndex(index_end);
+  Status s = device->Lock();
+  if (s.ok()) {
+    s = device->MapIndex(index_end);
+  }
   if (s.ok() && (options.io == Io::kPmem || (options.io == Io::kAuto && IsDax(fd)))) {
     s = device->MapPmem();
   }
@@ -96,6 +99,23 @@ Device::~Device() {
   }
   UnmapPmem(pmem_, pmem_size_);
   close(fd_);
+}
+
+// The lock file, which the caller holds, is of this path; the same file may have another one, by a link.
+// The kernel takes a moment to drop the mapping and the rings of a process that was killed, after its
+// parent was told, and they hold this lock.
+Status Device::Lock() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) {
+      return PosixError("lock", path_, errno);
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Status::Busy("path=" + path_, "is in use by another cache");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return Status::OK();
 }
 
 Status Device::MapIndex(uint64_t index_end) {

@@ -61,6 +61,7 @@ class Device {
 
  private:
   Device(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  Status Lock();
   Status MapIndex(uint64_t index_end);
   Status MapPmem();
   std::shared_ptr<Ring> ThreadRing();
