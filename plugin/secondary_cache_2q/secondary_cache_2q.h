@@ -74,8 +74,9 @@ struct TwoQSecondaryCacheOptions {
   // blocks are admitted; each costs 32 bytes, charged to `capacity` with storage=dram, and all together
   // take a sixteenth of `capacity` at most. With policy=2q this is the least: A1 grows up to eightfold
   // while the hot set moves, and to twice the number of blocks in the primary cache where that is more
-  // (the number is estimated from the stream of look-ups). From 0 to 16; -1 stands for the default of
-  // the policy: 0.5 for 2q and 0.05, the paper's value, for 2q_paper. Not used by lru.
+  // (the number is estimated from the stream of look-ups). From 0 to 16; -1 stands for the default: for
+  // 2q 0.5, and 0.25 with storage=file, where each admission is a write to the disk; 0.05, the paper's
+  // value, for 2q_paper. Not used by lru.
   double ghost_ratio = -1;
 
   // false: a block stays here when the primary cache takes it, and is among the first to go when room is

@@ -21,7 +21,10 @@ double GhostRatio(const TwoQSecondaryCacheOptions& options) {
   if (options.ghost_ratio >= 0) {
     return options.ghost_ratio;
   }
-  return options.policy == Policy::k2QPaper ? 0.05 : 0.5;
+  if (options.policy == Policy::k2QPaper) {
+    return 0.05;
+  }
+  return options.storage == Storage::kFile ? 0.25 : 0.5;
 }
 
 }  // namespace
