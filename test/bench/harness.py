@@ -128,11 +128,14 @@ class Context:
         self._env = env
         self._child = None
         self._shared = {}
+        self._resources = {}  # name -> (value, undo)
 
     def close(self):
         if self._child is not None:
             self._child.kill()
             self._child.wait()
+        for _, undo in self._resources.values():
+            undo()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def path(self, *names):
@@ -159,6 +162,12 @@ class Context:
             make(folder)
             self._shared[name] = folder
         return self._shared[name]
+
+    def resource(self, name, make):
+        """What make() returned as (value, undo) when it was first asked for; undone at the end."""
+        if name not in self._resources:
+            self._resources[name] = make()
+        return self._resources[name][0]
 
     def link_copy(self, source):
         """A copy of a database that shares its immutable tables; the caller removes it."""

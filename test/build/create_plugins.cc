@@ -10,12 +10,14 @@
 #include <string>
 
 #include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/status.h"
 
 namespace {
 
 using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::Status;
 
@@ -34,6 +36,10 @@ Status Create(const std::string& uri, const char* class_name) {
 Status CreatePlugin(const std::string& plugin) {
   if (plugin == "secondary_cache_2q") {
     return Create<SecondaryCache>("id=TwoQSecondaryCache;capacity=1M", "TwoQSecondaryCache");
+  }
+  if (plugin == "raw_wal_fs") {  // the device is only made when it is used
+    return Create<FileSystem>("id=RawWalFileSystem;device=/no-such-device;size=64M",
+                              "RawWalFileSystem");
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
 }

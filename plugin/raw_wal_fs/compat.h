@@ -1,0 +1,12 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What differs between the versions of RocksDB that the plugin is built with.
+
+#pragma once
+
+#include "rocksdb/version.h"
+
+// FileSystem::SyncFile() came with 11.0.
+#if ROCKSDB_MAJOR >= 11
+#define RAW_WAL_HAS_SYNC_FILE 1
+#endif

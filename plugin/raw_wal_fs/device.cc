@@ -1,0 +1,158 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/device.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <chrono>
+#include <thread>
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// udev locks a block device for a moment when its last writer closes it, and the kernel takes a moment to
+// end the I/O of a process that was killed.
+constexpr int kLockTries = 100;
+constexpr auto kLockPause = std::chrono::milliseconds(10);
+
+class PosixDevice : public Device {
+ public:
+  PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd)
+      : path_(std::move(path)), info_(info), fd_(std::move(fd)) {}
+
+  IOStatus Read(uint64_t offset, size_t size, char* to) const override {
+    size_t done = 0;
+    while (done < size) {
+      const ssize_t n = pread(fd_.get(), to + done, size - done, static_cast<off_t>(offset + done));
+      if (n < 0 && errno == EINTR) {
+        continue;
+      }
+      if (n < 0) {
+        return PosixError("read at " + std::to_string(offset), path_, errno);
+      }
+      if (n == 0) {
+        return IOStatus::Corruption("device=" + path_, "ends at " + std::to_string(offset + done));
+      }
+      done += static_cast<size_t>(n);
+    }
+    return IOStatus::OK();
+  }
+
+  // One system call: it measured 5 to 15% faster than a linked io_uring write and fsync, whose fsync a
+  // worker thread of the kernel runs, and as fast as two calls (see README.md).
+  IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
+    size_t done = 0;
+    while (done < size) {
+      iovec piece = {const_cast<char*>(from) + done, size - done};
+      const ssize_t n = pwritev2(fd_.get(), &piece, 1, static_cast<off_t>(offset + done),
+                                 durable ? RWF_DSYNC : 0);
+      if (n < 0 && errno == EINTR) {
+        continue;
+      }
+      if (n <= 0) {
+        return PosixError("write at " + std::to_string(offset), path_, n < 0 ? errno : EIO);
+      }
+      done += static_cast<size_t>(n);
+    }
+    return IOStatus::OK();
+  }
+
+  IOStatus Flush() override {
+    return fdatasync(fd_.get()) == 0 ? IOStatus::OK() : PosixError("flush", path_, errno);
+  }
+
+  const std::string& path() const override { return path_; }
+  const DeviceInfo& info() const override { return info_; }
+
+ private:
+  const std::string path_;
+  const DeviceInfo info_;
+  const Descriptor fd_;
+};
+
+IOStatus Lock(int fd, const std::string& path) {
+  for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+    if (errno != EWOULDBLOCK) {
+      return PosixError("lock", path, errno);
+    }
+    if (i == kLockTries) {
+      return IOStatus::Busy("device=" + path, "is open for writing in another process");
+    }
+    std::this_thread::sleep_for(kLockPause);
+  }
+  return IOStatus::OK();
+}
+
+}  // namespace
+
+IOStatus InspectDevice(const std::string& path, DeviceInfo* info) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) {
+      *info = DeviceInfo();
+      return IOStatus::OK();
+    }
+    return PosixError("stat", path, errno);
+  }
+  info->exists = true;
+  info->is_block_device = S_ISBLK(status.st_mode);
+  if (S_ISREG(status.st_mode)) {
+    info->size = static_cast<uint64_t>(status.st_size);
+    return IOStatus::OK();
+  }
+  if (!info->is_block_device) {
+    return IOStatus::InvalidArgument("device=" + path,
+                                     "is neither a block device nor a regular file");
+  }
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    return PosixError("open", path, errno);
+  }
+  int logical = 0;
+  unsigned physical = 0;
+  if (ioctl(fd.get(), BLKGETSIZE64, &info->size) != 0 ||
+      ioctl(fd.get(), BLKSSZGET, &logical) != 0 || ioctl(fd.get(), BLKPBSZGET, &physical) != 0) {
+    return PosixError("ask for the size", path, errno);
+  }
+  info->logical_block = static_cast<uint32_t>(logical);
+  info->physical_block = physical;
+  return IOStatus::OK();
+}
+
+IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>* result) {
+  DeviceInfo info;
+  IOStatus s = InspectDevice(path, &info);
+  if (!s.ok()) {
+    return s;
+  }
+  int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+  // Refused while the block device is mounted or belongs to another kernel driver.
+  flags |= write && info.is_block_device ? O_EXCL : 0;
+  Descriptor fd(open(path.c_str(), flags | O_DIRECT));
+  if (fd.get() < 0 && errno == EINVAL) {
+    fd = Descriptor(open(path.c_str(), flags));  // a file system without direct I/O
+  }
+  if (fd.get() < 0 && errno == EBUSY) {
+    return IOStatus::Busy("device=" + path, "is mounted or in use");
+  }
+  if (fd.get() < 0) {
+    return PosixError("open", path, errno);
+  }
+  if (write) {
+    s = Lock(fd.get(), path);
+  }
+  if (s.ok()) {
+    *result = std::make_unique<PosixDevice>(path, info, std::move(fd));
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

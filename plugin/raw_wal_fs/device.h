@@ -1,0 +1,49 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plugin/raw_wal_fs/posix.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// What is known of a path without changing it.
+struct DeviceInfo {
+  bool exists = false;
+  bool is_block_device = false;
+  uint64_t size = 0;               // bytes
+  uint32_t logical_block = 512;    // bytes; smallest unit of direct I/O
+  uint32_t physical_block = 4096;  // bytes; smallest unit that is written as a whole
+};
+
+// A block device or a regular file, read and written past the page cache. Thread-safe. This is the one
+// place where the plugin touches the device, and the seam for tests that lose power.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Offset and size in bytes, multiples of the block size; memory aligned to 4096.
+  virtual IOStatus Read(uint64_t offset, size_t size, char* to) const = 0;
+  // With `durable` these bytes, and not necessarily those of earlier writes, survive power loss when this
+  // returns.
+  virtual IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) = 0;
+  // Makes all durable that was written before.
+  virtual IOStatus Flush() = 0;
+
+  virtual const std::string& path() const = 0;
+  virtual const DeviceInfo& info() const = 0;
+};
+
+IOStatus InspectDevice(const std::string& path, DeviceInfo* info);
+
+// Opens for reading, and for writing if `write`, when no other process may have it open for writing: else
+// Busy.
+IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>* result);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

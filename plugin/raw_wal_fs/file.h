@@ -1,0 +1,98 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A log on the device as RocksDB's files.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/reader.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+class RawWalFileSystem;
+
+// A log that is being written.
+class LogWritableFile : public FSWritableFile {
+ public:
+  LogWritableFile(std::shared_ptr<Log> log, const FileOptions& options)
+      : FSWritableFile(options), log_(std::move(log)) {}
+  ~LogWritableFile() override;
+
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
+    return log_->Append(data);
+  }
+  // Appended bytes outlive the process without it.
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return log_->Sync(); }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return log_->Sync(); }
+  bool IsSyncThreadSafe() const override { return true; }
+  IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
+    return log_->Write();
+  }
+  // To the size that it has.
+  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override;
+  IOStatus Close(const IOOptions&, IODebugContext*) override;
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return log_->size(); }
+  bool use_direct_io() const override { return false; }
+  // The device was allocated when it was formatted.
+  IOStatus Allocate(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
+    return IOStatus::OK();
+  }
+  void PrepareWrite(size_t, size_t, const IOOptions&, IODebugContext*) override {}
+
+ private:
+  const std::shared_ptr<Log> log_;
+  bool closed_ = false;
+};
+
+// A log that was found, as ReopenWritableFile() gives it: nothing can be appended.
+class LogReopenedFile : public FSWritableFile {
+ public:
+  explicit LogReopenedFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice&, const IOOptions&, IODebugContext*) override;
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override;
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return log_->size(); }
+
+ private:
+  const std::shared_ptr<Log> log_;
+};
+
+// Sees what is appended later, too.
+class LogSequentialFile : public FSSequentialFile {
+ public:
+  LogSequentialFile(RawWalFileSystem* fs, std::string path, std::shared_ptr<Log> log);
+
+  IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch, IODebugContext*) override;
+  IOStatus Skip(uint64_t n) override;
+
+ private:
+  RawWalFileSystem* const fs_;
+  const std::string path_;
+  std::unique_ptr<Reader> reader_;
+  uint64_t offset_ = 0;
+};
+
+class LogRandomAccessFile : public FSRandomAccessFile {
+ public:
+  explicit LogRandomAccessFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override;
+
+ private:
+  const std::shared_ptr<Log> log_;
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,224 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/format.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/coding.h"
+#include "util/crc32c.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+constexpr char kSuperblockMagic[] = "RKTRWAL\n";
+constexpr char kSegmentMagic[] = "RSEG";
+constexpr char kFrameMagic[] = "RFRM";
+constexpr char kStubMagic[] = "RKTRWLOG";
+constexpr size_t kSuperblockChecksum = Superblock::kSize - 4;
+
+// RocksDB's log format: checksum, length, type; see db/log_format.h.
+constexpr size_t kRecordHeader = 7;
+constexpr char kFullType = 1;
+// A tag that no write batch knows (db/dbformat.h, ValueType).
+constexpr char kUnknownTag = '\xEE';
+constexpr size_t kStubBody = 8 + 4 + 1;
+constexpr char kStubText[] =
+    "The write-ahead log of this name is on a log device of rocktier's raw_wal_fs. Open the "
+    "database "
+    "with that plugin, or bring the logs back with 'rocktier wal export'. ";
+
+uint32_t Checksum(const std::string& uuid, const char* bytes, size_t size) {
+  const uint32_t seed = crc32c::Value(uuid.data(), uuid.size());
+  return crc32c::Mask(crc32c::Extend(seed, bytes, size));
+}
+
+// The checksum at the beginning of `bytes` is of all that follows it.
+void SealFirst(const std::string& uuid, char* bytes, size_t size) {
+  EncodeFixed32(bytes, Checksum(uuid, bytes + 4, size - 4));
+}
+
+bool VerifyFirst(const std::string& uuid, const char* bytes, size_t size) {
+  return DecodeFixed32(bytes) == Checksum(uuid, bytes + 4, size - 4);
+}
+
+bool IsPowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+bool Sound(const Superblock& s) {
+  return (s.block_size == 512 || s.block_size == 4096) && IsPowerOfTwo(s.segment_size) &&
+         s.segment_size >= 4 * uint64_t{s.block_size} && s.segment_size <= (uint64_t{1} << 30) &&
+         s.segments > 0 && s.segments < (uint64_t{1} << 40);
+}
+
+}  // namespace
+
+bool IsZero(const char* bytes, size_t size) {
+  return std::all_of(bytes, bytes + size, [](char c) { return c == 0; });
+}
+
+std::string Superblock::Encode() const {
+  std::string bytes(kSize, '\0');
+  char* to = bytes.data();
+  memcpy(to, kSuperblockMagic, 8);
+  EncodeFixed32(to + 8, kVersion);
+  EncodeFixed32(to + 12, block_size);
+  EncodeFixed64(to + 16, segment_size);
+  EncodeFixed64(to + 24, segments);
+  EncodeFixed64(to + 32, generation);
+  EncodeFixed64(to + 40, epoch);
+  memcpy(to + 48, uuid.data(), std::min(uuid.size(), kUuidSize));
+  EncodeFixed32(to + kSuperblockChecksum, crc32c::Mask(crc32c::Value(to, kSuperblockChecksum)));
+  return bytes;
+}
+
+Status Superblock::Decode(const Slice& bytes, const std::string& device, Superblock* result) {
+  if (bytes.size() < kSize || memcmp(bytes.data(), kSuperblockMagic, 8) != 0) {
+    return Status::Corruption(device, "is not a log device of raw_wal_fs");
+  }
+  const char* from = bytes.data();
+  const uint32_t checksum = crc32c::Mask(crc32c::Value(from, kSuperblockChecksum));
+  if (DecodeFixed32(from + kSuperblockChecksum) != checksum) {
+    return Status::Corruption(device, "has a damaged superblock");
+  }
+  const uint32_t version = DecodeFixed32(from + 8);
+  if (version != kVersion) {
+    return Status::NotSupported(device, "has format version " + std::to_string(version) +
+                                            "; this build knows version " +
+                                            std::to_string(kVersion));
+  }
+  result->block_size = DecodeFixed32(from + 12);
+  result->segment_size = DecodeFixed64(from + 16);
+  result->segments = DecodeFixed64(from + 24);
+  result->generation = DecodeFixed64(from + 32);
+  result->epoch = DecodeFixed64(from + 40);
+  result->uuid.assign(from + 48, kUuidSize);
+  return Sound(*result) ? Status::OK() : Status::Corruption(device, "has an impossible superblock");
+}
+
+void SegmentHeader::Encode(const std::string& uuid, char* bytes) const {
+  memset(bytes, 0, kSize);
+  memcpy(bytes + 4, kSegmentMagic, 4);
+  EncodeFixed32(bytes + 8, static_cast<uint32_t>(state));
+  EncodeFixed32(bytes + 12, ordinal);
+  EncodeFixed64(bytes + 16, log);
+  EncodeFixed64(bytes + 24, segment);
+  const size_t length = std::min(name.size(), kMaxName);
+  EncodeFixed16(bytes + 32, static_cast<uint16_t>(length));
+  memcpy(bytes + 34, name.data() + (name.size() - length), length);
+  SealFirst(uuid, bytes, kSize);
+}
+
+bool SegmentHeader::Decode(const char* bytes, const std::string& uuid, SegmentHeader* result) {
+  if (memcmp(bytes + 4, kSegmentMagic, 4) != 0 || !VerifyFirst(uuid, bytes, kSize)) {
+    return false;
+  }
+  const uint32_t state = DecodeFixed32(bytes + 8);
+  const size_t length = DecodeFixed16(bytes + 32);
+  if ((state != 1 && state != 2) || length > kMaxName) {
+    return false;
+  }
+  result->state = static_cast<State>(state);
+  result->ordinal = DecodeFixed32(bytes + 12);
+  result->log = DecodeFixed64(bytes + 16);
+  result->segment = DecodeFixed64(bytes + 24);
+  result->name.assign(bytes + 34, length);
+  return true;
+}
+
+void FrameHeader::Seal(const std::string& uuid, uint32_t block_size, char* frame) const {
+  const uint64_t size = FrameSize(block_size);
+  memcpy(frame + 4, kFrameMagic, 4);
+  EncodeFixed64(frame + 8, log);
+  EncodeFixed64(frame + 16, offset);
+  EncodeFixed64(frame + 24, durable);
+  EncodeFixed32(frame + 32, length);
+  EncodeFixed32(frame + 36, 0);
+  memset(frame + kSize + length, 0, size - kSize - length);
+  SealFirst(uuid, frame, size);
+}
+
+bool FrameHeader::Parse(const char* bytes, LogId log, uint64_t limit, uint32_t block_size,
+                        FrameHeader* result) {
+  if (memcmp(bytes + 4, kFrameMagic, 4) != 0 || DecodeFixed64(bytes + 8) != log) {
+    return false;
+  }
+  result->log = log;
+  result->offset = DecodeFixed64(bytes + 16);
+  result->durable = DecodeFixed64(bytes + 24);
+  result->length = DecodeFixed32(bytes + 32);
+  return result->length > 0 && result->FrameSize(block_size) <= limit &&
+         result->offset <= UINT64_MAX - result->length;
+}
+
+bool FrameHeader::Verify(const std::string& uuid, uint32_t block_size, const char* frame) const {
+  return VerifyFirst(uuid, frame, FrameSize(block_size));
+}
+
+std::string Stub::Encode() const {
+  std::string body(kStubBody, '\0');
+  EncodeFixed32(body.data() + 8, 1);
+  body[12] = kUnknownTag;
+  body.append(kStubMagic, 8);
+  PutFixed32(&body, kVersion);
+  body.append(uuid);
+  PutFixed64(&body, log);
+  PutFixed64(&body, tail_size);
+  body.append(kStubText);
+  std::string result(kRecordHeader, '\0');
+  EncodeFixed16(result.data() + 4, static_cast<uint16_t>(body.size()));
+  result[6] = kFullType;
+  result += body;
+  const uint32_t crc = crc32c::Value(result.data() + 6, result.size() - 6);
+  EncodeFixed32(result.data(), crc32c::Mask(crc));
+  result.resize(kSize, '\0');
+  EncodeFixed64(result.data() + kOnDeviceAt, on_device ? 1 : 0);
+  return result;
+}
+
+Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
+  constexpr size_t kMagicAt = kRecordHeader + kStubBody;
+  if (bytes.size() < kSize || memcmp(bytes.data() + kMagicAt, kStubMagic, 8) != 0) {
+    return Status::NotFound(path, "is not the stub of a log");
+  }
+  const char* from = bytes.data();
+  const size_t length = static_cast<uint8_t>(from[4]) | static_cast<uint8_t>(from[5]) << 8;
+  if (kRecordHeader + length > bytes.size() ||
+      DecodeFixed32(from) != crc32c::Mask(crc32c::Value(from + 6, length + 1))) {
+    return Status::Corruption(path, "is a damaged stub of a log");
+  }
+  const uint32_t version = DecodeFixed32(from + kMagicAt + 8);
+  if (version != kVersion) {
+    return Status::NotSupported(path, "is a stub of version " + std::to_string(version));
+  }
+  result->uuid.assign(from + kMagicAt + 12, kUuidSize);
+  result->log = DecodeFixed64(from + kMagicAt + 12 + kUuidSize);
+  result->tail_size = DecodeFixed64(from + kMagicAt + 12 + kUuidSize + 8);
+  if (result->tail_size > kMaxTail) {
+    return Status::Corruption(path, "is an impossible stub of a log");
+  }
+  result->on_device = DecodeFixed64(from + kOnDeviceAt) != 0;
+  return Status::OK();
+}
+
+void Chunk::Seal(const std::string& uuid, char* chunk) const {
+  EncodeFixed32(chunk + 4, length);
+  EncodeFixed64(chunk + 8, log);
+  EncodeFixed64(chunk + 16, offset);
+  SealFirst(uuid, chunk, kSize + length);
+}
+
+bool Chunk::Decode(const Slice& bytes, const std::string& uuid, LogId log, Chunk* result) {
+  if (bytes.size() < kSize) {
+    return false;
+  }
+  result->length = DecodeFixed32(bytes.data() + 4);
+  result->log = DecodeFixed64(bytes.data() + 8);
+  result->offset = DecodeFixed64(bytes.data() + 16);
+  return result->length > 0 && result->length <= bytes.size() - kSize && result->log == log &&
+         VerifyFirst(uuid, bytes.data(), kSize + result->length);
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

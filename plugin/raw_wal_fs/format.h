@@ -1,0 +1,180 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What raw_wal_fs writes: pure codecs, no I/O. FORMAT.md tells how the pieces fit and why the logical
+// end of a log is exact. All integers are little-endian.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+constexpr size_t kUuidSize = 16;
+
+// The root of a log device, at offset 0 and again at kCopyOffset. The valid copy with the higher
+// generation holds.
+//
+//   offset size  field
+//        0    8  magic "RKTRWAL\n"
+//        8    4  version, 1
+//       12    4  block_size: bytes, 512 or 4096
+//       16    8  segment_size: bytes, a power of two
+//       24    8  segments
+//       32    8  generation: grows with each write of the superblock
+//       40    8  epoch: grows each time the device is opened for writing
+//       48   16  uuid, random
+//       64 4028  zero
+//     4092    4  masked CRC-32C of bytes 0 to 4091
+struct Superblock {
+  static constexpr size_t kSize = 4096;
+  static constexpr uint64_t kCopyOffset = 64 << 10;
+  // Where segment 0 begins.
+  static constexpr uint64_t kDataOffset = 1 << 20;
+  static constexpr uint32_t kVersion = 1;
+
+  uint32_t block_size = 0;
+  uint64_t segment_size = 0;
+  uint64_t segments = 0;
+  uint64_t generation = 0;
+  uint64_t epoch = 0;
+  std::string uuid;
+
+  uint64_t SegmentOffset(uint64_t segment) const { return kDataOffset + segment * segment_size; }
+  uint64_t Size() const { return SegmentOffset(segments); }
+
+  std::string Encode() const;
+  // Corruption: no superblock, or a damaged one; NotSupported: another version. `device` is for
+  // messages.
+  static Status Decode(const Slice& bytes, const std::string& device, Superblock* result);
+};
+
+// A log's number on its device, never used again: the epoch in the upper half, a counter below.
+using LogId = uint64_t;
+
+// The first block of a segment. All zero: never used. It is written together with the segment's first
+// frame, and again, with state kFree, when the log is deleted. Only the first 512 bytes mean something, so
+// that no power loss tears it.
+//
+//   offset size  field
+//        0    4  masked CRC-32C of the uuid followed by bytes 4 to 511
+//        4    4  magic "RSEG"
+//        8    4  state: 1 live, 2 free
+//       12    4  ordinal: the how-manieth segment of its log, from 0
+//       16    8  log id
+//       24    8  segment: its number on the device
+//       32    2  length of name
+//       34  478  name: the path under which the log was created, its end if it is longer
+struct SegmentHeader {
+  static constexpr size_t kSize = 512;
+  static constexpr size_t kMaxName = 478;
+  enum class State : uint32_t { kLive = 1, kFree = 2 };
+
+  State state = State::kLive;
+  uint32_t ordinal = 0;
+  LogId log = 0;
+  uint64_t segment = 0;
+  std::string name;
+
+  void Encode(const std::string& uuid, char* bytes) const;
+  // False if it is damaged or of another device; see IsZero() for one that was never used.
+  static bool Decode(const char* bytes, const std::string& uuid, SegmentHeader* result);
+};
+
+// What precedes a piece of a log, at a block boundary. A frame is the header, the payload and zeros up
+// to the next block boundary, and lies in one segment.
+//
+//   offset size  field
+//        0    4  masked CRC-32C of the uuid followed by all other bytes of the frame, padding included
+//        4    4  magic "RFRM"
+//        8    8  log id
+//       16    8  offset: of the payload in the log
+//       24    8  durable: so many bytes of the log had been made durable before this frame was written
+//       32    4  length of the payload, not 0
+//       36    4  zero
+struct FrameHeader {
+  static constexpr size_t kSize = 40;
+
+  LogId log = 0;
+  uint64_t offset = 0;
+  uint64_t durable = 0;
+  uint32_t length = 0;
+
+  // Bytes on the device.
+  uint64_t FrameSize(uint32_t block_size) const { return FrameSize(length, block_size); }
+  static uint64_t FrameSize(uint64_t length, uint32_t block_size) {
+    return (kSize + length + block_size - 1) / block_size * block_size;
+  }
+
+  // Completes a frame of FrameSize() bytes whose payload is in its place: header, padding and checksum.
+  void Seal(const std::string& uuid, uint32_t block_size, char* frame) const;
+  // What the header says, without a look at the checksum; false if it cannot be one of this log, or the
+  // frame would be longer than `limit` bytes.
+  static bool Parse(const char* bytes, LogId log, uint64_t limit, uint32_t block_size,
+                    FrameHeader* result);
+  // Whether a frame that was parsed is whole.
+  bool Verify(const std::string& uuid, uint32_t block_size, const char* frame) const;
+};
+
+// A log's stub: the plain file under the log's own name in the target FileSystem.
+//
+//   offset size  field
+//        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with an unknown
+//                tag, so that RocksDB without the plugin refuses to open the database. Its body:
+//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG", 4 version,
+//                  16 uuid of the device, 8 log id, 8 size of the tail, and text for a person who looks
+//                  at it
+//        n       zeros up to kSize, but for
+//     4088    8  1 when part of the log is durable on the device, or later
+//     4096       the tail, see Chunk; cut off when the log is closed
+//     4096 + size of the tail: frames that found no room on the device
+struct Stub {
+  static constexpr size_t kSize = 4096;
+  static constexpr size_t kOnDeviceAt = 4088;
+  static constexpr uint64_t kMaxTail = 64 << 20;
+  static constexpr uint32_t kVersion = 1;
+
+  std::string uuid;
+  LogId log = 0;
+  uint64_t tail_size = 0;  // bytes
+  bool on_device = false;
+
+  uint64_t SpillOffset() const { return kSize + tail_size; }
+
+  std::string Encode() const;
+  // NotFound: not a stub; NotSupported: of another version. `path` is for messages.
+  static Status Decode(const Slice& bytes, const std::string& path, Stub* result);
+};
+
+// What precedes appended bytes in a log's tail: bytes that may not be on the device yet. The tail has
+// two halves, each a run of chunks from its beginning. A chunk belongs to the log if its checksum and
+// its log id are right and its offset is where the chunk before it ended; the first that does not ends
+// the run.
+//
+//   offset size  field
+//        0    4  masked CRC-32C of the device's uuid followed by all other bytes of the chunk
+//        4    4  length of the bytes that follow, not 0
+//        8    8  log id
+//       16    8  offset of these bytes in the log
+struct Chunk {
+  static constexpr size_t kSize = 24;
+
+  LogId log = 0;
+  uint64_t offset = 0;
+  uint32_t length = 0;
+
+  // Writes the header for bytes that are in their place behind it.
+  void Seal(const std::string& uuid, char* chunk) const;
+  // False if there is no whole chunk of this log at the beginning of `bytes`.
+  static bool Decode(const Slice& bytes, const std::string& uuid, LogId log, Chunk* result);
+};
+
+bool IsZero(const char* bytes, size_t size);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,431 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/fs.h"
+
+#include <algorithm>
+
+#include "logging/logging.h"
+#include "plugin/raw_wal_fs/file.h"
+#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/options.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
+
+IOStatus Refuse(const std::string& path, const std::string& what) {
+  return IOStatus::NotSupported(path, "is a log on a log device: cannot be " + what);
+}
+
+}  // namespace
+
+RawWalFileSystem::RawWalFileSystem(const std::shared_ptr<FileSystem>& target)
+    : FileSystemWrapper(target) {
+  RegisterOptions(&options_, &OptionTypes());
+}
+
+RawWalFileSystem::~RawWalFileSystem() = default;
+
+Status RawWalFileSystem::PrepareOptions(const ConfigOptions& options) {
+  Status s = Validate(options_);
+  if (s.ok()) {
+    s = CheckDevice(options_);
+  }
+  return s.ok() ? FileSystemWrapper::PrepareOptions(options) : s;
+}
+
+std::string RawWalFileSystem::GetPrintableOptions() const {
+  RawWalStats stats;
+  AddStats(&stats);
+  return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
+}
+
+// The mark by which NewWritableFile() knows a log.
+FileOptions RawWalFileSystem::OptimizeForLogWrite(const FileOptions& options,
+                                                  const DBOptions& db_options) const {
+  FileOptions optimized = target_->OptimizeForLogWrite(options, db_options);
+  optimized.io_options.type = IOType::kWAL;
+  optimized.use_direct_writes = false;
+  return optimized;
+}
+
+bool RawWalFileSystem::IsLog(const std::string& path, const FileOptions& options) const {
+  if (!IsLogName(path)) {
+    return false;
+  }
+  if (options.io_options.type == IOType::kWAL) {
+    return true;
+  }
+  const std::string directory = DirectoryOf(path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(locked_.begin(), locked_.end(),
+                     [&](const auto& locked) { return locked.second == directory; });
+}
+
+IOStatus RawWalFileSystem::ForWriting(std::shared_ptr<Volume>* result) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s;
+  if (volume_ == nullptr || !volume_->writable()) {
+    s = OpenForWriting(options_, &volume_);
+  }
+  *result = volume_;
+  return s;
+}
+
+IOStatus RawWalFileSystem::ForReading(std::shared_ptr<Volume>* result) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s;
+  if (volume_ == nullptr || !volume_->writable()) {
+    s = OpenForReading(options_, &volume_);
+  }
+  *result = volume_;
+  return s;
+}
+
+IOStatus RawWalFileSystem::FindStub(const std::string& path, bool contents, StubFile* result) {
+  return IsLogName(path) ? ReadStub(target_.get(), path, contents, result) : IOStatus::NotFound();
+}
+
+IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  *result = s.ok();
+  return s.IsNotFound() ? IOStatus::OK() : s;
+}
+
+IOStatus RawWalFileSystem::CheckUuid(const std::string& path, const Stub& stub,
+                                     const Volume& volume) const {
+  return stub.uuid == volume.superblock().uuid
+             ? IOStatus::OK()
+             : IOStatus::InvalidArgument(
+                   path, "is on the log device with uuid " + HexOf(stub.uuid) + "; device=" +
+                             options_.device + " has uuid " + HexOf(volume.superblock().uuid));
+}
+
+IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
+                                   std::shared_ptr<Log>* result) {
+  result->reset();
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.IsNotFound()) {
+    return IOStatus::OK();
+  }
+  std::shared_ptr<Volume> volume;
+  if (s.ok()) {
+    s = ForReading(&volume);
+  }
+  if (s.ok()) {
+    s = CheckUuid(path, stub.stub, *volume);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  *result = volume->FindLog(stub.stub.log);
+  if (*result != nullptr) {
+    return s;
+  }
+  if (volume->writable() || !fresh) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = found_.find(stub.stub.log);
+    if (it != found_.end() && &it->second->volume() == volume.get()) {
+      *result = it->second;
+      return s;
+    }
+  }
+  // The tail first: what goes from there to the device meanwhile is found there.
+  s = FindStub(path, /*contents=*/true, &stub);
+  if (s.ok() && !volume->writable()) {
+    s = volume->Refresh();
+  }
+  if (s.ok()) {
+    s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
+  }
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    found_[(*result)->id()] = *result;
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
+                                             std::unique_ptr<FSSequentialFile>* result,
+                                             IODebugContext* dbg) {
+  std::shared_ptr<Log> log;
+  IOStatus s = FindLog(path, /*fresh=*/true, &log);
+  if (s.ok() && log == nullptr) {
+    return target_->NewSequentialFile(path, options, result, dbg);
+  }
+  if (s.ok()) {
+    result->reset(new LogSequentialFile(this, path, std::move(log)));
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                                               std::unique_ptr<FSRandomAccessFile>* result,
+                                               IODebugContext* dbg) {
+  std::shared_ptr<Log> log;
+  IOStatus s = FindLog(path, /*fresh=*/true, &log);
+  if (s.ok() && log == nullptr) {
+    return target_->NewRandomAccessFile(path, options, result, dbg);
+  }
+  if (s.ok()) {
+    result->reset(new LogRandomAccessFile(std::move(log)));
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
+                                           std::unique_ptr<FSWritableFile>* result,
+                                           IODebugContext* dbg) {
+  IOStatus s = DeleteLog(path);
+  if (!s.ok()) {
+    return s;
+  }
+  if (!IsLog(path, options)) {
+    return target_->NewWritableFile(path, options, result, dbg);
+  }
+  std::shared_ptr<Volume> volume;
+  s = ForWriting(&volume);
+  if (!s.ok()) {
+    return s;
+  }
+  Log::Settings settings;
+  settings.target = target_.get();
+  settings.tail_size = options_.tail_size;
+  if (options_.on_full == OnFull::kSpill) {
+    Counters* const counters = &volume->counters();
+    settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
+      counters->logs_spilled++;
+      const std::shared_ptr<Logger> info_log = InfoLog();
+      ROCKS_LOG_WARN(info_log, "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
+                     target_->Name(), reason.ToString().c_str());
+    };
+  }
+  std::shared_ptr<Log> log;
+  s = Log::Create(volume, settings, path, &log);
+  if (s.IsNoSpace() && settings.on_spill != nullptr) {
+    settings.on_spill(path, s);
+    return target_->NewWritableFile(path, options, result, dbg);
+  }
+  if (s.ok()) {
+    result->reset(new LogWritableFile(std::move(log), options));
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                              std::unique_ptr<FSWritableFile>* result,
+                                              IODebugContext* dbg) {
+  std::shared_ptr<Log> log;
+  IOStatus s = FindLog(path, /*fresh=*/true, &log);
+  if (s.ok() && log == nullptr) {
+    return target_->ReopenWritableFile(path, options, result, dbg);
+  }
+  if (s.ok()) {
+    result->reset(new LogReopenedFile(std::move(log)));
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                             const FileOptions& options,
+                                             std::unique_ptr<FSWritableFile>* result,
+                                             IODebugContext* dbg) {
+  if (!IsLogName(path)) {
+    return target_->ReuseWritableFile(path, old_path, options, result, dbg);
+  }
+  IOStatus s = DeleteFile(old_path, options.io_options, dbg);
+  return s.ok() ? NewWritableFile(path, options, result, dbg) : s;
+}
+
+IOStatus RawWalFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
+                                           std::unique_ptr<FSRandomRWFile>* result,
+                                           IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  return s.IsNotFound() ? target_->NewRandomRWFile(path, options, result, dbg)
+                        : Refuse(path, "opened for random writes");
+}
+
+IOStatus RawWalFileSystem::NewMemoryMappedFileBuffer(
+    const std::string& path, std::unique_ptr<MemoryMappedFileBuffer>* result) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  return s.IsNotFound() ? target_->NewMemoryMappedFileBuffer(path, result)
+                        : Refuse(path, "mapped into memory");
+}
+
+IOStatus RawWalFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
+                                    IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  return s.IsNotFound() ? target_->Truncate(path, size, options, dbg) : Refuse(path, "truncated");
+}
+
+IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& to,
+                                    const IOOptions& options, IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(from, /*contents=*/false, &stub);
+  return s.IsNotFound() ? target_->LinkFile(from, to, options, dbg) : Refuse(from, "linked");
+}
+
+// The log first: a crash in between leaves a stub whose log is gone, which RocksDB deletes again. The
+// other way round nobody would know that the space is free.
+IOStatus RawWalFileSystem::DeleteLog(const std::string& path) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.IsNotFound()) {
+    return IOStatus::OK();
+  }
+  std::shared_ptr<Volume> volume;
+  if (s.ok()) {
+    s = ForWriting(&volume);
+  }
+  if (s.ok()) {
+    s = CheckUuid(path, stub.stub, *volume);
+  }
+  if (s.ok()) {
+    s = volume->Delete(stub.stub.log);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  volume->counters().logs_deleted++;
+  std::shared_ptr<Log> log = volume->FindLog(stub.stub.log);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = found_.find(stub.stub.log);
+    if (it != found_.end()) {
+      log = log != nullptr ? log : it->second;
+      found_.erase(it);
+    }
+  }
+  if (log != nullptr && &log->volume() == volume.get()) {
+    log->ReleaseWhenDestroyed();
+  } else {
+    volume->Release(stub.stub.log);
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  IOStatus s = DeleteLog(path);
+  return s.ok() ? target_->DeleteFile(path, options, dbg) : s;
+}
+
+IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                      const IOOptions& options, IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(from, /*contents=*/false, &stub);
+  if (s.ok() && !IsLogName(to)) {
+    return Refuse(from, "renamed to " + to + ", which is no name of a log");
+  }
+  if (from != to) {
+    s = DeleteLog(to);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return target_->RenameFile(from, to, options, dbg);
+}
+
+IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
+                                       uint64_t* size, IODebugContext* dbg) {
+  std::shared_ptr<Log> log;
+  IOStatus s = FindLog(path, /*fresh=*/true, &log);
+  if (s.ok() && log == nullptr) {
+    return target_->GetFileSize(path, options, size, dbg);
+  }
+  if (s.ok()) {
+    *size = log->size();
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
+                                                     const IOOptions& options,
+                                                     std::vector<FileAttributes>* result,
+                                                     IODebugContext* dbg) {
+  IOStatus s = target_->GetChildrenFileAttributes(dir, options, result, dbg);
+  for (FileAttributes& file : *result) {
+    if (!s.ok()) {
+      break;
+    }
+    if (IsLogName(file.name)) {
+      s = GetFileSize(dir + "/" + file.name, options, &file.size_bytes, dbg);
+      s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
+    }
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& options,
+                                    FileLock** lock, IODebugContext* dbg) {
+  IOStatus s = target_->LockFile(path, options, lock, dbg);
+  std::shared_ptr<Volume> volume;
+  if (!s.ok()) {
+    return s;
+  }
+  s = ForWriting(&volume);
+  if (!s.ok()) {
+    target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
+    *lock = nullptr;
+    return s;
+  }
+  std::lock_guard<std::mutex> guard(mutex_);
+  locked_[*lock] = DirectoryOf(path);
+  return s;
+}
+
+IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    locked_.erase(lock);
+  }
+  return target_->UnlockFile(lock, options, dbg);
+}
+
+IOStatus RawWalFileSystem::NewLogger(const std::string& path, const IOOptions& options,
+                                     std::shared_ptr<Logger>* result, IODebugContext* dbg) {
+  IOStatus s = target_->NewLogger(path, options, result, dbg);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    info_log_ = *result;
+  }
+  return s;
+}
+
+std::shared_ptr<Logger> RawWalFileSystem::InfoLog() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return info_log_.lock();
+}
+
+#ifdef RAW_WAL_HAS_SYNC_FILE
+IOStatus RawWalFileSystem::SyncFile(const std::string& path, const FileOptions& file_options,
+                                    const IOOptions& options, bool use_fsync, IODebugContext* dbg) {
+  std::shared_ptr<Log> log;
+  IOStatus s = FindLog(path, /*fresh=*/false, &log);
+  if (!s.ok()) {
+    return s;
+  }
+  return log != nullptr ? log->Sync()
+                        : target_->SyncFile(path, file_options, options, use_fsync, dbg);
+}
+#endif
+
+void RawWalFileSystem::AddStats(RawWalStats* stats) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (volume_ != nullptr) {
+    volume_->AddStats(stats);
+  }
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

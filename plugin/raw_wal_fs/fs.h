@@ -1,0 +1,124 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/compat.h"
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/volume.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// Puts the logs that RocksDB writes on the log device, each with a stub under its name in the target
+// FileSystem, and passes everything else on. The names are the target's: renaming, listing and deleting a
+// log is renaming, listing and deleting its stub, with the durability that the target gives.
+//
+// A log goes to the device if it is opened with the FileOptions of OptimizeForLogWrite(), or, since a
+// wrapper of the older Env interface loses what these say, if its database, in the same directory, was
+// locked by this FileSystem. Copies of logs that checkpoints and backups make are neither, and are plain
+// files that stock RocksDB reads.
+//
+// Thread-safe.
+class RawWalFileSystem : public FileSystemWrapper {
+ public:
+  explicit RawWalFileSystem(const std::shared_ptr<FileSystem>& target);
+  ~RawWalFileSystem() override;
+
+  static const char* kClassName() { return "RawWalFileSystem"; }
+  const char* Name() const override { return kClassName(); }
+  // Checks the options and the device, and changes nothing.
+  Status PrepareOptions(const ConfigOptions& options) override;
+  std::string GetPrintableOptions() const override;
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override;
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override;
+  // A log can be closed again, not continued: RocksDB never does.
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override;
+  // Deletes the old log and makes a new one: space on the device costs nothing to use again.
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override;
+  // NotSupported for a log.
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override;
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  // NotSupported for a log, whereupon RocksDB copies: a checkpoint then holds plain files and needs
+  // neither the plugin nor the device.
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* dbg) override;
+
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override;
+  IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext* dbg) override;
+  // Opens the device for writing when a database is locked.
+  IOStatus LockFile(const std::string& path, const IOOptions& options, FileLock** lock,
+                    IODebugContext* dbg) override;
+  IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus NewLogger(const std::string& path, const IOOptions& options,
+                     std::shared_ptr<Logger>* result, IODebugContext* dbg) override;
+  FileOptions OptimizeForLogWrite(const FileOptions& options,
+                                  const DBOptions& db_options) const override;
+#ifdef RAW_WAL_HAS_SYNC_FILE
+  IOStatus SyncFile(const std::string& path, const FileOptions& file_options,
+                    const IOOptions& options, bool use_fsync, IODebugContext* dbg) override;
+#endif
+
+  // A log that is on the device, for readers; null, with OK, if `path` is anything else. `fresh`: a log
+  // that another process writes is looked at again.
+  IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
+
+  // Whether `path` is the stub of a log, on this device or another one.
+  IOStatus IsStub(const std::string& path, bool* result);
+
+  void AddStats(RawWalStats* stats) const;
+  const RawWalOptions& options() const { return options_; }
+
+ private:
+  // Whether a file that is created is a log for the device.
+  bool IsLog(const std::string& path, const FileOptions& options) const;
+  IOStatus ForWriting(std::shared_ptr<Volume>* result);
+  IOStatus ForReading(std::shared_ptr<Volume>* result);
+  // NotFound if `path` is no stub of a log.
+  IOStatus FindStub(const std::string& path, bool contents, StubFile* result);
+  IOStatus CheckUuid(const std::string& path, const Stub& stub, const Volume& volume) const;
+  // Frees a log's space if `path` is a log's.
+  IOStatus DeleteLog(const std::string& path);
+  std::shared_ptr<Logger> InfoLog() const;
+
+  RawWalOptions options_;
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
+  std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
+  std::map<FileLock*, std::string> locked_;      // directories of databases
+  std::weak_ptr<Logger> info_log_;               // of the database that was opened last
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

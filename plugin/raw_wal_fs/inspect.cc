@@ -1,0 +1,111 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include <algorithm>
+#include <map>
+
+#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/options.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// The logs that the headers name.
+std::map<LogId, RawWalLogInfo> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
+  std::map<LogId, RawWalLogInfo> logs;
+  const std::vector<Volume::Segment> segments = volume.segments();
+  for (uint64_t i = 0; i < segments.size(); i++) {
+    const Volume::Segment& segment = segments[i];
+    if (segment.owner == Volume::Owner::kFree) {
+      info->segments_free++;
+    } else if (segment.owner == Volume::Owner::kDamaged) {
+      info->segments_damaged.push_back(i);
+    } else {
+      info->segments_used++;
+      RawWalLogInfo& log = logs[segment.log];
+      log.id = segment.log;
+      log.name = segment.name;
+      log.segments++;
+    }
+  }
+  return logs;
+}
+
+IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
+  std::vector<uint64_t> segments;
+  IOStatus s = volume.SegmentsOf(log->id, &segments);
+  if (s.IsCorruption()) {
+    log->problem = s.ToString();
+    return IOStatus::OK();
+  }
+  std::vector<FrameHeader> headers;
+  std::vector<Piece> pieces;
+  uint64_t claimed = 0;
+  if (s.ok()) {
+    s = ScanLog(volume, log->id, segments, &pieces, &claimed, &headers);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  for (size_t i = 0; i < pieces.size(); i++) {
+    log->frames.push_back(
+        {pieces[i].position, headers[i].offset, headers[i].length, headers[i].durable});
+  }
+  std::sort(log->frames.begin(), log->frames.end(), [](const RawWalFrame& a, const RawWalFrame& b) {
+    return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
+  });
+  Pieces all;
+  all.Assign(std::move(pieces));
+  log->bytes = all.ContiguousEnd();
+  log->durable = claimed;
+  if (claimed > log->bytes) {
+    log->problem = "bytes from " + std::to_string(log->bytes) + " on are damaged; " +
+                   std::to_string(claimed) + " were durable";
+  }
+  return s;
+}
+
+}  // namespace
+
+Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress) {
+  Status s = Validate(options);
+  return s.ok() ? FormatDevice(options, progress) : s;
+}
+
+Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
+                        const RawWalProgress& progress) {
+  RawWalOptions options;
+  options.device = device;
+  std::shared_ptr<Volume> volume;
+  IOStatus s = OpenForReading(options, &volume);
+  if (!s.ok()) {
+    return s;
+  }
+  const Superblock& superblock = volume->superblock();
+  *info = RawWalDeviceInfo();
+  info->uuid = Slice(superblock.uuid).ToString(/*hex=*/true);
+  info->block_size = superblock.block_size;
+  info->segment_size = superblock.segment_size;
+  info->segments = superblock.segments;
+  info->epoch = superblock.epoch;
+  uint64_t done = 0;
+  for (auto& [id, log] : LogsOf(*volume, info)) {
+    if (scan) {
+      s = Scan(*volume, &log);
+      if (!s.ok()) {
+        return s;
+      }
+      done += log.segments;
+      if (progress != nullptr) {
+        progress(done, info->segments_used);
+      }
+    }
+    info->logs.push_back(std::move(log));
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

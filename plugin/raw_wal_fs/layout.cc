@@ -1,0 +1,262 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/layout.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "plugin/raw_wal_fs/name.h"
+#include "rocksdb/env.h"
+#include "util/hash.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+constexpr size_t kChunk = 1 << 20;  // bytes that are written at once
+
+std::string RandomUuid() {
+  const std::string text = Env::Default()->GenerateUniqueId();
+  const uint64_t halves[2] = {Hash64(text.data(), text.size(), 1),
+                              Hash64(text.data(), text.size(), 2)};
+  return std::string(reinterpret_cast<const char*>(halves), sizeof(halves));
+}
+
+IOStatus Invalid(const RawWalOptions& options, const std::string& reason) {
+  return IOStatus::InvalidArgument("device=" + options.device, reason);
+}
+
+IOStatus Plan(const RawWalOptions& options, const DeviceInfo& info, Superblock* plan) {
+  const uint64_t size = info.exists ? info.size : options.size;
+  plan->uuid = RandomUuid();
+  plan->segment_size = options.segment_size;
+  plan->block_size =
+      options.block_size != 0 ? options.block_size : (info.physical_block <= 512 ? 512 : 4096);
+  plan->segments =
+      size < Superblock::kDataOffset ? 0 : (size - Superblock::kDataOffset) / plan->segment_size;
+  if (plan->block_size < info.logical_block) {
+    return IOStatus::InvalidArgument("block_size=" + std::to_string(plan->block_size),
+                                     "is less than the blocks of " +
+                                         std::to_string(info.logical_block) +
+                                         " bytes of device=" + options.device);
+  }
+  return plan->segments == 0
+             ? Invalid(options, "has no room for a segment: size=" + std::to_string(size) +
+                                    ", segment_size=" + std::to_string(plan->segment_size))
+             : IOStatus::OK();
+}
+
+// Writes zeros over a range.
+IOStatus Clear(Device* device, uint64_t offset, uint64_t size, const char* zeros) {
+  for (uint64_t done = 0; done < size; done += kChunk) {
+    const auto n = static_cast<size_t>(std::min<uint64_t>(kChunk, size - done));
+    IOStatus s = device->Write(offset + done, n, zeros, /*durable=*/false);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return IOStatus::OK();
+}
+
+// A block device keeps what is between the headers: without them it is never read.
+IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all, const Progress& progress) {
+  const Buffer zeros = NewBuffer(kChunk);
+  if (zeros == nullptr) {
+    return IOStatus::IOError("raw_wal_fs", "no memory for a buffer");
+  }
+  memset(zeros.get(), 0, kChunk);
+  IOStatus s = Clear(device, 0, Superblock::kDataOffset, zeros.get());
+  const uint64_t each = all ? plan.segment_size : plan.block_size;
+  for (uint64_t i = 0; s.ok() && i < plan.segments; i++) {
+    s = Clear(device, plan.SegmentOffset(i), each, zeros.get());
+    if (progress != nullptr) {
+      progress(plan.SegmentOffset(i + 1), plan.Size());
+    }
+  }
+  if (s.ok()) {
+    s = device->Flush();
+  }
+  return s.ok() ? WriteSuperblock(device, plan) : s;
+}
+
+IOStatus SyncDirectoryOf(const std::string& path) {
+  const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd.get() >= 0 && fsync(fd.get()) == 0 ? IOStatus::OK()
+                                               : PosixError("fsync of the directory", path, errno);
+}
+
+// Under another name first, so that a crash leaves nothing that looks like a log device.
+IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
+                    const Progress& progress) {
+  const std::string temporary = options.device + ".tmp";
+  {
+    const Descriptor fd(open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (fd.get() < 0) {
+      return PosixError("create", options.device, errno);
+    }
+    const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(plan.Size()));
+    if (error != 0) {
+      unlink(temporary.c_str());
+      return PosixError("preallocate " + std::to_string(plan.Size()) + " bytes", options.device,
+                        error);
+    }
+  }
+  std::unique_ptr<Device> device;
+  IOStatus s = OpenDevice(temporary, /*write=*/true, &device);
+  if (s.ok()) {
+    s = WriteEmpty(device.get(), plan, /*all=*/true, progress);
+  }
+  // Not over a file that another process made meanwhile.
+  if (s.ok() && link(temporary.c_str(), options.device.c_str()) != 0) {
+    s = PosixError("create", options.device, errno);
+  }
+  unlink(temporary.c_str());
+  return s.ok() ? SyncDirectoryOf(options.device) : s;
+}
+
+// Whether the device is blank, has a format of ours, or must not be touched.
+IOStatus Classify(const RawWalOptions& options, const DeviceInfo& info, bool* blank) {
+  *blank = !info.exists;
+  if (!info.exists) {
+    return options.size > 0 ? IOStatus::OK()
+                            : Invalid(options, "does not exist; give size= to create a file");
+  }
+  std::unique_ptr<Device> device;
+  IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
+  Superblock found;
+  if (s.ok()) {
+    s = info.size < Superblock::kDataOffset ? IOStatus::Corruption()
+                                            : ReadSuperblock(*device, &found);
+  }
+  if (!s.IsCorruption()) {
+    return s;
+  }
+  std::string contents;
+  IOStatus identified = IdentifyContents(options.device, &contents);
+  if (!identified.ok()) {
+    return identified;
+  }
+  *blank = contents.empty() || options.force;
+  return *blank ? IOStatus::OK()
+                : Invalid(options, "is not a log device and not blank: " + contents +
+                                       "; force=true would destroy that");
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Volume>> volumes;  // open for writing
+};
+
+// Never destroyed: a FileSystem may be a static object that outlives it.
+Registry& Volumes() {
+  static auto* registry = new Registry();
+  return *registry;
+}
+
+// What tells devices and files apart, whatever their paths.
+IOStatus IdentityOf(const std::string& path, std::pair<uint64_t, uint64_t>* identity) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) {
+    return PosixError("stat", path, errno);
+  }
+  *identity = S_ISBLK(status.st_mode)
+                  ? std::make_pair(uint64_t{UINT64_MAX}, uint64_t{status.st_rdev})
+                  : std::make_pair(uint64_t{status.st_dev}, uint64_t{status.st_ino});
+  return IOStatus::OK();
+}
+
+std::shared_ptr<Volume> FindVolume(const std::string& path) {
+  std::pair<uint64_t, uint64_t> identity;
+  if (!IdentityOf(path, &identity).ok()) {
+    return nullptr;
+  }
+  const auto it = Volumes().volumes.find(identity);
+  return it == Volumes().volumes.end() ? nullptr : it->second.lock();
+}
+
+IOStatus Format(const RawWalOptions& options, const DeviceInfo& info, const Progress& progress) {
+  Superblock plan;
+  IOStatus s = Plan(options, info, &plan);
+  if (!s.ok() || !info.exists) {
+    return s.ok() ? CreateFile(options, plan, progress) : s;
+  }
+  std::unique_ptr<Device> device;
+  s = OpenDevice(options.device, /*write=*/true, &device);
+  return s.ok() ? WriteEmpty(device.get(), plan, !info.is_block_device, progress) : s;
+}
+
+}  // namespace
+
+IOStatus CheckDevice(const RawWalOptions& options) {
+  DeviceInfo info;
+  IOStatus s = InspectDevice(options.device, &info);
+  bool blank;
+  return s.ok() ? Classify(options, info, &blank) : s;
+}
+
+IOStatus FormatDevice(const RawWalOptions& options, const Progress& progress) {
+  DeviceInfo info;
+  IOStatus s = InspectDevice(options.device, &info);
+  bool blank = false;
+  if (s.ok() && !(info.exists && options.force)) {
+    s = Classify(options, info, &blank);
+    if (s.ok() && !blank) {
+      s = Invalid(options, "is a log device already; force=true would destroy its logs");
+    }
+  }
+  return s.ok() ? Format(options, info, progress) : s;
+}
+
+IOStatus OpenForWriting(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
+  std::lock_guard<std::mutex> lock(Volumes().mutex);
+  *result = FindVolume(options.device);
+  if (*result != nullptr) {
+    return IOStatus::OK();
+  }
+  DeviceInfo info;
+  IOStatus s = InspectDevice(options.device, &info);
+  bool blank;
+  if (s.ok()) {
+    s = Classify(options, info, &blank);
+  }
+  if (s.ok() && blank) {
+    s = Format(options, info, nullptr);
+  }
+  std::unique_ptr<Device> device;
+  if (s.ok()) {
+    s = OpenDevice(options.device, /*write=*/true, &device);
+  }
+  if (s.ok()) {
+    s = Volume::Open(std::move(device), /*write=*/true, result);
+  }
+  std::pair<uint64_t, uint64_t> identity;
+  if (s.ok()) {
+    s = IdentityOf(options.device, &identity);
+  }
+  if (s.ok()) {
+    Volumes().volumes[identity] = *result;
+  }
+  return s;
+}
+
+IOStatus OpenForReading(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
+  {
+    std::lock_guard<std::mutex> lock(Volumes().mutex);
+    *result = FindVolume(options.device);
+  }
+  if (*result != nullptr) {
+    return IOStatus::OK();
+  }
+  std::unique_ptr<Device> device;
+  IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
+  return s.ok() ? Volume::Open(std::move(device), /*write=*/false, result) : s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,453 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/log.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// Payload of the largest frame, in bytes: what is lost with one damaged block, against headers.
+constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
+constexpr size_t kHeaderRoom = 4096;  // of a segment's header, before the frame
+
+// What takes the place of bytes that were durable and are gone. RocksDB's log reader reports it as a
+// damaged record; zeros it would pass over in silence.
+constexpr char kFiller = 1;
+
+uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
+  const auto took = std::chrono::steady_clock::now() - start;
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+}
+
+}  // namespace
+
+Log::Log(std::shared_ptr<Volume> volume, std::string path, const Stub& stub,
+         const Settings& settings)
+    : volume_(std::move(volume)),
+      path_(std::move(path)),
+      stub_(stub),
+      id_(stub.log),
+      settings_(settings),
+      cursor_(volume_->superblock().block_size, volume_->superblock().segment_size) {}
+
+IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
+                     const std::string& path, std::shared_ptr<Log>* result) {
+  Stub stub;
+  stub.uuid = volume->superblock().uuid;
+  stub.log = volume->NewLogId();
+  stub.tail_size = settings.tail_size;
+  std::shared_ptr<Log> log(new Log(volume, path, stub, settings));
+  log->frame_ = NewBuffer(kHeaderRoom + FrameHeader::FrameSize(kMaxPayload, 4096));
+  if (log->frame_ == nullptr) {
+    return IOStatus::IOError(path, "no memory for a buffer");
+  }
+  log->release_ = true;  // of the segment, should anything fail
+  IOStatus s = log->StartSegment();
+  if (s.ok()) {
+    s = Tail::Create(settings.target, path, stub, &log->tail_);
+  }
+  if (s.ok()) {
+    log->release_ = false;
+    volume->AddLog(stub.log, log);
+    volume->counters().logs_created++;
+    *result = std::move(log);
+  }
+  return s;
+}
+
+IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
+                      const std::string& path, StubFile stub, std::shared_ptr<Log>* result) {
+  std::shared_ptr<Log> log(new Log(volume, path, stub.stub, Settings()));
+  std::vector<uint64_t> segments;
+  std::vector<Piece> pieces;
+  uint64_t claimed = 0;
+  IOStatus s = volume->SegmentsOf(stub.stub.log, &segments);
+  if (s.IsNotFound() && stub.stub.on_device) {
+    return IOStatus::Corruption(path, "is not on device=" + volume->path() +
+                                          ": it was deleted under another name, or is lost");
+  }
+  if (s.ok()) {
+    s = ScanLog(*volume, stub.stub.log, segments, &pieces, &claimed);
+  }
+  if (s.ok()) {
+    s = Spill::Find(target, path, stub.stub, volume->superblock().block_size, &pieces,
+                    &log->spill_);
+  }
+  if (!s.ok() && !s.IsNotFound()) {  // not found: it never got so far
+    return s;
+  }
+  log->pieces_.Assign(std::move(pieces));
+  uint64_t end = log->pieces_.ContiguousEnd();
+  for (Run& run : stub.runs) {
+    if (run.begin <= end && run.end() > end) {
+      end = run.end();
+      log->runs_.push_back(std::move(run));
+    }
+  }
+  if (claimed > end) {  // damaged: RocksDB shall see the hole
+    end = std::max(claimed, log->pieces_.end());
+  }
+  log->pieces_.Truncate(end);
+  log->appended_ = end;
+  *result = std::move(log);
+  return IOStatus::OK();
+}
+
+Log::~Log() {
+  StopWriter();
+  if (release_) {
+    volume_->Release(id_);
+  }
+}
+
+IOStatus Log::Append(const Slice& data) {
+  Counters& counters = volume_->counters();
+  counters.appends.fetch_add(1, std::memory_order_relaxed);
+  counters.appended_bytes.fetch_add(data.size(), std::memory_order_relaxed);
+  Slice left = data;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!left.empty()) {
+    if (!error_.ok()) {
+      return error_;
+    }
+    if (tail_ == nullptr) {
+      return IOStatus::IOError(path_, "is closed");
+    }
+    const size_t n = tail_->Append(appended_, left);
+    appended_ += n;
+    left.remove_prefix(n);
+    if (left.empty()) {
+      break;
+    }
+    if (tail_->Switch()) {
+      half_full_ = true;
+      if (!writer_.joinable()) {
+        writer_ = std::thread(&Log::WriterLoop, this);
+      }
+      changed_.notify_all();
+    } else if (n == 0) {
+      changed_.wait(lock);
+    }
+  }
+  return IOStatus::OK();
+}
+
+void Log::WriterLoop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stop_ || half_full_; });
+    if (!half_full_) {
+      return;
+    }
+    half_full_ = false;
+    lock.unlock();
+    Write().PermitUncheckedError();  // the next call gets it
+    lock.lock();
+  }
+}
+
+void Log::StopWriter() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  if (writer_.joinable()) {
+    writer_.join();
+  }
+}
+
+IOStatus Log::Write() {
+  std::lock_guard<std::mutex> io_lock(io_mutex_);
+  return WriteTail(size(), /*durable=*/false);
+}
+
+IOStatus Log::Sync() {
+  const auto start = std::chrono::steady_clock::now();
+  const uint64_t end = size();
+  std::lock_guard<std::mutex> io_lock(io_mutex_);
+  if (durable_ >= end) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return error_;
+  }
+  IOStatus s = WriteTail(end, /*durable=*/true);
+  Counters& counters = volume_->counters();
+  counters.syncs.fetch_add(1, std::memory_order_relaxed);
+  counters.sync_micros.Add(MicrosSince(start));
+  return s;
+}
+
+IOStatus Log::Close() {
+  StopWriter();
+  std::lock_guard<std::mutex> io_lock(io_mutex_);
+  IOStatus s = WriteTail(size(), /*durable=*/false);
+  std::unique_ptr<Tail> tail;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (s.ok()) {
+      tail = std::move(tail_);
+      version_++;
+    }
+  }
+  if (tail == nullptr) {
+    return s;
+  }
+  if (spill_ != nullptr) {
+    s = spill_->Close();
+  }
+  IOStatus closed = tail->Close(/*truncate=*/spill_ == nullptr);
+  return s.ok() ? closed : s;
+}
+
+uint64_t Log::size() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return appended_;
+}
+
+uint64_t Log::version() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return version_;
+}
+
+bool Log::Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (offset >= appended_) {
+    return false;
+  }
+  n = std::min<uint64_t>(n, appended_ - offset);
+  bytes->resize(n);
+  if (tail_ != nullptr) {
+    const size_t got = tail_->Read(offset, n, bytes->data());
+    bytes->resize(got);
+    if (got > 0) {
+      return true;
+    }
+  }
+  bytes->clear();
+  const Piece* found = pieces_.Find(offset);
+  if (found != nullptr && found->offset <= offset) {
+    *piece = *found;
+    return true;
+  }
+  for (const Run& run : runs_) {
+    if (offset >= run.begin && offset < run.end()) {
+      bytes->assign(run.bytes, offset - run.begin, n);
+      return true;
+    }
+  }
+  bytes->assign(found == nullptr ? n : std::min<uint64_t>(n, found->offset - offset), kFiller);
+  return true;
+}
+
+IOStatus Log::ReadFrames(uint64_t position, size_t n, char* to) const {
+  return Spill::Holds(position) ? spill_->Read(position, n, to)
+                                : volume_->device()->Read(position, n, to);
+}
+
+uint64_t Log::EndOf(const Piece& piece) const {
+  const Superblock& superblock = volume_->superblock();
+  if (Spill::Holds(piece.position)) {
+    return piece.position + FrameHeader::FrameSize(piece.skip + piece.length - FrameHeader::kSize,
+                                                   superblock.block_size);
+  }
+  const uint64_t in_segments = piece.position - Superblock::kDataOffset;
+  return piece.position + superblock.segment_size - in_segments % superblock.segment_size;
+}
+
+// Writes the tail up to `end` at least. Requires io_mutex_.
+IOStatus Log::WriteTail(uint64_t end, bool durable) {
+  while (written_io_ < end) {
+    Tail::Half* half;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!error_.ok()) {
+        return error_;
+      }
+      half = tail_->Take();
+    }
+    IOStatus s = WriteHalf(*half, durable && half->end >= end);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (s.ok()) {
+      Tail::Give(half);
+    } else {
+      error_ = s;
+    }
+    changed_.notify_all();
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return durable && durable_ < end ? FlushDevice() : IOStatus::OK();
+}
+
+IOStatus Log::WriteHalf(const Tail::Half& half, bool durable) {
+  Gather bytes(half);
+  while (written_io_ < half.end) {
+    Cursor::Place place;
+    IOStatus s = Place(half, &place);
+    if (s.ok()) {
+      const bool last = place.offset + place.length == half.end;
+      s = WriteFrame(place, &bytes, durable && last);
+    }
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return IOStatus::OK();
+}
+
+// Where the next frame goes, in the segment, in a new one, or in the spill.
+IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
+  const uint64_t length = half.end - written_io_;
+  while (spill_ == nullptr) {
+    if (cursor_.Next(written_io_, length, kMaxPayload, durable_, place)) {
+      return IOStatus::OK();
+    }
+    IOStatus s = StartSegment();
+    if (s.IsNoSpace() && settings_.on_spill != nullptr) {
+      s = StartSpill(s);
+    }
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  *place = Cursor::Place();
+  place->offset = written_io_;
+  place->length = static_cast<uint32_t>(std::min(length, kMaxPayload));
+  return IOStatus::OK();
+}
+
+IOStatus Log::StartSegment() {
+  IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
+  uint64_t segment;
+  if (s.ok()) {
+    s = volume_->Allocate(id_, static_cast<uint32_t>(segments_.size()), &segment);
+  }
+  if (s.ok()) {
+    segments_.push_back(segment);
+    cursor_.StartSegment();
+    new_segment_ = true;
+  }
+  return s;
+}
+
+// All that is on the device is durable: StartSegment() saw to it.
+IOStatus Log::StartSpill(const IOStatus& reason) {
+  settings_.on_spill(path_, reason);
+  std::unique_ptr<Spill> spill;
+  IOStatus s = Spill::Create(settings_.target, path_, stub_, &spill);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    spill_ = std::move(spill);
+  }
+  return s;
+}
+
+IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable) {
+  IOStatus s = tail_->MakeDurable();
+  if (!s.ok()) {
+    return s;
+  }
+  const Superblock& superblock = volume_->superblock();
+  char* const frame = frame_.get() + kHeaderRoom;
+  char* const payload = frame + FrameHeader::kSize;
+  memcpy(payload, last_payload_.data(), place.repeated);
+  bytes->Copy(place.length - place.repeated, payload + place.repeated);
+  FrameHeader header;
+  header.log = id_;
+  header.offset = place.offset;
+  header.durable = durable_;
+  header.length = place.length;
+  header.Seal(superblock.uuid, superblock.block_size, frame);
+  const uint64_t frame_size = header.FrameSize(superblock.block_size);
+
+  const bool one_call = durable && !unflushed_;
+  uint64_t position;
+  s = spill_ == nullptr ? WriteToDevice(place, frame_size, one_call, &position)
+                        : WriteToSpill(frame_size, one_call, &position);
+  TEST_SYNC_POINT_CALLBACK("RawWalLog::WriteFrame", &s);
+  if (!s.ok()) {
+    volume_->counters().io_errors++;
+    return s;
+  }
+  written_io_ = place.offset + place.length;
+  if (frame_size == superblock.block_size) {
+    last_payload_.assign(payload, place.length);
+  }
+  if (one_call) {
+    SetDurable();
+  } else {
+    unflushed_ = true;
+  }
+  Counters& counters = volume_->counters();
+  counters.frames.fetch_add(1, std::memory_order_relaxed);
+  counters.written_bytes.fetch_add(frame_size, std::memory_order_relaxed);
+  counters.padding_bytes.fetch_add(frame_size - FrameHeader::kSize - place.length,
+                                   std::memory_order_relaxed);
+  counters.repeated_bytes.fetch_add(place.repeated, std::memory_order_relaxed);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    pieces_.Append({place.offset, position, FrameHeader::kSize, place.length});
+    version_++;
+  }
+  return durable && !one_call ? FlushDevice() : s;
+}
+
+// With the header of a new segment, which is in the block before.
+IOStatus Log::WriteToDevice(const Cursor::Place& place, uint64_t frame_size, bool durable,
+                            uint64_t* position) {
+  const Superblock& superblock = volume_->superblock();
+  const uint32_t block_size = superblock.block_size;
+  char* const frame = frame_.get() + kHeaderRoom;
+  *position = superblock.SegmentOffset(segments_.back()) + place.block * block_size;
+  uint64_t before = 0;
+  if (new_segment_) {
+    SegmentHeader segment;
+    segment.ordinal = static_cast<uint32_t>(segments_.size() - 1);
+    segment.log = id_;
+    segment.segment = segments_.back();
+    segment.name = path_;
+    before = block_size;
+    memset(frame - before, 0, before);
+    segment.Encode(superblock.uuid, frame - before);
+    volume_->counters().written_bytes.fetch_add(before, std::memory_order_relaxed);
+  }
+  IOStatus s =
+      volume_->device()->Write(*position - before, frame_size + before, frame - before, durable);
+  new_segment_ = new_segment_ && !s.ok();
+  return s;
+}
+
+IOStatus Log::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position) {
+  IOStatus s = spill_->Append(Slice(frame_.get() + kHeaderRoom, frame_size), position);
+  return s.ok() && durable ? spill_->Sync() : s;
+}
+
+void Log::SetDurable() {
+  if (durable_ == 0) {
+    tail_->MarkOnDevice();
+  }
+  durable_ = written_io_;
+}
+
+IOStatus Log::FlushDevice() {
+  IOStatus s = spill_ != nullptr ? spill_->Sync() : volume_->device()->Flush();
+  if (s.ok()) {
+    SetDurable();
+    unflushed_ = false;
+  } else {
+    volume_->counters().io_errors++;
+    std::lock_guard<std::mutex> lock(mutex_);
+    error_ = s;  // what was written may be lost, though a later flush succeeds
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,137 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/raw_wal_fs/cursor.h"
+#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/posix.h"
+#include "plugin/raw_wal_fs/spill.h"
+#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/volume.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// A log on the device, open for writing, or as it was found.
+//
+// Appended bytes go to the tail. They are written to the device when the log is synced or closed, or, by a
+// thread, when half of the tail is full. Readers see them at once.
+//
+// Thread-safe: any number of readers, one thread that appends, and any that sync.
+// Locks: io_mutex_ before mutex_; no device is touched under mutex_ alone.
+// Invariants: bytes [0, written_) are on the device, [written_, appended_) in the tail;
+// durable_ <= written_. A segment's header is written only when all that is in the segments before it is
+// durable.
+class Log {
+ public:
+  struct Settings {
+    FileSystem* target = nullptr;  // of the stubs
+    uint64_t tail_size = 512 << 10;
+    // Called when the device is full and the rest of the log goes to the stub. Null: NoSpace then.
+    std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
+  };
+
+  // A new log whose stub replaces `path`. NoSpace if the device has no segment for it.
+  static IOStatus Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
+                         const std::string& path, std::shared_ptr<Log>* result);
+  // A log that nobody writes: finds its end by a scan.
+  static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
+                          const std::string& path, StubFile stub, std::shared_ptr<Log>* result);
+  ~Log();
+
+  // After an error all calls that write return it.
+  IOStatus Append(const Slice& data);
+  IOStatus Sync();
+  // Writes what is in the tail, without a flush.
+  IOStatus Write();
+  IOStatus Close();
+
+  // The logical size in bytes.
+  uint64_t size() const;
+  // Changes whenever bytes move: what was read from the device before may be elsewhere now.
+  uint64_t version() const;
+  // A run of the log's bytes from `offset` on: either in `bytes`, or, if that is empty, on the device in
+  // `piece`. False at the end of the log.
+  bool Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const;
+
+  // Reads frames, from the device or the spill.
+  IOStatus ReadFrames(uint64_t position, size_t n, char* to) const;
+  // The end of what can be read in one piece from this one's position on.
+  uint64_t EndOf(const Piece& piece) const;
+
+  LogId id() const { return id_; }
+  const std::string& path() const { return path_; }
+  const Volume& volume() const { return *volume_; }
+
+  // The log was deleted: its segments are free when the last one who reads it is done.
+  void ReleaseWhenDestroyed() { release_ = true; }
+
+ private:
+  Log(std::shared_ptr<Volume> volume, std::string path, const Stub& stub, const Settings& settings);
+
+  IOStatus WriteTail(uint64_t end, bool durable);
+  IOStatus WriteHalf(const Tail::Half& half, bool durable);
+  IOStatus Place(const Tail::Half& half, Cursor::Place* place);
+  IOStatus WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable);
+  IOStatus WriteToDevice(const Cursor::Place& place, uint64_t frame_size, bool durable,
+                         uint64_t* position);
+  IOStatus WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position);
+  IOStatus StartSegment();
+  IOStatus StartSpill(const IOStatus& reason);
+  IOStatus FlushDevice();
+  void SetDurable();
+  void Fail(const IOStatus& s);
+  void WriterLoop();
+  void StopWriter();
+
+  const std::shared_ptr<Volume> volume_;
+  const std::string path_;
+  const Stub stub_;
+  const LogId id_;
+  const Settings settings_;
+  std::atomic<bool> release_{false};
+
+  std::mutex io_mutex_;
+  // Guarded by io_mutex_.
+  Cursor cursor_;
+  std::vector<uint64_t> segments_;
+  uint64_t written_io_ = 0;       // bytes of the log on the device
+  uint64_t durable_ = 0;          // of these, durable
+  bool unflushed_ = false;        // something was written since the last flush
+  bool new_segment_ = false;      // the segment's header is still to be written
+  Buffer frame_;                  // one frame, behind room for a segment's header
+  std::string last_payload_;      // of the last frame if it is one block
+  std::unique_ptr<Spill> spill_;  // set once, under mutex_ too
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::unique_ptr<Tail> tail_;  // null if the log is not open for writing
+  Pieces pieces_;
+  std::vector<Run> runs_;  // of a log that was found: bytes that are in its stub only
+  uint64_t appended_ = 0;
+  uint64_t version_ = 0;
+  IOStatus error_;
+  bool half_full_ = false;
+  bool stop_ = false;
+  std::thread writer_;  // started with the first half that is full
+};
+
+// Finds the frames of a log in its segments and adds them to `pieces`, in any order, and, if it is not null,
+// to `headers`. `claimed`: as many bytes were durable at some time, by what the frames say.
+IOStatus ScanLog(const Volume& volume, LogId log, const std::vector<uint64_t>& segments,
+                 std::vector<Piece>* pieces, uint64_t* claimed,
+                 std::vector<FrameHeader>* headers = nullptr);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,227 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Logs from the device into plain files, and back.
+
+#include <algorithm>
+
+#include "plugin/raw_wal_fs/fs.h"
+#include "plugin/raw_wal_fs/name.h"
+#include "rocksdb/convenience.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
+// A plain copy of a log that is about to take the place of its stub.
+constexpr char kExported[] = ".exported";
+// A log that is about to take the place of a plain file; RocksDB deletes one that was left.
+constexpr char kImported[] = ".imported.trash";
+
+struct Move {
+  std::string path;
+  uint64_t size = 0;
+};
+
+bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+IOStatus Copy(FSSequentialFile* from, FSWritableFile* to, const std::function<void(size_t)>& done) {
+  const std::unique_ptr<char[]> scratch(new char[kChunk]);
+  Slice bytes;
+  IOStatus s;
+  do {
+    s = from->Read(kChunk, IOOptions(), &bytes, scratch.get(), nullptr);
+    if (s.ok()) {
+      s = to->Append(bytes, IOOptions(), nullptr);
+    }
+    done(bytes.size());
+  } while (s.ok() && !bytes.empty());
+  if (s.ok()) {
+    s = to->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? to->Close(IOOptions(), nullptr) : s;
+}
+
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
+  return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
+}
+
+class Migration {
+ public:
+  Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, RawWalProgress progress)
+      : fs_(std::move(fs)), directory_(std::move(directory)), progress_(std::move(progress)) {}
+
+  // Nobody else has the database open as long as this lives.
+  IOStatus Lock() { return fs_->LockFile(directory_ + "/LOCK", IOOptions(), &lock_, nullptr); }
+  ~Migration() {
+    if (lock_ != nullptr) {
+      fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
+
+  // Finds the logs that are, or are not, on the device.
+  IOStatus Find(bool on_device) {
+    for (const std::string& directory : {directory_, directory_ + "/archive"}) {
+      std::vector<std::string> names;
+      IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
+      if (s.IsNotFound() || s.IsPathNotFound()) {  // FileSystems differ
+        continue;
+      }
+      for (const std::string& name : names) {
+        if (s.ok() && IsLogName(name) && EndsWith(name, ".log")) {
+          s = Consider(directory + "/" + name, on_device);
+        }
+      }
+      if (!s.ok()) {
+        return s;
+      }
+    }
+    return IOStatus::OK();
+  }
+
+  IOStatus Export() {
+    for (const Move& move : moves_) {
+      IOStatus s = ExportOne(move.path);
+      if (!s.ok()) {
+        return s;
+      }
+    }
+    return IOStatus::OK();
+  }
+
+  IOStatus Import() {
+    for (const Move& move : moves_) {
+      IOStatus s = ImportOne(move.path);
+      if (!s.ok()) {
+        return s;
+      }
+    }
+    return IOStatus::OK();
+  }
+
+  size_t count() const { return moves_.size(); }
+
+ private:
+  IOStatus Consider(const std::string& path, bool on_device) {
+    bool is_stub;
+    IOStatus s = fs_->IsStub(path, &is_stub);
+    if (!s.ok() || is_stub != on_device) {
+      return s;
+    }
+    Move move;
+    move.path = path;
+    // Fails for a stub whose log is gone: exported before a crash, if there is a copy.
+    s = fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
+    if (s.IsCorruption() && Exists(path + kExported)) {
+      s = IOStatus::OK();
+    }
+    total_ += move.size;
+    moves_.push_back(std::move(move));
+    return s;
+  }
+
+  bool Exists(const std::string& path) { return fs_->FileExists(path, IOOptions(), nullptr).ok(); }
+
+  void Count(size_t bytes) {
+    done_ += bytes;
+    if (progress_ != nullptr) {
+      progress_(done_, total_);
+    }
+  }
+
+  IOStatus CopyTo(const std::string& from, const std::string& to, const FileOptions& options) {
+    std::unique_ptr<FSSequentialFile> source;
+    std::unique_ptr<FSWritableFile> target;
+    IOStatus s = fs_->NewSequentialFile(from, FileOptions(), &source, nullptr);
+    if (s.ok()) {
+      s = fs_->NewWritableFile(to, options, &target, nullptr);
+    }
+    return s.ok() ? Copy(source.get(), target.get(), [this](size_t n) { Count(n); }) : s;
+  }
+
+  // The copy is durable before the log is deleted, and the stub stands in the way of RocksDB until the
+  // copy has its name.
+  IOStatus ExportOne(const std::string& path) {
+    const std::string copy = path + kExported;
+    const std::string partial = copy + ".tmp";
+    IOStatus s = CopyTo(path, partial, FileOptions());
+    if (s.ok()) {
+      s = fs_->RenameFile(partial, copy, IOOptions(), nullptr);
+    }
+    if (s.ok()) {
+      s = SyncDirectory(fs_.get(), DirectoryOf(path));
+    }
+    if (s.ok() || (s.IsCorruption() && Exists(copy))) {
+      s = fs_->RenameFile(copy, path, IOOptions(), nullptr);  // deletes the log first
+    }
+    return s.ok() ? SyncDirectory(fs_.get(), DirectoryOf(path)) : s;
+  }
+
+  IOStatus ImportOne(const std::string& path) {
+    FileOptions options;
+    options.io_options.type = IOType::kWAL;
+    const std::string log = path + kImported;
+    IOStatus s = CopyTo(path, log, options);
+    bool is_stub = false;
+    if (s.ok()) {
+      s = fs_->IsStub(log, &is_stub);
+    }
+    if (s.ok() && !is_stub) {
+      s = IOStatus::NoSpace("device=" + fs_->options().device, "has no room for " + path);
+    }
+    if (s.ok()) {
+      s = fs_->RenameFile(log, path, IOOptions(), nullptr);
+    } else {
+      fs_->DeleteFile(log, IOOptions(), nullptr).PermitUncheckedError();
+    }
+    return s.ok() ? SyncDirectory(fs_.get(), DirectoryOf(path)) : s;
+  }
+
+  const std::shared_ptr<RawWalFileSystem> fs_;
+  const std::string directory_;
+  const RawWalProgress progress_;
+  FileLock* lock_ = nullptr;
+  std::vector<Move> moves_;
+  uint64_t done_ = 0;
+  uint64_t total_ = 0;
+};
+
+Status Migrate(const RawWalOptions& options, const std::string& directory, bool to_device,
+               uint64_t* logs, const RawWalProgress& progress) {
+  auto fs = std::make_shared<RawWalFileSystem>(FileSystem::Default());
+  *fs->GetOptions<RawWalOptions>() = options;
+  Status s = fs->PrepareOptions(ConfigOptions());
+  if (!s.ok()) {
+    return s;
+  }
+  Migration migration(fs, directory, progress);
+  s = migration.Lock();
+  if (s.ok()) {
+    s = migration.Find(/*on_device=*/!to_device);
+  }
+  if (s.ok()) {
+    s = to_device ? migration.Import() : migration.Export();
+  }
+  *logs = migration.count();
+  return s;
+}
+
+}  // namespace
+
+Status ExportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+                  const RawWalProgress& progress) {
+  return Migrate(options, directory, /*to_device=*/false, logs, progress);
+}
+
+Status ImportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+                  const RawWalProgress& progress) {
+  return Migrate(options, directory, /*to_device=*/true, logs, progress);
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

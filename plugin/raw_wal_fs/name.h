@@ -1,0 +1,39 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "rocksdb/rocksdb_namespace.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// Whether RocksDB gives a write-ahead log such a name, wherever it is: "000012.log", and, when it waits
+// to be deleted, "000012.log.trash".
+inline bool IsLogName(const std::string& path) {
+  const std::string base = path.substr(path.rfind('/') + 1);
+  const size_t digits = base.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string::npos || base.compare(digits, 4, ".log") != 0) {
+    return false;
+  }
+  const std::string rest = base.substr(digits + 4);
+  const std::string trash = ".trash";
+  return rest.empty() || (rest.size() >= trash.size() &&
+                          rest.compare(rest.size() - trash.size(), trash.size(), trash) == 0);
+}
+
+inline std::string DirectoryOf(const std::string& path) {
+  size_t end = path.rfind('/');
+  if (end == std::string::npos) {
+    return ".";
+  }
+  while (end > 0 && path[end - 1] == '/') {
+    end--;
+  }
+  return path.substr(0, std::max<size_t>(end, 1));
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

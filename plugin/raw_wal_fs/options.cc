@@ -1,0 +1,79 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/options.h"
+
+#include <cstddef>
+
+#include "plugin/raw_wal_fs/format.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+using Options = RawWalOptions;
+
+Status Invalid(const std::string& option, uint64_t value, const std::string& rule) {
+  return Status::InvalidArgument("RawWalFileSystem: " + option + "=" + std::to_string(value), rule);
+}
+
+bool IsPowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+OptionTypeInfo OnFullInfo() {
+  OptionTypeInfo info(offsetof(Options, on_full), OptionType::kEnum);
+  info.SetParseFunc(
+      [](const ConfigOptions&, const std::string& name, const std::string& value, void* address) {
+        if (value != "spill" && value != "fail") {
+          return Status::InvalidArgument("RawWalFileSystem: " + name + "=" + value,
+                                         "not one of: fail, spill");
+        }
+        *static_cast<OnFull*>(address) = value == "spill" ? OnFull::kSpill : OnFull::kFail;
+        return Status::OK();
+      });
+  info.SetSerializeFunc(
+      [](const ConfigOptions&, const std::string&, const void* address, std::string* value) {
+        *value = *static_cast<const OnFull*>(address) == OnFull::kSpill ? "spill" : "fail";
+        return Status::OK();
+      });
+  info.SetEqualsFunc(
+      [](const ConfigOptions&, const std::string&, const void* a, const void* b, std::string*) {
+        return *static_cast<const OnFull*>(a) == *static_cast<const OnFull*>(b);
+      });
+  return info;
+}
+
+}  // namespace
+
+const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
+  static const std::unordered_map<std::string, OptionTypeInfo> types = {
+      {"device", {offsetof(Options, device), OptionType::kString}},
+      {"size", {offsetof(Options, size), OptionType::kUInt64T}},
+      {"segment_size", {offsetof(Options, segment_size), OptionType::kUInt64T}},
+      {"block_size", {offsetof(Options, block_size), OptionType::kUInt32T}},
+      {"on_full", OnFullInfo()},
+      {"tail_size", {offsetof(Options, tail_size), OptionType::kUInt64T}},
+      {"force", {offsetof(Options, force), OptionType::kBoolean}},
+  };
+  return types;
+}
+
+Status Validate(const Options& options) {
+  if (options.device.empty()) {
+    return Status::InvalidArgument("RawWalFileSystem: device", "is required");
+  }
+  if (!IsPowerOfTwo(options.segment_size) || options.segment_size < (64 << 10) ||
+      options.segment_size > (1 << 30)) {
+    return Invalid("segment_size", options.segment_size, "must be a power of two from 64K to 1G");
+  }
+  if (options.block_size != 0 && options.block_size != 512 && options.block_size != 4096) {
+    return Invalid("block_size", options.block_size, "must be 0, 512 or 4096");
+  }
+  if (options.tail_size % 8192 != 0 || options.tail_size < (32 << 10) ||
+      options.tail_size > Stub::kMaxTail) {
+    return Invalid("tail_size", options.tail_size, "must be a multiple of 8K from 32K to 64M");
+  }
+  return Status::OK();
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,21 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/utilities/options_type.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// The options that can be set by name.
+const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
+
+// InvalidArgument names the option, its value and the rule.
+Status Validate(const RawWalOptions& options);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,69 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// "IO error: device=/the/device: operation: what errno says".
+inline IOStatus PosixError(const std::string& operation, const std::string& device, int error) {
+  const std::string where = "device=" + device + ": " + operation;
+  return error == ENOSPC ? IOStatus::NoSpace(where, strerror(error))
+                         : IOStatus::IOError(where, strerror(error));
+}
+
+// A file descriptor that closes itself; negative if the open failed.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    Close();
+    fd_ = other.Release();
+    return *this;
+  }
+  int get() const { return fd_; }
+
+ private:
+  int Release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+  void Close() {
+    if (fd_ >= 0) {
+      close(fd_);
+    }
+  }
+
+  int fd_ = -1;
+};
+
+struct Free {
+  void operator()(void* p) const { free(p); }
+};
+
+// Memory for direct I/O, null if there is none.
+using Buffer = std::unique_ptr<char, Free>;
+
+inline Buffer NewBuffer(size_t size) {
+  void* p = nullptr;
+  return Buffer(posix_memalign(&p, 4096, size) == 0 ? static_cast<char*>(p) : nullptr);
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,154 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// raw_wal_fs: a FileSystem that keeps RocksDB's write-ahead logs on a raw device or in a preallocated
+// file, so that a synchronous write costs one device write and one flush and no metadata of a file
+// system. After MyWAL (shared reading: "MyWAL: performance optimization by removing redundant
+// input/output stack in key-value store", sections 3 and 4). RocksDB, its log format and its recovery
+// are as they were.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rocksdb/file_system.h"
+#include "rocksdb/io_status.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// What happens to a log that finds no room on the device.
+enum class OnFull {
+  kSpill,  // it goes to the target FileSystem, as stock RocksDB would have it
+  kFail,   // IOStatus::NoSpace, retryable
+};
+
+// All options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
+struct RawWalOptions {
+  static const char* kName() { return "RawWalOptions"; }
+
+  // Block device, or regular file. Required.
+  std::string device;
+
+  // Bytes of a regular file that is created, and written once so that its blocks are allocated, if
+  // `device` does not exist. 0, the default: it must exist. Of no effect on one that does.
+  uint64_t size = 0;
+
+  // Bytes of the units in which the device is shared out among logs: a power of two from 64K to 1G.
+  // Each open log holds at least one. Default: 4M. Of no effect on a device that is formatted.
+  uint64_t segment_size = 4 << 20;
+
+  // Bytes of the unit of a write: 512, 4096, or 0, the default: the device's physical block size. 512
+  // saves space where syncs are small, on devices that write 512 bytes without touching their
+  // neighbours. Of no effect on a device that is formatted.
+  uint32_t block_size = 0;
+
+  // Default: spill.
+  OnFull on_full = OnFull::kSpill;
+
+  // Bytes of each open log that are held in the page cache until a Sync() or until there is half as much:
+  // 32K to 64M, a multiple of 8K. Default: 512K.
+  uint64_t tail_size = 512 << 10;
+
+  // Format the device even if something else is on it. Default: false.
+  bool force = false;
+};
+
+// One line per counter: name, unit, description. All since the device was opened, in this process.
+#define RAW_WAL_STATS(X)                                                               \
+  X(appends, "count", "appends to logs on the device")                                 \
+  X(appended_bytes, "bytes", "appended to logs on the device")                         \
+  X(syncs, "count", "syncs that had something to do")                                  \
+  X(frames, "count", "frames written")                                                 \
+  X(written_bytes, "bytes", "written to the device: frames, headers, padding")         \
+  X(padding_bytes, "bytes", "written that are neither header nor of a log")            \
+  X(repeated_bytes, "bytes", "of a log written again to share a block with new ones")  \
+  X(logs_created, "count", "logs created on the device")                               \
+  X(logs_deleted, "count", "logs deleted from the device")                             \
+  X(logs_spilled, "count", "logs that went to the target FileSystem for want of room") \
+  X(io_errors, "count", "failed reads, writes and flushes of the device")              \
+  X(segments, "count", "on the device")                                                \
+  X(segments_used, "count", "that belong to a log")                                    \
+  X(segments_damaged, "count", "whose header is damaged; neither used nor free")       \
+  X(sync_p50_us, "us", "median of the time of a sync")                                 \
+  X(sync_p99_us, "us", "99th percentile of the time of a sync")                        \
+  X(sync_max_us, "us", "longest time of a sync")
+
+struct RawWalStats {
+#define X(name, unit, description) uint64_t name = 0;
+  RAW_WAL_STATS(X)
+#undef X
+  std::string ToString() const;
+  std::string ToJson() const;
+};
+
+// A FileSystem whose write-ahead logs are on options.device and whose other files are in `target`
+// (FileSystem::Default() if null). Opens the device when the first log is touched, or here if it must be
+// created or formatted. Thread-safe, as all FileSystems are.
+// InvalidArgument: an option is not sound or the device holds something else; both are named.
+Status NewRawWalFileSystem(const RawWalOptions& options, const std::shared_ptr<FileSystem>& target,
+                           std::shared_ptr<FileSystem>* result);
+
+// InvalidArgument if `fs` is not a RawWalFileSystem, or wraps none.
+Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats);
+
+// --- For tools. None of these needs a database. ---
+
+// Units done, of all.
+using RawWalProgress = std::function<void(uint64_t done, uint64_t total)>;
+
+// Makes an empty log device of options.device; a file of options.size bytes if it does not exist. Refuses
+// what is not blank, logs of ours included, unless options.force.
+Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress = nullptr);
+
+// A frame, as rocktier wal dump shows it.
+struct RawWalFrame {
+  uint64_t position = 0;  // bytes from the beginning of the device
+  uint64_t offset = 0;    // of its first byte in the log
+  uint32_t length = 0;    // bytes of the log
+  uint64_t durable = 0;   // of the log, when the frame was written
+};
+
+struct RawWalLogInfo {
+  uint64_t id = 0;
+  std::string name;  // the path under which it was created, or the end of that
+  uint64_t segments = 0;
+  uint64_t bytes = 0;    // on the device; what is in the stub's tail comes on top
+  uint64_t durable = 0;  // bytes that some frame says were durable
+  std::vector<RawWalFrame> frames;
+  std::string problem;  // empty if it is sound
+};
+
+struct RawWalDeviceInfo {
+  std::string uuid;  // hexadecimal
+  uint32_t block_size = 0;
+  uint64_t segment_size = 0;
+  uint64_t segments = 0;
+  uint64_t segments_used = 0;
+  uint64_t segments_free = 0;
+  std::vector<uint64_t> segments_damaged;  // their numbers
+  uint64_t epoch = 0;
+  std::vector<RawWalLogInfo> logs;  // by id
+};
+
+// Says what is on a log device, without changing it. With `scan` every frame is read and verified, else
+// the logs have no bytes and frames. A device in use may be looked at; what is said of a log that is being
+// written is then approximate.
+Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
+                        const RawWalProgress& progress = nullptr);
+
+// Turns the logs of a closed database, in `directory` and directory/archive, into plain files, so that
+// stock RocksDB opens it. After a crash it can be run again. Bytes of progress.
+Status ExportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+                  const RawWalProgress& progress = nullptr);
+
+// Brings the plain logs of a closed database, in `directory` and directory/archive, onto the device.
+Status ImportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+                  const RawWalProgress& progress = nullptr);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,9 @@
+raw_wal_fs_SOURCES = device.cc file.cc format.cc fs.cc inspect.cc layout.cc log.cc migrate.cc options.cc probe.cc reader.cc register.cc scan.cc spill.cc stats.cc tail.cc volume.cc
+raw_wal_fs_HEADERS = raw_wal_fs.h
+raw_wal_fs_FUNC = register_raw_wal_fs
+
+# libblkid is optional: without it only a device whose first MiB is zero is taken for blank.
+ifneq ($(wildcard /usr/include/blkid/blkid.h),)
+%/raw_wal_fs/probe.o: CXXFLAGS += -DRAW_WAL_LIBBLKID
+raw_wal_fs_LDFLAGS = -lblkid
+endif

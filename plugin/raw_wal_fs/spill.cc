@@ -1,0 +1,78 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/spill.h"
+
+#include <cstring>
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+IOStatus Spill::Create(FileSystem* target, const std::string& path, const Stub& stub,
+                       std::unique_ptr<Spill>* result) {
+  std::unique_ptr<Spill> spill(new Spill(path, stub.SpillOffset()));
+  IOStatus s = target->ReopenWritableFile(path, FileOptions(), &spill->writer_, nullptr);
+  if (s.ok()) {
+    s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
+  }
+  if (s.ok()) {
+    *result = std::move(spill);
+  }
+  return s;
+}
+
+IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& stub,
+                     uint32_t block_size, std::vector<Piece>* pieces,
+                     std::unique_ptr<Spill>* result) {
+  uint64_t size;
+  IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
+  if (!s.ok() || size <= stub.SpillOffset()) {
+    return s;
+  }
+  std::unique_ptr<Spill> spill(new Spill(path, size));
+  s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
+  std::string frame;
+  // One after the other; the first that is not whole is the end.
+  for (uint64_t at = stub.SpillOffset(); s.ok() && at + block_size <= size;) {
+    frame.resize(block_size);
+    s = spill->Read(kPosition + at, block_size, frame.data());
+    FrameHeader header;
+    if (!s.ok() || !FrameHeader::Parse(frame.data(), stub.log, size - at, block_size, &header)) {
+      break;
+    }
+    const uint64_t length = header.FrameSize(block_size);
+    frame.resize(length);
+    s = spill->Read(kPosition + at, length, frame.data());
+    if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
+      break;
+    }
+    pieces->push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+    at += length;
+  }
+  *result = std::move(spill);
+  return s;
+}
+
+IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
+  IOStatus s = writer_->Append(frame, IOOptions(), nullptr);
+  if (s.ok()) {
+    s = writer_->Flush(IOOptions(), nullptr);
+  }
+  *position = kPosition + end_;
+  end_ += frame.size();
+  return s;
+}
+
+IOStatus Spill::Read(uint64_t position, size_t n, char* to) const {
+  Slice bytes;
+  IOStatus s = reader_->Read(position - kPosition, n, IOOptions(), &bytes, to, nullptr);
+  if (s.ok() && bytes.size() < n) {
+    s = IOStatus::Corruption(path_, "ends within a frame");
+  }
+  if (s.ok() && bytes.data() != to) {
+    memcpy(to, bytes.data(), n);
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,52 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/pieces.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// The end of a log that found no room on the device: frames behind the tail in the log's stub.
+//
+// Readers may read beside the one that writes; otherwise not thread-safe.
+class Spill {
+ public:
+  // Positions from here on are offsets in a stub, not on the device.
+  static constexpr uint64_t kPosition = uint64_t{1} << 62;
+  static bool Holds(uint64_t position) { return position >= kPosition; }
+
+  // The spill of a log that is being written, empty.
+  static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
+                         std::unique_ptr<Spill>* result);
+  // Finds the frames of a log that is not. Null if there are none.
+  static IOStatus Find(FileSystem* target, const std::string& path, const Stub& stub,
+                       uint32_t block_size, std::vector<Piece>* pieces,
+                       std::unique_ptr<Spill>* result);
+
+  IOStatus Append(const Slice& frame, uint64_t* position);
+  IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
+  IOStatus Close() { return writer_->Close(IOOptions(), nullptr); }
+
+  // Exactly `n` bytes.
+  IOStatus Read(uint64_t position, size_t n, char* to) const;
+
+ private:
+  Spill(std::string path, uint64_t end) : path_(std::move(path)), end_(end) {}
+
+  const std::string path_;
+  uint64_t end_;  // offset in the stub
+  std::unique_ptr<FSWritableFile> writer_;
+  std::unique_ptr<FSRandomAccessFile> reader_;
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

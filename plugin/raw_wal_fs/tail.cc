@@ -1,0 +1,224 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/tail.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/volume.h"
+#include "util/coding.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// Less room than this at the end of a half is not worth a chunk.
+constexpr size_t kLeastChunk = Chunk::kSize + 64;
+
+uint32_t LengthOf(const char* chunk) { return DecodeFixed32(chunk + 4); }
+
+}  // namespace
+
+IOStatus Tail::Create(FileSystem* target, const std::string& path, const Stub& stub,
+                      std::unique_ptr<Tail>* result) {
+  const uint64_t tail_size = stub.tail_size;
+  std::unique_ptr<Tail> tail(new Tail(target, path, stub, tail_size / 2));
+  IOStatus s = target->NewWritableFile(path, FileOptions(), &tail->file_, nullptr);
+  if (s.ok()) {
+    // Zeros are written, so that a store to the mapping cannot fail for want of space.
+    const std::string bytes = stub.Encode() + std::string(tail_size, '\0');
+    s = tail->file_->Append(bytes, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = tail->file_->Flush(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = target->NewMemoryMappedFileBuffer(path, &tail->memory_);
+  }
+  if (s.ok() && tail->memory_->GetLen() != Stub::kSize + tail_size) {
+    s = IOStatus::IOError(path, "has another size than was written");
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  char* base = static_cast<char*>(tail->memory_->GetBase()) + Stub::kSize;
+  tail->halves_[0].base = base;
+  tail->halves_[1].base = base + tail->half_size_;
+  *result = std::move(tail);
+  return s;
+}
+
+IOStatus Tail::MakeDurable() {
+  if (file_ == nullptr) {
+    return IOStatus::OK();
+  }
+  IOStatus s = file_->Sync(IOOptions(), nullptr);
+  std::unique_ptr<FSDirectory> directory;
+  if (s.ok()) {
+    s = target_->NewDirectory(DirectoryOf(path_), IOOptions(), &directory, nullptr);
+  }
+  if (s.ok()) {
+    s = directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions(path_));
+  }
+  if (s.ok()) {
+    s = file_->Close(IOOptions(), nullptr);
+    file_.reset();
+  }
+  return s;
+}
+
+void Tail::MarkOnDevice() {
+  EncodeFixed64(static_cast<char*>(memory_->GetBase()) + Stub::kOnDeviceAt, 1);
+}
+
+IOStatus Tail::Close(bool truncate) {
+  memory_.reset();
+  IOStatus closed = file_ != nullptr ? file_->Close(IOOptions(), nullptr) : IOStatus::OK();
+  file_.reset();
+  if (!closed.ok() || !truncate) {
+    return closed;
+  }
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = target_->ReopenWritableFile(path_, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Truncate(Stub::kSize, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  return s;
+}
+
+size_t Tail::Append(uint64_t offset, const Slice& data) {
+  Half& half = halves_[active_];
+  const size_t room = half_size_ - half.used;
+  if (half.busy || room < std::min(kLeastChunk, Chunk::kSize + data.size())) {
+    return 0;
+  }
+  Chunk chunk;
+  chunk.log = stub_.log;
+  chunk.offset = offset;
+  chunk.length = static_cast<uint32_t>(std::min(data.size(), room - Chunk::kSize));
+  memcpy(half.base + half.used + Chunk::kSize, data.data(), chunk.length);
+  chunk.Seal(stub_.uuid, half.base + half.used);
+  if (half.empty()) {
+    half.begin = offset;
+  }
+  half.used += Chunk::kSize + chunk.length;
+  half.end = offset + chunk.length;
+  return chunk.length;
+}
+
+bool Tail::Switch() {
+  if (!halves_[1 - active_].empty()) {
+    return false;
+  }
+  active_ = 1 - active_;
+  return true;
+}
+
+Tail::Half* Tail::Take() {
+  Half* half = &halves_[1 - active_];
+  if (half->empty()) {
+    half = &halves_[active_];
+    if (half->empty()) {
+      return nullptr;
+    }
+    Switch();
+  }
+  half->busy = true;
+  return half;
+}
+
+void Tail::Give(Half* half) {
+  half->used = 0;
+  half->busy = false;
+}
+
+size_t Tail::Read(uint64_t offset, size_t n, char* to) const {
+  for (const Half& half : halves_) {
+    if (half.empty() || offset < half.begin || offset >= half.end) {
+      continue;
+    }
+    uint64_t at = half.begin;
+    for (const char* chunk = half.base;; chunk += Chunk::kSize + LengthOf(chunk)) {
+      const uint32_t length = LengthOf(chunk);
+      if (offset < at + length) {
+        const size_t got = std::min<uint64_t>(n, at + length - offset);
+        memcpy(to, chunk + Chunk::kSize + (offset - at), got);
+        return got;
+      }
+      at += length;
+    }
+  }
+  return 0;
+}
+
+void Gather::Copy(size_t n, char* to) {
+  while (n > 0) {
+    const size_t length = LengthOf(at_);
+    const size_t part = std::min(n, length - done_);
+    memcpy(to, at_ + Chunk::kSize + done_, part);
+    to += part;
+    n -= part;
+    done_ += part;
+    if (done_ == length) {
+      at_ += Chunk::kSize + length;
+      done_ = 0;
+    }
+  }
+}
+
+Run ParseHalf(const Slice& half, const Stub& stub) {
+  Run run;
+  Slice left = half;
+  Chunk chunk;
+  while (Chunk::Decode(left, stub.uuid, stub.log, &chunk)) {
+    if (run.bytes.empty()) {
+      run.begin = chunk.offset;
+    } else if (chunk.offset != run.end()) {
+      break;
+    }
+    run.bytes.append(left.data() + Chunk::kSize, chunk.length);
+    left.remove_prefix(Chunk::kSize + chunk.length);
+  }
+  return run;
+}
+
+IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result) {
+  std::unique_ptr<FSRandomAccessFile> file;
+  IOStatus s = target->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
+  if (!s.ok()) {
+    return s.IsPathNotFound() ? IOStatus::NotFound(path) : s;
+  }
+  std::string scratch(Stub::kSize, '\0');
+  Slice bytes;
+  s = file->Read(0, Stub::kSize, IOOptions(), &bytes, scratch.data(), nullptr);
+  if (s.ok()) {
+    s = AsIOStatus(Stub::Decode(bytes, path, &result->stub));
+  }
+  if (!s.ok() || !contents) {
+    return s;
+  }
+  scratch.resize(result->stub.tail_size);
+  s = file->Read(Stub::kSize, scratch.size(), IOOptions(), &bytes, scratch.data(), nullptr);
+  if (!s.ok()) {
+    return s;
+  }
+  const size_t half = scratch.size() / 2;
+  for (size_t begin = 0; begin < bytes.size(); begin += half) {
+    Run run =
+        ParseHalf(Slice(bytes.data() + begin, std::min(half, bytes.size() - begin)), result->stub);
+    if (!run.bytes.empty()) {
+      result->runs.push_back(std::move(run));
+    }
+  }
+  std::sort(result->runs.begin(), result->runs.end(),
+            [](const Run& a, const Run& b) { return a.begin < b.begin; });
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,110 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// The bytes of an open log that are not on the device yet, in the mapped stub: in memory that belongs to
+// the kernel, so that they outlive the process as a buffered write would, without a system call. Two halves:
+// one takes appended bytes while the other is being written to the device.
+//
+// Not thread-safe: Log's mutex guards it.
+class Tail {
+ public:
+  struct Half {
+    char* base = nullptr;
+    size_t used = 0;     // bytes, chunk headers included
+    uint64_t begin = 0;  // offsets in the log
+    uint64_t end = 0;
+    bool busy = false;  // being written to the device
+
+    bool empty() const { return used == 0; }
+  };
+
+  // Makes the stub under `path` in `target`, which must be able to map files into memory.
+  static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
+                         std::unique_ptr<Tail>* result);
+
+  // The stub is in the file system for good. To be called before anything of the log is on the device.
+  IOStatus MakeDurable();
+  // Notes in the stub that the log is on the device, so that its absence there is an error. Not made
+  // durable: after power loss a log that was never synced may be on neither.
+  void MarkOnDevice();
+  // Unmaps the stub. Gives the space of the tail back if it is empty and nothing follows.
+  IOStatus Close(bool truncate);
+
+  // Appends as much of `data` as the active half has room for, and returns how much. `offset`: in the
+  // log.
+  size_t Append(uint64_t offset, const Slice& data);
+  // Makes the other half the active one; false if it is not empty.
+  bool Switch();
+  // The half with the oldest bytes, null if there are none. The other one is active from now on.
+  Half* Take();
+  // The half's bytes are on the device.
+  static void Give(Half* half);
+
+  // Copies bytes of the log that are in the tail, up to the end of a chunk; how many. 0: the byte at
+  // `offset` is not there.
+  size_t Read(uint64_t offset, size_t n, char* to) const;
+
+  size_t half_size() const { return half_size_; }
+
+ private:
+  Tail(FileSystem* target, std::string path, const Stub& stub, size_t half_size)
+      : target_(target), path_(std::move(path)), stub_(stub), half_size_(half_size) {}
+
+  FileSystem* const target_;
+  const std::string path_;
+  const Stub stub_;
+  const size_t half_size_;
+  std::unique_ptr<FSWritableFile> file_;  // until it is durable
+  std::unique_ptr<MemoryMappedFileBuffer> memory_;
+  Half halves_[2];
+  int active_ = 0;
+};
+
+// Copies what a half holds, from its beginning, without the chunk headers.
+class Gather {
+ public:
+  explicit Gather(const Tail::Half& half) : at_(half.base) {}
+  void Copy(size_t n, char* to);
+
+ private:
+  const char* at_;   // the chunk to take from
+  size_t done_ = 0;  // bytes of it that were taken
+};
+
+// Bytes of a log from `begin` on.
+struct Run {
+  uint64_t begin = 0;
+  std::string bytes;
+
+  uint64_t end() const { return begin + bytes.size(); }
+};
+
+// What a stub says, and what its tail holds: at most two runs, by offset.
+struct StubFile {
+  Stub stub;
+  std::vector<Run> runs;
+};
+
+// NotFound: there is no file, or it is no stub. Without `contents` the runs are
+// left out.
+IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result);
+
+// The valid chunks of one half.
+Run ParseHalf(const Slice& half, const Stub& stub);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,350 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// rocktier wal: the sub-command of raw_wal_fs, over the functions for tools in raw_wal_fs.h.
+
+#include <getopt.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/utilities/options_type.h"
+#include "tools/command.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace rocktier {
+
+namespace {
+
+using raw_wal_fs::RawWalDeviceInfo;
+using raw_wal_fs::RawWalFrame;
+using raw_wal_fs::RawWalLogInfo;
+using raw_wal_fs::RawWalOptions;
+using raw_wal_fs::RawWalProgress;
+
+constexpr char kHelp[] =
+    "Makes and looks at log devices of raw_wal_fs, and moves logs onto them and off.\n"
+    "\n"
+    "Usage: rocktier wal format DEVICE [--size=BYTES] [--segment-size=BYTES] [--block-size=BYTES]\n"
+    "                           [--force]\n"
+    "       rocktier wal df DEVICE [--json]\n"
+    "       rocktier wal ls DEVICE [--json]\n"
+    "       rocktier wal dump DEVICE [--log=ID]\n"
+    "       rocktier wal check DEVICE [--json]\n"
+    "       rocktier wal export DEVICE DIRECTORY\n"
+    "       rocktier wal import DEVICE DIRECTORY\n"
+    "\n"
+    "DEVICE is a block device or a file. Sizes may end in K, M, G or T.\n"
+    "\n"
+    "  format   makes an empty log device; creates a file of --size bytes if DEVICE does not "
+    "exist.\n"
+    "           Refuses a device that holds anything unless --force, which destroys it.\n"
+    "  df       prints how much of the device is used\n"
+    "  ls       prints the logs on the device\n"
+    "  dump     prints the frames of the logs\n"
+    "  check    reads every log and verifies every frame, and changes nothing\n"
+    "  export   turns the logs of the database in DIRECTORY into plain files, which stock RocksDB\n"
+    "           reads. The database must be closed. Can be run again after an interruption.\n"
+    "  import   brings the plain logs of the database in DIRECTORY onto the device\n"
+    "\n"
+    "Exit status: 0; 1 if check found damage; 2 for wrong usage and errors.\n";
+
+struct Arguments {
+  RawWalOptions options;
+  std::string directory;
+  uint64_t log = 0;
+  bool json = false;
+};
+
+enum Flag : int { kSize = 1, kSegmentSize, kBlockSize, kForce, kLog, kJson, kShowHelp };
+
+bool ParseSize(const char* text, uint64_t* result) {
+  char* end = nullptr;
+  const uint64_t number = strtoull(text, &end, 0);
+  const char* unit = *end == '\0' ? "" : strchr("KMGT", *end);
+  if (end == text || unit == nullptr || (*end != '\0' && end[1] != '\0')) {
+    return false;
+  }
+  const int shift = *end == '\0' ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 40;
+  *result = number << shift;
+  return true;
+}
+
+class ProgressBar {
+ public:
+  RawWalProgress Callback() {
+    if (isatty(STDERR_FILENO) == 0) {
+      return nullptr;
+    }
+    return [this](uint64_t done, uint64_t total) { Show(done, total); };
+  }
+  ~ProgressBar() {
+    if (shown_ >= 0) {
+      fputc('\n', stderr);
+    }
+  }
+
+ private:
+  void Show(uint64_t done, uint64_t total) {
+    const int percent = total == 0 ? 100 : static_cast<int>(done * 100 / total);
+    if (percent != shown_) {
+      shown_ = percent;
+      const std::string bar(static_cast<size_t>(percent / 2), '#');
+      fprintf(stderr, "\r[%-50s] %3d%%", bar.c_str(), percent);
+    }
+  }
+
+  int shown_ = -1;
+};
+
+int Report(const std::string& command, const Status& s) {
+  if (s.ok()) {
+    return kExitOk;
+  }
+  fprintf(stderr, "rocktier %s: %s\n", command.c_str(), s.ToString().c_str());
+  return kExitError;
+}
+
+std::string IdOf(uint64_t log) {
+  return std::to_string(log >> 32) + ":" + std::to_string(log & UINT32_MAX);
+}
+
+std::string Quote(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+    }
+    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  return result + "\"";
+}
+
+void PrintUsage(const RawWalDeviceInfo& info, bool json) {
+  const uint64_t damaged = info.segments_damaged.size();
+  if (json) {
+    printf(
+        "{\"uuid\":\"%s\",\"block_size\":%u,\"segment_size\":%llu,\"segments\":%llu,"
+        "\"segments_used\":%llu,\"segments_free\":%llu,\"segments_damaged\":%llu,\"epoch\":%llu,"
+        "\"logs\":%zu}\n",
+        info.uuid.c_str(), info.block_size, (unsigned long long)info.segment_size,
+        (unsigned long long)info.segments, (unsigned long long)info.segments_used,
+        (unsigned long long)info.segments_free, (unsigned long long)damaged,
+        (unsigned long long)info.epoch, info.logs.size());
+    return;
+  }
+  printf(
+      "uuid          %s\nblock_size    %u\nsegment_size  %llu\nsegments      %llu\n"
+      "  used        %llu\n  free        %llu\n  damaged     %llu\nlogs          %zu\n"
+      "opened        %llu times for writing\n",
+      info.uuid.c_str(), info.block_size, (unsigned long long)info.segment_size,
+      (unsigned long long)info.segments, (unsigned long long)info.segments_used,
+      (unsigned long long)info.segments_free, (unsigned long long)damaged, info.logs.size(),
+      (unsigned long long)info.epoch);
+}
+
+void PrintLogs(const RawWalDeviceInfo& info, bool json) {
+  if (!json) {
+    printf("%-12s %10s %12s %12s  %s\n", "id", "segments", "bytes", "durable", "created as");
+  }
+  std::string separator = "[";
+  for (const RawWalLogInfo& log : info.logs) {
+    if (json) {
+      printf(
+          "%s{\"id\":\"%s\",\"segments\":%llu,\"bytes\":%llu,\"durable\":%llu,\"name\":%s,"
+          "\"problem\":%s}",
+          separator.c_str(), IdOf(log.id).c_str(), (unsigned long long)log.segments,
+          (unsigned long long)log.bytes, (unsigned long long)log.durable, Quote(log.name).c_str(),
+          Quote(log.problem).c_str());
+      separator = ",";
+      continue;
+    }
+    printf("%-12s %10llu %12llu %12llu  %s%s%s\n", IdOf(log.id).c_str(),
+           (unsigned long long)log.segments, (unsigned long long)log.bytes,
+           (unsigned long long)log.durable, log.name.c_str(), log.problem.empty() ? "" : "  ",
+           log.problem.c_str());
+  }
+  if (json) {
+    printf("%s]\n", info.logs.empty() ? "[" : "");
+  }
+}
+
+void PrintFrames(const RawWalDeviceInfo& info, uint64_t only) {
+  for (const RawWalLogInfo& log : info.logs) {
+    if (only != 0 && log.id != only) {
+      continue;
+    }
+    printf("log %s, created as %s\n%16s %16s %10s %16s\n", IdOf(log.id).c_str(), log.name.c_str(),
+           "position", "offset", "length", "durable");
+    for (const RawWalFrame& frame : log.frames) {
+      printf("%16llu %16llu %10u %16llu\n", (unsigned long long)frame.position,
+             (unsigned long long)frame.offset, frame.length, (unsigned long long)frame.durable);
+    }
+  }
+}
+
+int PrintProblems(const RawWalDeviceInfo& info, bool json) {
+  uint64_t problems = info.segments_damaged.size();
+  uint64_t frames = 0;
+  for (const RawWalLogInfo& log : info.logs) {
+    problems += log.problem.empty() ? 0 : 1;
+    frames += log.frames.size();
+    if (!json && !log.problem.empty()) {
+      printf("log %s (%s): %s\n", IdOf(log.id).c_str(), log.name.c_str(), log.problem.c_str());
+    }
+  }
+  for (size_t i = 0; !json && i < info.segments_damaged.size(); i++) {
+    printf("segment %llu: its header is damaged\n", (unsigned long long)info.segments_damaged[i]);
+  }
+  printf(json ? "{\"logs\":%zu,\"frames\":%llu,\"problems\":%llu}\n"
+              : "%zu logs, %llu frames, %llu problems\n",
+         info.logs.size(), (unsigned long long)frames, (unsigned long long)problems);
+  return problems == 0 ? kExitOk : kExitProblems;
+}
+
+int Look(const std::string& action, const Arguments& arguments) {
+  RawWalDeviceInfo info;
+  {
+    ProgressBar bar;
+    const Status s =
+        InspectLogDevice(arguments.options.device, action != "df", &info, bar.Callback());
+    if (!s.ok()) {
+      return Report("wal " + action, s);
+    }
+  }
+  if (action == "check") {
+    return PrintProblems(info, arguments.json);
+  }
+  if (action == "df") {
+    PrintUsage(info, arguments.json);
+  } else if (action == "ls") {
+    PrintLogs(info, arguments.json);
+  } else {
+    PrintFrames(info, arguments.log);
+  }
+  return kExitOk;
+}
+
+int MoveLogs(const std::string& action, const Arguments& arguments) {
+  uint64_t logs = 0;
+  Status s;
+  {
+    ProgressBar bar;
+    s = action == "export"
+            ? ExportLogs(arguments.options, arguments.directory, &logs, bar.Callback())
+            : ImportLogs(arguments.options, arguments.directory, &logs, bar.Callback());
+  }
+  if (s.ok()) {
+    printf("%llu logs %s\n", (unsigned long long)logs,
+           action == "export" ? "are plain files now" : "are on the device now");
+  }
+  return Report("wal " + action, s);
+}
+
+bool ParseLog(const char* text, uint64_t* log) {
+  unsigned epoch;
+  unsigned number;
+  char end;
+  if (sscanf(text, "%u:%u%c", &epoch, &number, &end) != 2) {
+    return false;
+  }
+  *log = uint64_t{epoch} << 32 | number;
+  return true;
+}
+
+// False after telling what is wrong, or showing the help.
+bool Parse(const std::string& command, int argc, char** argv, bool with_directory,
+           Arguments* result, int* status) {
+  static const option kOptions[] = {{"size", required_argument, nullptr, kSize},
+                                    {"segment-size", required_argument, nullptr, kSegmentSize},
+                                    {"block-size", required_argument, nullptr, kBlockSize},
+                                    {"force", no_argument, nullptr, kForce},
+                                    {"log", required_argument, nullptr, kLog},
+                                    {"json", no_argument, nullptr, kJson},
+                                    {"help", no_argument, nullptr, kShowHelp},
+                                    {}};
+  opterr = 0;
+  *status = kExitError;
+  uint64_t block_size = 0;
+  for (int c = 0; (c = getopt_long(argc, argv, ":", kOptions, nullptr)) != -1;) {
+    bool good = true;
+    switch (c) {
+      case kSize:
+        good = ParseSize(optarg, &result->options.size);
+        break;
+      case kSegmentSize:
+        good = ParseSize(optarg, &result->options.segment_size);
+        break;
+      case kBlockSize:
+        good = ParseSize(optarg, &block_size) && block_size <= UINT32_MAX;
+        result->options.block_size = static_cast<uint32_t>(block_size);
+        break;
+      case kForce:
+        result->options.force = true;
+        break;
+      case kLog:
+        good = ParseLog(optarg, &result->log);
+        break;
+      case kJson:
+        result->json = true;
+        break;
+      case kShowHelp:
+        fputs(kHelp, stdout);
+        *status = kExitOk;
+        return false;
+      default:
+        UsageError(command,
+                   std::string("unknown option, or its value is missing: ") + argv[optind - 1]);
+        return false;
+    }
+    if (!good) {
+      UsageError(command, std::string("no such value: ") + optarg);
+      return false;
+    }
+  }
+  const int wanted = with_directory ? 2 : 1;
+  if (argc - optind != wanted) {
+    UsageError(command,
+               with_directory ? "a device and a directory are needed" : "one device is needed");
+    return false;
+  }
+  result->options.device = argv[optind];
+  result->directory = with_directory ? argv[optind + 1] : "";
+  return true;
+}
+
+}  // namespace
+
+int WalCommand(int argc, char** argv) {
+  const std::string action = argc > 1 ? argv[1] : "";
+  if (action == "--help" || action == "-h") {
+    fputs(kHelp, stdout);
+    return kExitOk;
+  }
+  const bool move = action == "export" || action == "import";
+  const bool look = action == "df" || action == "ls" || action == "dump" || action == "check";
+  if (!move && !look && action != "format") {
+    return UsageError("wal", action.empty() ? "format, df, ls, dump, check, export or import?"
+                                            : "no such action: " + action);
+  }
+  Arguments arguments;
+  int status;
+  if (!Parse("wal " + action, argc - 1, argv + 1, move, &arguments, &status)) {
+    return status;
+  }
+  if (move) {
+    return MoveLogs(action, arguments);
+  }
+  if (look) {
+    return Look(action, arguments);
+  }
+  ProgressBar bar;
+  return Report("wal format", FormatLogDevice(arguments.options, bar.Callback()));
+}
+
+}  // namespace rocktier
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,267 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/volume.h"
+
+#include <algorithm>
+
+#include "plugin/raw_wal_fs/log.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+constexpr size_t kHeaderBlock = 4096;  // read at once; holds a header whatever the block size
+
+IOStatus NoMemory() { return IOStatus::IOError("raw_wal_fs", "no memory for a buffer"); }
+
+}  // namespace
+
+IOStatus ReadSuperblock(const Device& device, Superblock* result) {
+  const Buffer buffer = NewBuffer(Superblock::kSize);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  Status found = Status::Corruption();
+  for (const uint64_t offset : {uint64_t{0}, Superblock::kCopyOffset}) {
+    IOStatus s = device.Read(offset, Superblock::kSize, buffer.get());
+    Superblock copy;
+    Status decoded = s.ok() ? Superblock::Decode(Slice(buffer.get(), Superblock::kSize),
+                                                 "device=" + device.path(), &copy)
+                            : Status(s);
+    if (decoded.ok() && (!found.ok() || copy.generation > result->generation)) {
+      *result = copy;
+    }
+    if (!found.ok()) {
+      found = decoded;
+    }
+  }
+  return AsIOStatus(found);
+}
+
+IOStatus WriteSuperblock(Device* device, const Superblock& superblock) {
+  const Buffer buffer = NewBuffer(Superblock::kSize);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  const std::string bytes = superblock.Encode();
+  memcpy(buffer.get(), bytes.data(), bytes.size());
+  IOStatus s = device->Write(Superblock::kCopyOffset, Superblock::kSize, buffer.get(), true);
+  return s.ok() ? device->Write(0, Superblock::kSize, buffer.get(), true) : s;
+}
+
+IOStatus Volume::Open(std::unique_ptr<Device> device, bool write, std::shared_ptr<Volume>* result) {
+  std::shared_ptr<Volume> volume(new Volume(std::move(device), write));
+  IOStatus s = volume->Load();
+  if (s.ok() && write) {
+    s = volume->RaiseEpoch();
+  }
+  if (s.ok()) {
+    *result = std::move(volume);
+  }
+  return s;
+}
+
+IOStatus Volume::Load() {
+  IOStatus s = ReadSuperblock(*device_, &superblock_);
+  if (!s.ok()) {
+    return s;
+  }
+  const DeviceInfo& info = device_->info();
+  if (info.size < superblock_.Size()) {
+    return IOStatus::Corruption("device=" + path(), "has " + std::to_string(info.size) +
+                                                        " bytes; it was formatted with " +
+                                                        std::to_string(superblock_.Size()));
+  }
+  if (info.logical_block > superblock_.block_size) {
+    return IOStatus::NotSupported(
+        "device=" + path(),
+        "has blocks of " + std::to_string(info.logical_block) +
+            " bytes; it was formatted with block_size=" + std::to_string(superblock_.block_size));
+  }
+  return Refresh();
+}
+
+IOStatus Volume::RaiseEpoch() {
+  superblock_.epoch++;
+  superblock_.generation++;
+  if (superblock_.epoch > UINT32_MAX) {
+    return IOStatus::NotSupported("device=" + path(), "was opened too often; format it anew");
+  }
+  return WriteSuperblock(device_.get(), superblock_);
+}
+
+IOStatus Volume::ReadHeaders(std::vector<Segment>* segments) const {
+  const Buffer buffer = NewBuffer(kHeaderBlock);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  segments->assign(superblock_.segments, Segment());
+  for (uint64_t i = 0; i < superblock_.segments; i++) {
+    IOStatus s = device_->Read(superblock_.SegmentOffset(i), kHeaderBlock, buffer.get());
+    if (!s.ok()) {
+      return s;
+    }
+    Segment& segment = (*segments)[i];
+    SegmentHeader header;
+    if (SegmentHeader::Decode(buffer.get(), superblock_.uuid, &header) && header.segment == i) {
+      segment.owner = header.state == SegmentHeader::State::kLive ? Owner::kLog : Owner::kFree;
+      segment.ordinal = header.ordinal;
+      segment.log = header.log;
+      segment.name = header.name;
+    } else if (!IsZero(buffer.get(), SegmentHeader::kSize)) {
+      segment.owner = Owner::kDamaged;
+    }
+  }
+  return IOStatus::OK();
+}
+
+IOStatus Volume::Refresh() {
+  std::vector<Segment> segments;
+  IOStatus s = ReadHeaders(&segments);
+  if (!s.ok()) {
+    return s;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  segments_ = std::move(segments);
+  free_.clear();
+  for (uint64_t i = segments_.size(); i-- > 0;) {
+    if (segments_[i].owner == Owner::kFree) {
+      free_.push_back(i);
+    }
+  }
+  return s;
+}
+
+LogId Volume::NewLogId() { return superblock_.epoch << 32 | ++next_log_; }
+
+IOStatus Volume::Allocate(LogId log, uint32_t ordinal, uint64_t* segment) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (free_.empty()) {
+    IOStatus s = IOStatus::NoSpace("device=" + path(), "has no free segment");
+    s.SetRetryable(true);
+    return s;
+  }
+  *segment = free_.back();
+  free_.pop_back();
+  segments_[*segment].owner = Owner::kLog;
+  segments_[*segment].log = log;
+  segments_[*segment].ordinal = ordinal;
+  return IOStatus::OK();
+}
+
+IOStatus Volume::Delete(LogId log) {
+  std::vector<uint64_t> numbers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (uint64_t i = 0; i < segments_.size(); i++) {
+      if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
+        numbers.push_back(i);
+      }
+    }
+    // The first segment first: what a crash leaves of the log cannot be taken for a whole one.
+    std::sort(numbers.begin(), numbers.end(), [this](uint64_t a, uint64_t b) {
+      return segments_[a].ordinal < segments_[b].ordinal;
+    });
+  }
+  const Buffer buffer = NewBuffer(kHeaderBlock);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  for (const uint64_t number : numbers) {
+    SegmentHeader header;
+    header.state = SegmentHeader::State::kFree;
+    header.log = log;
+    header.segment = number;
+    memset(buffer.get(), 0, kHeaderBlock);
+    header.Encode(superblock_.uuid, buffer.get());
+    IOStatus s = device_->Write(superblock_.SegmentOffset(number), superblock_.block_size,
+                                buffer.get(), /*durable=*/true);
+    if (!s.ok()) {
+      counters_.io_errors++;
+      return s;
+    }
+  }
+  return IOStatus::OK();
+}
+
+void Volume::Release(LogId log) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (uint64_t i = 0; i < segments_.size(); i++) {
+    if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
+      segments_[i] = Segment();
+      free_.push_back(i);
+    }
+  }
+}
+
+IOStatus Volume::SegmentsOf(LogId log, std::vector<uint64_t>* segments) const {
+  std::map<uint32_t, uint64_t> found;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (uint64_t i = 0; i < segments_.size(); i++) {
+      if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
+        found[segments_[i].ordinal] = i;
+      }
+    }
+  }
+  segments->clear();
+  for (const auto& [ordinal, number] : found) {
+    if (ordinal != segments->size()) {
+      return IOStatus::Corruption("device=" + path(),
+                                  "segment " + std::to_string(segments->size()) + " of log " +
+                                      std::to_string(log) + " is missing");
+    }
+    segments->push_back(number);
+  }
+  return segments->empty() ? IOStatus::NotFound() : IOStatus::OK();
+}
+
+std::vector<Volume::Segment> Volume::segments() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return segments_;
+}
+
+std::shared_ptr<Log> Volume::FindLog(LogId log) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = logs_.find(log);
+  return it == logs_.end() ? nullptr : it->second.lock();
+}
+
+void Volume::AddLog(LogId log, const std::shared_ptr<Log>& object) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto it = logs_.begin(); it != logs_.end();) {
+    it = it->second.expired() ? logs_.erase(it) : std::next(it);
+  }
+  logs_[log] = object;
+}
+
+void Volume::AddStats(RawWalStats* stats) const {
+#define ADD(name) stats->name += counters_.name.load(std::memory_order_relaxed)
+  ADD(appends);
+  ADD(appended_bytes);
+  ADD(syncs);
+  ADD(frames);
+  ADD(written_bytes);
+  ADD(padding_bytes);
+  ADD(repeated_bytes);
+  ADD(logs_created);
+  ADD(logs_deleted);
+  ADD(logs_spilled);
+  ADD(io_errors);
+#undef ADD
+  HistogramData syncs;
+  counters_.sync_micros.Data(&syncs);
+  stats->sync_p50_us = static_cast<uint64_t>(syncs.median);
+  stats->sync_p99_us = static_cast<uint64_t>(syncs.percentile99);
+  stats->sync_max_us = static_cast<uint64_t>(syncs.max);
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats->segments += segments_.size();
+  for (const Segment& segment : segments_) {
+    stats->segments_used += segment.owner == Owner::kLog;
+    stats->segments_damaged += segment.owner == Owner::kDamaged;
+  }
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

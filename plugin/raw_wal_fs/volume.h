@@ -1,0 +1,118 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "monitoring/histogram.h"
+#include "plugin/raw_wal_fs/device.h"
+#include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+class Log;
+
+struct Counters {
+  std::atomic<uint64_t> appends{0};
+  std::atomic<uint64_t> appended_bytes{0};
+  std::atomic<uint64_t> syncs{0};
+  std::atomic<uint64_t> frames{0};
+  std::atomic<uint64_t> written_bytes{0};
+  std::atomic<uint64_t> padding_bytes{0};
+  std::atomic<uint64_t> repeated_bytes{0};
+  std::atomic<uint64_t> logs_created{0};
+  std::atomic<uint64_t> logs_deleted{0};
+  std::atomic<uint64_t> logs_spilled{0};
+  std::atomic<uint64_t> io_errors{0};
+  HistogramImpl sync_micros;
+};
+
+// A formatted log device: its superblock, and which segment belongs to which log.
+//
+// Nothing but the segments' headers says which segments are used: opening reads all of them, and making
+// a log longer writes no other block. A segment whose header is damaged is neither used nor free.
+//
+// Thread-safe. Owns the device. Opened for writing, it is the only one of its device that is.
+class Volume {
+ public:
+  enum class Owner : uint8_t { kFree, kLog, kDamaged };
+  struct Segment {
+    Owner owner = Owner::kFree;
+    uint32_t ordinal = 0;
+    LogId log = 0;
+    std::string name;  // as in the header
+  };
+
+  // Reads the superblock and all headers. For writing also raises the epoch. Corruption, NotSupported:
+  // see Superblock::Decode.
+  static IOStatus Open(std::unique_ptr<Device> device, bool write, std::shared_ptr<Volume>* result);
+
+  bool writable() const { return writable_; }
+  const Superblock& superblock() const { return superblock_; }
+  Device* device() const { return device_.get(); }
+  const std::string& path() const { return device_->path(); }
+  Counters& counters() { return counters_; }
+
+  LogId NewLogId();
+
+  // Gives a log another segment, in memory: its header is the caller's to write. NoSpace if none is free.
+  IOStatus Allocate(LogId log, uint32_t ordinal, uint64_t* segment);
+  // Marks a log's segments free on the device, durably. They stay out of use until Release(): somebody may
+  // still be reading. After a failure it can be done again.
+  IOStatus Delete(LogId log);
+  // The segments of a deleted log may be used again.
+  void Release(LogId log);
+
+  // The segments of a log by ordinal. Corruption if one is missing; no segments: NotFound.
+  IOStatus SegmentsOf(LogId log, std::vector<uint64_t>* segments) const;
+
+  // Reads the headers again: another process may have written them. For reading only.
+  IOStatus Refresh();
+
+  std::vector<Segment> segments() const;
+
+  // The log if this process has it open for writing, or null.
+  std::shared_ptr<Log> FindLog(LogId log) const;
+  void AddLog(LogId log, const std::shared_ptr<Log>& object);
+
+  void AddStats(RawWalStats* stats) const;
+
+ private:
+  Volume(std::unique_ptr<Device> device, bool write)
+      : device_(std::move(device)), writable_(write) {}
+  IOStatus Load();
+  IOStatus RaiseEpoch();
+  IOStatus ReadHeaders(std::vector<Segment>* segments) const;
+
+  const std::unique_ptr<Device> device_;
+  const bool writable_;
+  Superblock superblock_;  // constant after Open()
+  std::atomic<uint32_t> next_log_{0};
+  Counters counters_;
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::vector<Segment> segments_;
+  std::vector<uint64_t> free_;                // the last one is the next to be used
+  std::map<LogId, std::weak_ptr<Log>> logs_;  // those that are open for writing
+};
+
+// Reads the valid superblock of a device, the copy with the higher generation. Corruption if neither is
+// valid.
+IOStatus ReadSuperblock(const Device& device, Superblock* result);
+// Writes both copies, one after the other, so that a crash leaves one.
+IOStatus WriteSuperblock(Device* device, const Superblock& superblock);
+
+inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

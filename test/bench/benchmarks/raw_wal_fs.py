@@ -1,0 +1,117 @@
+"""raw_wal_fs against stock RocksDB, as it is and with recycled logs, and against the device itself."""
+
+import functools
+
+import wal_systems
+from harness import Benchmark, Case, Gate, Metric, Panel
+
+SECONDS = 5
+VALUE_SIZES = (16, 200, 1024, 4096, 16384)
+
+METRICS = (
+    Metric("ops_per_s", "ops/s", "ops/s", "{:.0f}", show_ratio=True),
+    Metric("p50_us", "p50 us", "us", "{:.1f}", show_ratio=True),
+    Metric("p99_us", "p99 us", "us", "{:.0f}", show_ratio=True),
+    Metric("p999_us", "p99.9 us", "us", "{:.0f}"),
+    Metric("sync_p50_us", "sync p50", "us", "{:.1f}"),
+    Metric("sync_p99_us", "sync p99", "us", "{:.0f}"),
+)
+
+PANELS = (
+    Panel("ops_per_s", "Operations per second (more is better)"),
+    Panel("p99_us", "99th percentile of a write in microseconds (less is better)", log=True),
+)
+
+IDLE = "sync, 200 B, 1 thread"
+BUSY = "sync, 200 B, 1 thread, neighbour"
+MANY = "sync, 200 B, 64 threads"
+ASYNC = "no sync, 200 B, 1 thread"
+
+
+def add_arguments(group):
+    group.add_argument("--seconds", type=float, default=SECONDS, help="of a run (default %(default)s)")
+    group.add_argument("--only-gates", action="store_true", help="just what the gates need")
+    group.add_argument("--wal-systems", default=",".join(wal_systems.SYSTEMS), help="default: all")
+
+
+def cases(args):
+    seconds = 1 if args.quick else args.seconds
+    systems = [
+        name
+        for name in args.wal_systems.split(",")
+        if name != "loop" or wal_systems.can_loop()
+    ]
+    result = []
+
+    def add(name, rounds=None, neighbour=False, floor=False, **flags):
+        for system in systems:
+            run = functools.partial(run_case, system, seconds, neighbour, flags)
+            result.append(Case(name, (system,), run, rounds))
+        if floor:
+            run = functools.partial(run_floor, seconds, neighbour)
+            result.append(Case(name, ("floor",), run, rounds))
+
+    add(IDLE, floor=True, sync=1)
+    add(BUSY, floor=True, neighbour=True, sync=1)
+    add(MANY, sync=1, threads=64)
+    add(ASYNC, sync=0)
+    if args.quick or args.only_gates:
+        return result
+    for size in VALUE_SIZES:
+        for threads in (1, 64):
+            if size != 200:
+                name = f"sync, {size} B, {threads} thread{'s' if threads > 1 else ''}"
+                add(name, rounds=1, sync=1, value_size=size, threads=threads)
+    for benchmark in ("fillseq", "overwrite"):
+        add(f"{benchmark}, sync, 200 B, 1 thread", rounds=1, sync=1, benchmarks=benchmark)
+    return result
+
+
+def run_case(system, seconds, neighbour, flags, context, number):
+    values = {
+        "benchmarks": "fillrandom",
+        "num": 1_000_000,
+        "value_size": 200,
+        "threads": 1,
+        "duration": seconds,
+        "seed": 42 + number,
+        **flags,
+    }
+    if values["benchmarks"] == "fillseq":  # which knows no duration
+        values["num"] = int(5000 * seconds)
+    argv = [f"--{name}={value}" for name, value in values.items()]
+    return {system: wal_systems.run(context, system, argv, neighbour)}
+
+
+def run_floor(seconds, neighbour, context, number):
+    return {"floor": wal_systems.floor(context, seconds, neighbour)}
+
+
+def gates(results):
+    def ratio(name, metric, other, target, at_least, benchmark, text):
+        return Gate(
+            f"{name}: {text}, file / {other}",
+            results.ratio(benchmark, metric, "file", other),
+            target,
+            at_least,
+        )
+
+    yield ratio(IDLE, "ops_per_s", "stock", 1.2, True, IDLE, "ops/s")
+    yield ratio(IDLE, "ops_per_s", "recycled", 1.0, True, IDLE, "ops/s")
+    yield ratio(IDLE, "sync_p50_us", "floor", 1.1, False, IDLE, "p50 of a sync")
+    yield ratio(BUSY, "ops_per_s", "stock", 1.3, True, BUSY, "ops/s")
+    yield ratio(BUSY, "p99_us", "stock", 0.5, False, BUSY, "p99")
+    yield ratio(MANY, "ops_per_s", "stock", 1.15, True, MANY, "ops/s")
+    yield ratio(ASYNC, "ops_per_s", "stock", 0.98, True, ASYNC, "ops/s")
+
+
+BENCHMARK = Benchmark(
+    title="synchronous and asynchronous writes, with the log in a file system and past it",
+    ground="db_bench fillrandom on an empty database in the data folder; all on one disk.",
+    baseline="stock",
+    metrics=METRICS,
+    panels=PANELS,
+    add_arguments=add_arguments,
+    cases=cases,
+    gates=lambda results: list(gates(results)),
+)

@@ -1,0 +1,124 @@
+"""The systems that the benchmark of raw_wal_fs compares, and how one is run."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+DEVICE_BYTES = 2 << 30
+
+SYSTEMS = ("stock", "recycled", "file", "loop")
+
+
+def run(context, system, flags, neighbour=False):
+    """Figures of one db_bench run on an empty database."""
+    db = context.path("db")
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, db, ignore_errors=True)
+        if neighbour:
+            stack.enter_context(compacting_neighbour(context))
+        argv = [
+            context.program("db_bench"),
+            f"--db={db}",
+            "--compression_type=none",
+            "--histogram=1",
+            "--statistics=1",
+            "--stats_level=4",
+            *system_flags(context, system),
+            *flags,
+        ]
+        return parse(context.child(argv))
+
+
+def system_flags(context, system):
+    if system == "stock":
+        return []
+    if system == "recycled":
+        return ["--recycle_log_file_num=4"]
+    return [f"--fs_uri=id=RawWalFileSystem;device={device(context, system)};size={DEVICE_BYTES}"]
+
+
+def device(context, system):
+    """A file in the scratch folder, or a loop device over one; made when it is first asked for."""
+    if system == "file":
+        return context.path("log-device")
+    return context.resource("loop", lambda: loop_device(context.path("loop-file")))
+
+
+def loop_device(path):
+    """(name, undo). Direct I/O: else the device would be the page cache."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, DEVICE_BYTES)
+        chunk = bytes(1 << 20)
+        for _ in range(DEVICE_BYTES >> 20):
+            file.write(chunk)
+        os.fsync(file.fileno())
+    name = subprocess.run(
+        ["losetup", "--find", "--show", "--direct-io=on", path],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()
+    return name, lambda: subprocess.run(["losetup", "--detach", name], check=False)
+
+
+def can_loop():
+    return os.geteuid() == 0 and shutil.which("losetup") is not None and os.path.exists(
+        "/dev/loop-control"
+    )
+
+
+@contextlib.contextmanager
+def compacting_neighbour(context):
+    """Another database on the same file system that writes and compacts all the time."""
+    folder = context.path("neighbour")
+    process = subprocess.Popen(
+        [
+            context.program("db_bench"),
+            f"--db={folder}",
+            "--benchmarks=overwrite",
+            "--num=2000000",
+            "--duration=3600",
+            "--value_size=1000",
+            "--disable_wal=1",
+            "--compression_type=none",
+            "--write_buffer_size=16777216",
+            "--target_file_size_base=16777216",
+            "--benchmark_write_rate_limit=40000000",
+        ],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    try:
+        time.sleep(3)  # until it compacts
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def floor(context, seconds, neighbour=False):
+    """The device's own time for a durable write of one block."""
+    path = context.path("floor")
+    with contextlib.ExitStack() as stack:
+        if neighbour:
+            stack.enter_context(compacting_neighbour(context))
+        stack.callback(lambda: os.path.exists(path) and os.unlink(path))
+        figures = json.loads(
+            context.child([context.program("wal_probe"), f"--path={path}", f"--seconds={seconds}"])
+        )
+    figures["sync_p50_us"] = figures["p50_us"]
+    figures["sync_p99_us"] = figures["p99_us"]
+    return figures
+
+
+def parse(text):
+    figures = {"ops_per_s": float(re.search(r"(\d+) ops/sec", text).group(1))}
+    found = re.search(r"P50: ([\d.]+) .*P99: ([\d.]+) P99.9: ([\d.]+)", text)
+    for name, value in zip(("p50_us", "p99_us", "p999_us"), found.groups()):
+        figures[name] = float(value)
+    found = re.search(r"rocksdb.wal.file.sync.micros P50 : ([\d.]+) .*?P99 : ([\d.]+)", text)
+    if found and float(found.group(1)) > 0:
+        figures["sync_p50_us"], figures["sync_p99_us"] = map(float, found.groups())
+    return figures

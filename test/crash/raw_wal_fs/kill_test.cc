@@ -1,0 +1,253 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The experiment of MyWAL, section 3.2.2: a child writes sequential keys and publishes the last one that
+// was acknowledged in shared memory; it is killed at a random moment; then every acknowledged key must be
+// there. Without sync too: kill -9 loses nothing that a buffered write would not have lost.
+//
+// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "port/stack_trace.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "test/support/open_db.h"
+
+extern char** environ;
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// In a file that parent and child map.
+struct Shared {
+  std::atomic<uint64_t> issued{0};        // keys [0, issued) may have been written
+  std::atomic<uint64_t> acknowledged{0};  // keys [0, acknowledged) were acknowledged
+  std::atomic<uint64_t> failed{0};
+};
+
+Shared* MapShared(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
+    abort();
+  }
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) {
+    abort();
+  }
+  return static_cast<Shared*>(memory);
+}
+
+std::string Key(uint64_t n) {
+  char text[24];
+  snprintf(text, sizeof(text), "%016llu", static_cast<unsigned long long>(n));
+  return text;
+}
+
+// Of a length and content that only this key has.
+std::string Value(uint64_t n) {
+  std::mt19937_64 random(n);
+  const uint64_t kind = random() % 20;
+  const uint64_t length = kind == 0  ? random() % 30000
+                          : kind < 5 ? random() % 3000
+                                     : random() % 200;
+  std::string value(16 + length, '\0');
+  for (size_t i = 0; i + 8 <= value.size(); i += 8) {
+    const uint64_t word = random();
+    memcpy(value.data() + i, &word, sizeof(word));
+  }
+  return value;
+}
+
+struct Variant {
+  const char* name;
+  const char* fs_options;
+  bool sync;      // of each write; else of one in a hundred
+  uint64_t size;  // of the device
+  const char* db_options;
+};
+
+const Variant kVariants[] = {
+    {"Sync", "", true, 64 << 20, ""},
+    {"NoSync", "", false, 64 << 20, ""},
+    {"SmallBlocks", "block_size=512", true, 64 << 20, ""},
+    {"TinyTail", "tail_size=32K", false, 64 << 20, ""},
+    {"SmallWriteBuffer", "", true, 64 << 20, "write_buffer_size=65536"},
+    {"WrapAround", "", false, 2 << 20, "write_buffer_size=131072"},
+    {"FullDevice", "", false, (1 << 20) + 3 * 65536, "write_buffer_size=524288"},
+    {"Recycled", "", true, 64 << 20, "recycle_log_file_num=2;write_buffer_size=65536"},
+    {"Archived", "", true, 64 << 20, "WAL_ttl_seconds=1;write_buffer_size=65536"},
+    {"ManualFlush", "", false, 64 << 20, "manual_wal_flush=true"},
+};
+
+Status OpenWith(const std::string& folder, const Variant& variant, std::shared_ptr<FileSystem>* fs,
+                std::unique_ptr<Env>* env, std::unique_ptr<DB>* db) {
+  ConfigOptions config;
+  std::string uri = "id=RawWalFileSystem;segment_size=64K;device=" + folder +
+                    "/device;size=" + std::to_string(variant.size);
+  if (*variant.fs_options != '\0') {
+    uri += std::string(";") + variant.fs_options;
+  }
+  Status s = FileSystem::CreateFromString(config, uri, fs);
+  if (!s.ok()) {
+    return s;
+  }
+  *env = NewCompositeEnv(*fs);
+  Options base;
+  base.env = env->get();
+  base.create_if_missing = true;
+  Options options;
+  s = GetOptionsFromString(config, base, variant.db_options, &options);
+  return s.ok() ? OpenDb(options, folder + "/db", db) : s;
+}
+
+// Writes until it is killed.
+int ChildMain(const std::string& folder, int variant_number) {
+  const Variant& variant = kVariants[variant_number];
+  Shared* shared = MapShared(folder + "/shared");
+  std::shared_ptr<FileSystem> fs;
+  std::unique_ptr<Env> env;
+  std::unique_ptr<DB> db;
+  Status s = OpenWith(folder, variant, &fs, &env, &db);
+  for (uint64_t n = shared->acknowledged; s.ok(); n++) {
+    shared->issued = n + 1;
+    WriteOptions options;
+    options.sync = variant.sync || n % 100 == 0;
+    s = db->Put(options, Key(n), Value(n));
+    if (s.ok() && n % 5 == 0 && strstr(variant.db_options, "manual_wal_flush") != nullptr) {
+      s = db->FlushWAL(/*sync=*/true);
+    } else if (strstr(variant.db_options, "manual_wal_flush") != nullptr && !options.sync) {
+      continue;  // in the process's memory only
+    }
+    if (s.ok()) {
+      shared->acknowledged = n + 1;
+    }
+  }
+  fprintf(stderr, "the child: %s\n", s.ToString().c_str());
+  shared->failed++;
+  return 1;
+}
+
+class KillTest : public ::testing::TestWithParam<int> {
+ protected:
+  KillTest() {
+    const char* text = getenv("ROCKTIER_SEED");
+    const uint64_t seed =
+        text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : std::random_device()();
+    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
+    random_.seed(seed + static_cast<uint64_t>(GetParam()));
+    const char* base = getenv("TEST_TMPDIR");
+    folder_ = std::string(base != nullptr ? base : "/tmp") + "/kill-" + kVariants[GetParam()].name;
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    shared_ = MapShared(folder_ + "/shared");
+  }
+  ~KillTest() override {
+    munmap(shared_, sizeof(Shared));
+    if (!HasFailure()) {
+      std::filesystem::remove_all(folder_);
+    }
+  }
+
+  void RunAndKill() {
+    const std::string number = std::to_string(GetParam());
+    const char* arguments[] = {"kill_test", "--child", folder_.c_str(), number.c_str(), nullptr};
+    pid_t pid;
+    ASSERT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
+                          environ),
+              0);
+    const uint64_t before = shared_->acknowledged;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const bool early = random_() % 10 == 0;  // while the database is opened
+    while (!early && shared_->acknowledged == before && shared_->failed == 0 &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % 100000));
+    kill(pid, SIGKILL);
+    int status;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
+    ASSERT_TRUE(early || shared_->acknowledged > before) << "the child wrote nothing";
+  }
+
+  // Keys [first, acknowledged) are there, and none that was not written.
+  void Check(uint64_t first) {
+    std::shared_ptr<FileSystem> fs;
+    std::unique_ptr<Env> env;
+    std::unique_ptr<DB> db;
+    const Status opened = OpenWith(folder_, kVariants[GetParam()], &fs, &env, &db);
+    ASSERT_TRUE(opened.ok()) << opened.ToString();
+    std::string value;
+    for (uint64_t n = first; n < shared_->issued + 100; n++) {
+      const Status s = db->Get(ReadOptions(), Key(n), &value);
+      if (n < shared_->acknowledged) {
+        ASSERT_TRUE(s.ok()) << "key " << n << " of " << shared_->acknowledged << ": "
+                            << s.ToString();
+      } else if (n >= shared_->issued) {
+        ASSERT_TRUE(s.IsNotFound()) << n;
+      }
+      if (s.ok()) {
+        ASSERT_TRUE(value == Value(n)) << n;
+      }
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::string folder_;
+  Shared* shared_;
+};
+
+TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
+  const char* text = getenv("ROCKTIER_CRASH_ROUNDS");
+  const uint64_t all = text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : 200;
+  const uint64_t rounds = std::max<uint64_t>(all / std::size(kVariants), 1);
+  for (uint64_t i = 0; i < rounds && !HasFailure(); i++) {
+    const uint64_t before = shared_->acknowledged;
+    RunAndKill();
+    if (!HasFailure()) {
+      Check(before > 1000 ? before - 1000 : 0);
+    }
+  }
+  if (!HasFailure()) {
+    Check(0);
+  }
+  printf("%llu kills, %llu acknowledged writes\n", static_cast<unsigned long long>(rounds),
+         static_cast<unsigned long long>(shared_->acknowledged));
+}
+
+INSTANTIATE_TEST_CASE_P(Variants, KillTest,
+                        ::testing::Range(0, static_cast<int>(std::size(kVariants))),
+                        [](const auto& each) { return std::string(kVariants[each.param].name); });
+
+}  // namespace
+
+}  // namespace rocktier
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "--child") {
+    return rocktier::ChildMain(argv[2], atoi(argv[3]));
+  }
+  ROCKSDB_NAMESPACE::port::InstallStackTraceHandler();
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

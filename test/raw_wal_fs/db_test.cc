@@ -1,0 +1,374 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Databases whose logs are on a device.
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/transaction_log.h"
+#include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/raw_wal_fs/support.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+class RawWalDbTest : public RawWalTest {
+ protected:
+  void SetUp() override { NewFs(); }
+
+  raw_wal_fs::RawWalStats Stats() const {
+    raw_wal_fs::RawWalStats stats;
+    EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
+    return stats;
+  }
+};
+
+TEST_F(RawWalDbTest, LogsAreOnTheDeviceAndReplayed) {
+  Open();
+  Put("a", "1");
+  Put("b", "2", /*sync=*/false);
+  EXPECT_EQ(Stats().logs_created, 1u);
+  EXPECT_GE(Stats().syncs, 1u);
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
+TEST_F(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
+  Options options = DbOptions();
+  options.write_buffer_size = 64 << 10;
+  Open(options);
+  for (int i = 0; i < 3000; i++) {
+    Put("key" + std::to_string(i), std::string(static_cast<size_t>(i % 7 == 0 ? 20000 : 100), 'v'),
+        i % 5 == 0);
+  }
+  EXPECT_GT(Stats().logs_deleted, 20u);
+  EXPECT_EQ(Stats().logs_spilled, 0u);
+  NewFs();
+  Open();
+  for (int i = 0; i < 3000; i++) {
+    ASSERT_EQ(Get("key" + std::to_string(i)).size(), i % 7 == 0 ? 20000u : 100u) << i;
+  }
+}
+
+TEST_F(RawWalDbTest, WithoutThePluginTheDatabaseDoesNotOpen) {
+  Open();
+  Put("a", "1");
+  db_.reset();
+  for (WALRecoveryMode mode :
+       {WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
+        WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kSkipAnyCorruptedRecords}) {
+    Options options;
+    options.wal_recovery_mode = mode;
+    std::unique_ptr<DB> db;
+    Status s = OpenDb(options, db_name_, &db);
+    EXPECT_FALSE(s.ok()) << "mode " << static_cast<int>(mode);
+    s = OpenDbForReadOnly(options, db_name_, &db);
+    EXPECT_FALSE(s.ok()) << "read only, mode " << static_cast<int>(mode);
+  }
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// An EnvWrapper overrides the Env interface, which knows nothing of what FileOptions add to EnvOptions.
+class OldEnv : public EnvWrapper {
+ public:
+  explicit OldEnv(Env* target) : EnvWrapper(target) {}
+  const char* Name() const override { return "OldEnv"; }
+};
+
+TEST_F(RawWalDbTest, AWrapperOfTheEnvInterfaceIsNoHindrance) {
+  OldEnv old(env_.get());
+  Options options = DbOptions();
+  options.env = &old;
+  Open(options);
+  Put("a", "1");
+  EXPECT_EQ(Stats().logs_created, 1u);
+  Open(options);
+  EXPECT_EQ(Get("a"), "1");
+  db_.reset();
+}
+
+TEST_F(RawWalDbTest, ADatabaseOfStockRocksDbIsTakenOver) {
+  Options stock;
+  stock.create_if_missing = true;
+  stock.avoid_flush_during_shutdown = true;
+  {
+    std::unique_ptr<DB> db;
+    ASSERT_OK(OpenDb(stock, db_name_, &db));
+    ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  }
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  Put("b", "2");
+  EXPECT_EQ(Stats().logs_created, 1u);
+}
+
+TEST_F(RawWalDbTest, AppendedBytesAreSeenAtOnce) {
+  Open();
+  Put("a", "1");
+  std::unique_ptr<TransactionLogIterator> it;
+  ASSERT_OK(db_->GetUpdatesSince(1, &it));
+  ASSERT_TRUE(it->Valid());
+  for (int i = 0; i < 100; i++) {
+    Put("key", std::string(1000, 'x'), /*sync=*/false);
+    it->Next();
+    ASSERT_TRUE(it->Valid()) << i << " " << it->status().ToString();
+    EXPECT_EQ(it->GetBatch().sequence, static_cast<SequenceNumber>(i + 2));
+  }
+}
+
+TEST_F(RawWalDbTest, ASecondaryFollows) {
+  Open();
+  Put("a", "1");
+  Options options = DbOptions();
+  options.max_open_files = -1;
+  std::unique_ptr<DB> secondary;
+  ASSERT_OK(OpenDbAsSecondary(options, db_name_, folder_ + "/secondary", &secondary));
+  std::string value;
+  ASSERT_OK(secondary->Get(ReadOptions(), "a", &value));
+  Put("b", "2", /*sync=*/false);
+  ASSERT_OK(secondary->TryCatchUpWithPrimary());
+  ASSERT_OK(secondary->Get(ReadOptions(), "b", &value));
+  EXPECT_EQ(value, "2");
+}
+
+TEST_F(RawWalDbTest, ACheckpointNeedsNeitherPluginNorDevice) {
+  Open();
+  Put("a", "1");
+  Put("b", "2", /*sync=*/false);
+  Checkpoint* raw = nullptr;
+  ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  ASSERT_OK(checkpoint->CreateCheckpoint(folder_ + "/checkpoint", /*log_size_for_flush=*/1 << 30));
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(Options(), folder_ + "/checkpoint", &db));
+  std::string value;
+  ASSERT_OK(db->Get(ReadOptions(), "b", &value));
+  EXPECT_EQ(value, "2");
+}
+
+TEST_F(RawWalDbTest, ABackupNeedsNeitherPluginNorDevice) {
+  Open();
+  Put("a", "1");
+  BackupEngine* raw = nullptr;
+  BackupEngineOptions options(folder_ + "/backup");
+  ASSERT_OK(BackupEngine::Open(env_.get(), options, &raw));
+  std::unique_ptr<BackupEngine> engine(raw);
+  ASSERT_OK(engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/false));
+  engine.reset();
+  ASSERT_OK(BackupEngine::Open(Env::Default(), options, &raw));
+  engine.reset(raw);
+  ASSERT_OK(engine->RestoreDBFromLatestBackup(folder_ + "/restored", folder_ + "/restored"));
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(Options(), folder_ + "/restored", &db));
+  std::string value;
+  ASSERT_OK(db->Get(ReadOptions(), "a", &value));
+}
+
+TEST_F(RawWalDbTest, ArchivedLogsStayReadable) {
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 3600;
+  Open(options);
+  for (int i = 0; i < 5; i++) {
+    Put("key" + std::to_string(i), "value");
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  EXPECT_TRUE(std::filesystem::exists(db_name_ + "/archive"));
+  EXPECT_EQ(Stats().logs_deleted, 0u);
+  std::unique_ptr<TransactionLogIterator> it;
+  ASSERT_OK(db_->GetUpdatesSince(1, &it));
+  int updates = 0;
+  for (; it->Valid(); it->Next()) {
+    updates++;
+  }
+  EXPECT_EQ(updates, 5);
+}
+
+TEST_F(RawWalDbTest, LogsAreRecycled) {
+  Options options = DbOptions();
+  options.recycle_log_file_num = 2;
+  Open(options);
+  for (int i = 0; i < 20; i++) {
+    Put("key" + std::to_string(i), "value" + std::to_string(i));
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  Put("last", "value");
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("last"), "value");
+  EXPECT_EQ(Get("key19"), "value19");
+}
+
+TEST_F(RawWalDbTest, TwoDatabasesShareADevice) {
+  Open();
+  Put("a", "1");
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
+  WriteOptions sync;
+  sync.sync = true;
+  ASSERT_OK(other->Put(sync, "a", "2"));
+  EXPECT_EQ(Get("a"), "1");
+  other.reset();
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  ASSERT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
+  std::string value;
+  ASSERT_OK(other->Get(ReadOptions(), "a", &value));
+  EXPECT_EQ(value, "2");
+}
+
+TEST_F(RawWalDbTest, DestroyDbFreesTheDevice) {
+  Open();
+  Put("a", "1");
+  EXPECT_GT(Stats().segments_used, 0u);
+  db_.reset();
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_EQ(Stats().segments_used, 0u);
+  EXPECT_FALSE(std::filesystem::exists(db_name_ + "/CURRENT"));
+}
+
+TEST_F(RawWalDbTest, RepairDbKeepsWhatIsInTheLogs) {
+  Open();
+  Put("a", "1");
+  db_.reset();
+  std::filesystem::remove(db_name_ + "/CURRENT");
+  ASSERT_OK(RepairDB(db_name_, DbOptions()));
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(RawWalDbTest, ReadOnlyOpenChangesNothing) {
+  Open();
+  Put("a", "1");
+  Put("b", "2", /*sync=*/false);
+  NewFs();
+  const std::string before = ReadAll(device_);
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDbForReadOnly(DbOptions(), db_name_, &db));
+  std::string value;
+  ASSERT_OK(db->Get(ReadOptions(), "b", &value));
+  db.reset();
+  EXPECT_TRUE(before == ReadAll(device_));
+}
+
+TEST_F(RawWalDbTest, AFullDeviceSpills) {
+  device_size_ = (1 << 20) + 4 * (64 << 10);
+  std::filesystem::remove(device_);
+  NewFs();
+  Options options = DbOptions();
+  options.write_buffer_size = 32 << 10;
+  options.max_write_buffer_number = 8;
+  Open(options);
+  for (int i = 0; i < 500; i++) {
+    Put("key" + std::to_string(i), std::string(1000, 'v'), i % 3 == 0);
+  }
+  NewFs();
+  Open();
+  for (int i = 0; i < 500; i++) {
+    ASSERT_EQ(Get("key" + std::to_string(i)), std::string(1000, 'v')) << i;
+  }
+}
+
+TEST_F(RawWalDbTest, LogsAreExportedAndImported) {
+  Open();
+  for (int i = 0; i < 200; i++) {
+    Put("key" + std::to_string(i), std::string(static_cast<size_t>(i) * 50, 'v'), i % 2 == 0);
+  }
+  NewFs();  // closes it
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  uint64_t logs = 0;
+  ASSERT_OK(raw_wal_fs::ExportLogs(wal, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  EXPECT_EQ(info.segments_used, 0u);
+  std::string value;
+  {
+    std::unique_ptr<DB> stock;
+    ASSERT_OK(OpenDbForReadOnly(Options(), db_name_, &stock));
+    for (int i = 0; i < 200; i++) {
+      ASSERT_OK(stock->Get(ReadOptions(), "key" + std::to_string(i), &value));
+      ASSERT_EQ(value.size(), static_cast<size_t>(i) * 50);
+    }
+  }
+  ASSERT_OK(raw_wal_fs::ImportLogs(wal, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  ASSERT_EQ(info.logs.size(), 1u);
+  EXPECT_EQ(info.logs[0].problem, "");
+  std::unique_ptr<DB> db;
+  ASSERT_FALSE(OpenDbForReadOnly(Options(), db_name_, &db).ok());
+  Open();
+  EXPECT_EQ(Get("key199"), std::string(199 * 50, 'v'));
+}
+
+TEST_F(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
+  Open();
+  for (int i = 0; i < 100; i++) {
+    Put("key" + std::to_string(i), std::string(1000, 'v'));
+  }
+  NewFs();
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  ASSERT_EQ(info.logs.size(), 1u);
+  ASSERT_EQ(info.logs[0].problem, "");
+  // The frame with the fiftieth key and any that repeats it.
+  std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+  for (const raw_wal_fs::RawWalFrame& frame : info.logs[0].frames) {
+    if (frame.offset <= 50000 && frame.offset + frame.length > 50000) {
+      device.seekp(static_cast<std::streamoff>(frame.position + 2000));
+      device.put('#');
+    }
+  }
+  device.close();
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  EXPECT_NE(info.logs[0].problem, "");
+  for (WALRecoveryMode mode :
+       {WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency}) {
+    Options options = DbOptions();
+    options.wal_recovery_mode = mode;
+    std::unique_ptr<DB> db;
+    const Status s = OpenDb(options, db_name_, &db);
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  }
+  Options options = DbOptions();
+  options.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+  Open(options);
+  EXPECT_EQ(Get("key0"), std::string(1000, 'v'));
+  EXPECT_EQ(Get("key99"), std::string(1000, 'v'));
+}
+
+TEST_F(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {
+  Open();
+  Put("a", "1");
+  db_.reset();
+  // Another device for the same database.
+  device_ = folder_ + "/other-device";
+  NewFs();
+  std::unique_ptr<DB> db;
+  Status s = OpenDb(DbOptions(), db_name_, &db);
+  ASSERT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find("uuid"), std::string::npos) << s.ToString();
+  // A file that is something else.
+  std::filesystem::copy_file(db_name_ + "/CURRENT", folder_ + "/text");
+  device_ = folder_ + "/text";
+  std::shared_ptr<FileSystem> fs;
+  s = FileSystem::CreateFromString(ConfigOptions(), Uri(), &fs);
+  ASSERT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("not blank"), std::string::npos) << s.ToString();
+}
+
+}  // namespace
+
+}  // namespace rocktier

@@ -1,0 +1,228 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a stub's
+// pages each may be as it was when it was made durable, or as it is. The seed is printed; ROCKTIER_SEED
+// sets it, ROCKTIER_POWER_IMAGES the number of losses of power.
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "gtest/gtest.h"
+#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/reader.h"
+#include "test/raw_wal_fs/power_device.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+namespace {
+
+constexpr uint64_t kSegment = 64 << 10;
+constexpr uint64_t kTail = 32 << 10;
+constexpr uint64_t kPage = 4096;
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = getenv(name);
+  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// What the writer knows of a log.
+struct Known {
+  std::shared_ptr<Log> log;
+  std::string path;
+  std::string appended;
+  std::string durable_stub;  // as of when it was made durable; empty before
+  uint64_t synced = 0;
+};
+
+class PowerTest : public ::testing::Test {
+ protected:
+  PowerTest() : seed_(FromEnvironment("ROCKTIER_SEED", std::random_device()())), random_(seed_) {
+    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed_));
+    const char* folder = getenv("TEST_TMPDIR");
+    folder_ = std::string(folder != nullptr ? folder : "/tmp") + "/power";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+
+  uint64_t Random(uint64_t n) { return random_() % n; }
+
+  void Format(uint64_t segments, uint32_t block_size) {
+    Superblock plan;
+    plan.block_size = block_size;
+    plan.segment_size = kSegment;
+    plan.segments = segments;
+    plan.uuid = std::string(kUuidSize, 'u');
+    disk_ = PowerDevice::NewDisk(plan.Size());
+    PowerDevice device(disk_);
+    ASSERT_TRUE(WriteSuperblock(&device, plan).ok());
+  }
+
+  void Mount() {
+    volume_.reset();
+    IOStatus s = Volume::Open(std::make_unique<PowerDevice>(disk_), /*write=*/true, &volume_);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void CreateLog() {
+    Known known;
+    known.path = folder_ + "/" + std::to_string(100000 + number_++) + ".log";
+    Log::Settings settings;
+    settings.target = FileSystem::Default().get();
+    settings.tail_size = kTail;
+    IOStatus s = Log::Create(volume_, settings, known.path, &known.log);
+    if (!s.IsNoSpace()) {
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      logs_.push_back(std::move(known));
+    }
+  }
+
+  void Append(Known* known) {
+    const uint64_t sizes[] = {1 + Random(300), 1 + Random(6000), 1 + Random(80000)};
+    std::string bytes(sizes[Random(3)], '\0');
+    for (char& c : bytes) {
+      c = static_cast<char>(random_());
+    }
+    IOStatus s = known->log->Append(bytes);
+    if (s.ok()) {
+      known->appended += bytes;
+    } else {
+      ASSERT_TRUE(s.IsNoSpace()) << s.ToString();
+      Abandon(known);
+    }
+  }
+
+  void Sync(Known* known) {
+    IOStatus s = known->log->Sync();
+    if (s.ok()) {
+      known->synced = known->appended.size();
+    } else {
+      ASSERT_TRUE(s.IsNoSpace()) << s.ToString();
+      Abandon(known);
+    }
+  }
+
+  // A log that hit the end of the device is not gone on with; nothing more is known of it.
+  void Abandon(Known* known) { Delete(known); }
+
+  void Delete(Known* known) {
+    ASSERT_TRUE(volume_->Delete(known->log->id()).ok());
+    known->log->ReleaseWhenDestroyed();
+    std::filesystem::remove(known->path);
+    const size_t index = static_cast<size_t>(known - logs_.data());
+    logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+
+  void DoSomething() {
+    const uint64_t what = Random(100);
+    if (logs_.empty() || (what < 4 && logs_.size() < 4)) {
+      CreateLog();
+    } else if (what < 6) {
+      Delete(&logs_[Random(logs_.size())]);
+    } else if (what < 60) {
+      Append(&logs_[Random(logs_.size())]);
+    } else {
+      Sync(&logs_[Random(logs_.size())]);
+    }
+    for (Known& known : logs_) {
+      if (known.durable_stub.empty() && known.synced > 0) {
+        known.durable_stub = ReadAll(known.path);
+      }
+    }
+  }
+
+  // Each page of the stub as of the sync or as of now; one that never was durable may be gone.
+  bool StubAfter(const Known& known, StubFile* stub) {
+    std::string bytes = ReadAll(known.path);
+    if (known.durable_stub.empty() && Random(2) == 0) {
+      return false;
+    }
+    for (uint64_t at = 0; at < known.durable_stub.size(); at += kPage) {
+      if (Random(2) == 0) {
+        bytes.replace(at, kPage, known.durable_stub, at, kPage);
+      }
+    }
+    const std::string path = folder_ + "/999999.log";
+    std::ofstream(path, std::ios::binary) << bytes;
+    IOStatus s = ReadStub(FileSystem::Default().get(), path, /*contents=*/true, stub);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return s.ok();
+  }
+
+  void CheckAfterLoss() {
+    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer.
+    std::vector<StubFile> stubs(logs_.size());
+    std::vector<bool> there(logs_.size());
+    for (size_t i = 0; i < logs_.size(); i++) {
+      there[i] = StubAfter(logs_[i], &stubs[i]);
+    }
+    std::shared_ptr<Volume> after;
+    IOStatus s = Volume::Open(
+        std::make_unique<PowerDevice>(PowerDevice::LosePower(disk_.get(), &random_)), true, &after);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (size_t i = 0; i < logs_.size(); i++) {
+      const Known& known = logs_[i];
+      if (!there[i]) {
+        continue;
+      }
+      std::shared_ptr<Log> log;
+      s = Log::Recover(after, FileSystem::Default().get(), known.path, std::move(stubs[i]), &log);
+      ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
+      ASSERT_GE(log->size(), known.synced) << known.path;
+      ASSERT_LE(log->size(), known.appended.size()) << known.path;
+      std::string bytes(log->size(), '\0');
+      size_t got;
+      s = Reader(log).Read(0, bytes.size(), bytes.data(), &got);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      ASSERT_EQ(got, bytes.size());
+      ASSERT_TRUE(known.appended.compare(0, got, bytes) == 0) << known.path;
+      extra_ += log->size() - known.synced;
+    }
+    RawWalStats stats;
+    after->AddStats(&stats);
+    EXPECT_EQ(stats.segments_damaged, 0u);
+    images_++;
+  }
+
+  const uint64_t seed_;
+  std::mt19937_64 random_;
+  std::string folder_;
+  std::shared_ptr<PowerDevice::Disk> disk_;
+  std::shared_ptr<Volume> volume_;
+  std::vector<Known> logs_;
+  uint64_t number_ = 0;
+  uint64_t images_ = 0;
+  uint64_t extra_ = 0;  // bytes found that were never synced
+};
+
+TEST_F(PowerTest, WhatWasSyncedSurvives) {
+  const uint64_t images = FromEnvironment("ROCKTIER_POWER_IMAGES", 1000);
+  while (images_ < images && !HasFatalFailure()) {
+    logs_.clear();
+    Format(/*segments=*/8 + Random(30), Random(2) == 0 ? 512 : 4096);
+    Mount();
+    const uint64_t losses = 20;
+    for (uint64_t i = 0; i < losses && !HasFatalFailure(); i++) {
+      for (uint64_t steps = 1 + Random(40); steps > 0 && !HasFatalFailure(); steps--) {
+        DoSomething();
+      }
+      CheckAfterLoss();
+    }
+  }
+  printf("%llu images, %llu bytes found that were never synced\n",
+         static_cast<unsigned long long>(images_), static_cast<unsigned long long>(extra_));
+  EXPECT_GT(extra_, 0u) << "nothing unsynced ever arrived: the test tests little";
+}
+
+}  // namespace
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,77 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "test/raw_wal_fs/support.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+RawWalTest::RawWalTest() {
+  const char* base = getenv("TEST_TMPDIR");
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  folder_ = std::string(base != nullptr ? base : "/tmp") + "/" + info->name();
+  for (char& c : folder_) {
+    c = c == ';' ? '_' : c;
+  }
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(folder_);
+  device_ = folder_ + "/device";
+  db_name_ = folder_ + "/db";
+}
+
+void RawWalTest::NewFs(const std::string& more) {
+  db_.reset();
+  env_.reset();
+  fs_.reset();
+  ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), Uri(more), &fs_));
+  env_ = NewCompositeEnv(fs_);
+}
+
+Options RawWalTest::DbOptions() const {
+  Options options;
+  options.env = env_.get();
+  options.create_if_missing = true;
+  options.avoid_flush_during_shutdown = true;
+  return options;
+}
+
+void RawWalTest::Open(const Options& options) {
+  db_.reset();
+  ASSERT_OK(OpenDb(options, db_name_, &db_));
+}
+
+void RawWalTest::Put(const std::string& key, const std::string& value, bool sync) {
+  WriteOptions options;
+  options.sync = sync;
+  ASSERT_OK(db_->Put(options, key, value));
+}
+
+std::string RawWalTest::Get(const std::string& key) {
+  std::string value;
+  Status s = db_->Get(ReadOptions(), key, &value);
+  return s.ok() ? value : s.ToString();
+}
+
+std::string RawWalTest::NewestLog() const {
+  std::string newest;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+    if (entry.path().extension() == ".log") {
+      newest = std::max(newest, entry.path().string());
+    }
+  }
+  return newest;
+}
+
+std::string RawWalTest::ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+}  // namespace rocktier

@@ -1,0 +1,57 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "test/support/open_db.h"
+
+namespace rocktier {
+
+#define ASSERT_OK(expression)                               \
+  do {                                                      \
+    const ROCKSDB_NAMESPACE::Status status_ = (expression); \
+    ASSERT_TRUE(status_.ok()) << status_.ToString();        \
+  } while (false)
+#define EXPECT_OK(expression)                               \
+  do {                                                      \
+    const ROCKSDB_NAMESPACE::Status status_ = (expression); \
+    EXPECT_TRUE(status_.ok()) << status_.ToString();        \
+  } while (false)
+
+// A folder of its own for each test, with a log device in a file.
+class RawWalTest : public ::testing::Test {
+ protected:
+  RawWalTest();
+
+  // URI of a RawWalFileSystem over the device of this test.
+  std::string Uri(const std::string& more = "") const {
+    return "id=RawWalFileSystem;device=" + device_ + ";size=" + std::to_string(device_size_) +
+           ";segment_size=64K" + (more.empty() ? "" : ";" + more);
+  }
+  // Makes env_ anew, as another process would.
+  void NewFs(const std::string& more = "");
+  // Options with env_.
+  ROCKSDB_NAMESPACE::Options DbOptions() const;
+  void Open(const ROCKSDB_NAMESPACE::Options& options);
+  void Open() { Open(DbOptions()); }
+  void Put(const std::string& key, const std::string& value, bool sync = true);
+  std::string Get(const std::string& key);
+  // Path of the newest log.
+  std::string NewestLog() const;
+  static std::string ReadAll(const std::string& path);
+
+  std::string folder_;
+  std::string device_;
+  std::string db_name_;
+  uint64_t device_size_ = 16 << 20;
+  std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> fs_;
+  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
+};
+
+}  // namespace rocktier
