@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+"""rocktier wal as a user calls it, on a file and, as root, on a loop device.
+
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
+"""
+
+import json
+import os
+import subprocess
+import unittest
+
+BIN = os.environ["ROCKTIER_BIN"]
+TMP = os.environ["TEST_TMPDIR"]
+
+
+def run(*argv):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wal(*argv):
+    return run(BIN + "/rocktier", "wal", *argv)
+
+
+def write(db, device, *flags):
+    """Writes 2000 records with sync and leaves their log on the device."""
+    result = run(BIN + "/db_bench", "--db=" + db, "--fs_uri=id=RawWalFileSystem;device=" + device,
+                 "--benchmarks=fillseq", "--num=2000", "--sync=1", "--value_size=200", *flags)
+    return result
+
+
+class OnAFile(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.join(TMP, self.id().replace(".", "-"))
+        os.makedirs(self.folder)
+        self.device = self.make_device()
+        self.db = self.folder + "/db"
+
+    def make_device(self):
+        return self.folder + "/device"
+
+    def format(self, *flags):
+        return wal("format", self.device, "--segment-size=256K", *flags)
+
+    def succeed(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        return result.stdout
+
+    def test_a_device_goes_through_its_life(self):
+        self.succeed(self.format("--size=64M"))
+        usage = json.loads(self.succeed(wal("df", self.device, "--json")))
+        self.assertEqual(usage["segments_used"], 0)
+        self.assertEqual(usage["segments_free"], usage["segments"])
+        self.succeed(write(self.db, self.device))
+
+        logs = json.loads(self.succeed(wal("ls", self.device, "--json")))
+        self.assertEqual(len(logs), 1)
+        self.assertGreater(logs[0]["bytes"], 2000 * 200)
+        self.assertTrue(logs[0]["name"].startswith(self.db + "/"))
+        self.assertIn(self.db, self.succeed(wal("ls", self.device)))
+        frames = self.succeed(wal("dump", self.device, "--log=" + logs[0]["id"])).splitlines()
+        checked = json.loads(self.succeed(wal("check", self.device, "--json")))
+        self.assertEqual(checked["problems"], 0)
+        self.assertEqual(checked["frames"], len(frames) - 2)
+
+        # Without the plugin the database does not open, until its logs are plain files.
+        scan = [BIN + "/ldb", "--db=" + self.db, "scan", "--max_keys=1", "--hex"]
+        self.assertNotEqual(run(*scan).returncode, 0)
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, self.db)))
+        self.assertIn("0x", self.succeed(run(*scan)))
+        self.assertEqual(json.loads(self.succeed(wal("ls", self.device, "--json"))), [])
+
+    def test_what_is_there_is_not_overwritten(self):
+        self.succeed(self.format("--size=8M"))
+        again = self.format()
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is a log device already", again.stderr)
+        self.succeed(self.format("--force"))
+
+    def test_other_contents_are_named(self):
+        if os.path.exists(self.device):
+            made = run("mkfs.xfs", "-f", self.device)
+        else:
+            run("truncate", "-s", "400M", self.device)
+            made = run("mkfs.xfs", "-f", self.device)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        refused = self.format()
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("xfs", refused.stderr)
+        opened = write(self.db, self.device)
+        self.assertNotEqual(opened.returncode, 0)
+        self.assertIn("xfs", opened.stderr + opened.stdout)
+        self.assertEqual(run("xfs_db", "-r", "-c", "sb 0", "-c", "p magicnum", self.device).stdout.strip(),
+                         "magicnum = 0x58465342", "the file system was harmed")
+
+    def test_damage_is_found(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        first = self.succeed(wal("dump", self.device)).splitlines()[2].split()
+        with open(self.device, "r+b") as file:
+            file.seek(int(first[0]) + 100)
+            byte = file.read(1)
+            file.seek(-1, 1)
+            file.write(bytes([byte[0] ^ 1]))
+        checked = wal("check", self.device)
+        self.assertEqual(checked.returncode, 1, checked.stdout)
+        self.assertIn("damaged", checked.stdout)
+
+    def test_wrong_usage_is_told(self):
+        for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],
+                     ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"]):
+            result = wal(*argv)
+            self.assertEqual(result.returncode, 2, argv)
+            self.assertIn("rocktier wal", result.stderr)
+        missing = wal("ls", self.folder + "/none")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn(self.folder + "/none", missing.stderr)
+        self.assertIn("Usage", self.succeed(wal("--help")))
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"),
+                     "not root, or no loop devices")
+class OnALoopDevice(OnAFile):
+    def make_device(self):
+        path = self.folder + "/disk"
+        subprocess.run(["truncate", "-s", "400M", path], check=True)
+        name = subprocess.run(["losetup", "--find", "--show", path], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+        self.addCleanup(subprocess.run, ["losetup", "--detach", name], check=False)
+        return name
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
