@@ -141,14 +141,19 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
   if (s.ok() && !volume->writable()) {
     s = volume->Refresh();
   }
+  const LogId id = stub.stub.log;
   if (s.ok()) {
     s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
   }
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
-    found_[(*result)->id()] = *result;
+    found_[id] = *result;
+    return s;
   }
-  return s;
+  // Deleted meanwhile? Then its name went first.
+  IOStatus again = FindStub(path, /*contents=*/false, &stub);
+  const bool is_there = again.ok() && stub.stub.log == id;
+  return is_there ? s : IOStatus::PathNotFound(path);
 }
 
 IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -182,9 +187,13 @@ IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const Fi
 IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
-  IOStatus s = DeleteLog(path);
-  if (!s.ok()) {
-    return s;
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (!s.IsNotFound()) {
+    s = DeleteFile(path, options.io_options, dbg);
+    if (!s.ok()) {
+      return s;
+    }
   }
   if (!IsLog(path, options)) {
     return target_->NewWritableFile(path, options, result, dbg);
@@ -274,8 +283,7 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
   return s.IsNotFound() ? target_->LinkFile(from, to, options, dbg) : Refuse(from, "linked");
 }
 
-// The log first: a crash in between leaves a stub whose log is gone, which RocksDB deletes again. The
-// other way round nobody would know that the space is free.
+// Leaves the stub: as long as it is there the space belongs to somebody.
 IOStatus RawWalFileSystem::DeleteLog(const std::string& path) {
   StubFile stub;
   IOStatus s = FindStub(path, /*contents=*/false, &stub);
@@ -315,8 +323,41 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path) {
 
 IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
                                       IODebugContext* dbg) {
-  IOStatus s = DeleteLog(path);
-  return s.ok() ? target_->DeleteFile(path, options, dbg) : s;
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.IsNotFound()) {
+    return target_->DeleteFile(path, options, dbg);
+  }
+  // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a loss.
+  // What a crash leaves under the other name RocksDB deletes when it opens the database.
+  std::string trash = path;
+  if (s.ok() && !IsTrashName(path)) {
+    trash += kTrash;
+    s = RenameFile(path, trash, options, dbg);
+    if (s.ok()) {
+      s = SyncDirectory(target_.get(), DirectoryOf(path));
+    }
+  }
+  if (s.ok()) {
+    s = DeleteLog(trash);
+  }
+  return s.ok() ? target_->DeleteFile(trash, options, dbg) : s;
+}
+
+// RocksDB does not look for what is left of deleted logs there.
+IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::string archive = directory + "/archive";
+  if (!target_->GetChildren(archive, IOOptions(), &names, nullptr).ok()) {
+    return IOStatus::OK();  // there is none
+  }
+  IOStatus s;
+  for (const std::string& name : names) {
+    if (s.ok() && IsLogName(name) && IsTrashName(name)) {
+      s = DeleteFile(archive + "/" + name, IOOptions(), nullptr);
+    }
+  }
+  return s;
 }
 
 IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
@@ -373,6 +414,9 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
     return s;
   }
   s = ForWriting(&volume);
+  if (s.ok()) {
+    s = CleanArchive(DirectoryOf(path));
+  }
   if (!s.ok()) {
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
     *lock = nullptr;

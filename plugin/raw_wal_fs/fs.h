@@ -108,6 +108,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CheckUuid(const std::string& path, const Stub& stub, const Volume& volume) const;
   // Frees a log's space if `path` is a log's.
   IOStatus DeleteLog(const std::string& path);
+  IOStatus CleanArchive(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
   RawWalOptions options_;

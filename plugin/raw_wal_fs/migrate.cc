@@ -6,6 +6,7 @@
 
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/tail.h"
 #include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -24,10 +25,6 @@ struct Move {
   uint64_t size = 0;
 };
 
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 IOStatus Copy(FSSequentialFile* from, FSWritableFile* to, const std::function<void(size_t)>& done) {
   const std::unique_ptr<char[]> scratch(new char[kChunk]);
   Slice bytes;
@@ -43,12 +40,6 @@ IOStatus Copy(FSSequentialFile* from, FSWritableFile* to, const std::function<vo
     s = to->Fsync(IOOptions(), nullptr);
   }
   return s.ok() ? to->Close(IOOptions(), nullptr) : s;
-}
-
-IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
-  std::unique_ptr<FSDirectory> directory;
-  IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
-  return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
 }
 
 class Migration {

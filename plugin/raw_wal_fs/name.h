@@ -10,6 +10,15 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
+// What RocksDB appends to the name of a file that waits to be deleted.
+constexpr char kTrash[] = ".trash";
+
+inline bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+inline bool IsTrashName(const std::string& path) { return EndsWith(path, kTrash); }
+
 // Whether RocksDB gives a write-ahead log such a name, wherever it is: "000012.log", and, when it waits
 // to be deleted, "000012.log.trash".
 inline bool IsLogName(const std::string& path) {
@@ -19,9 +28,7 @@ inline bool IsLogName(const std::string& path) {
     return false;
   }
   const std::string rest = base.substr(digits + 4);
-  const std::string trash = ".trash";
-  return rest.empty() || (rest.size() >= trash.size() &&
-                          rest.compare(rest.size() - trash.size(), trash.size(), trash) == 0);
+  return rest.empty() || IsTrashName(rest);
 }
 
 inline std::string DirectoryOf(const std::string& path) {

@@ -55,12 +55,8 @@ IOStatus Tail::MakeDurable() {
     return IOStatus::OK();
   }
   IOStatus s = file_->Sync(IOOptions(), nullptr);
-  std::unique_ptr<FSDirectory> directory;
   if (s.ok()) {
-    s = target_->NewDirectory(DirectoryOf(path_), IOOptions(), &directory, nullptr);
-  }
-  if (s.ok()) {
-    s = directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions(path_));
+    s = SyncDirectory(target_, DirectoryOf(path_));
   }
   if (s.ok()) {
     s = file_->Close(IOOptions(), nullptr);
@@ -185,6 +181,12 @@ Run ParseHalf(const Slice& half, const Stub& stub) {
     left.remove_prefix(Chunk::kSize + chunk.length);
   }
   return run;
+}
+
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
+  return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
 }
 
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result) {

@@ -103,6 +103,9 @@ struct StubFile {
 // left out.
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result);
 
+// Makes the names in a directory durable.
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
+
 // The valid chunks of one half.
 Run ParseHalf(const Slice& half, const Stub& stub);
 
