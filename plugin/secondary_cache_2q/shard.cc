@@ -131,9 +131,7 @@ void Shard::Erase(const Slice& key, uint64_t hash) {
     if (block == nullptr || block->Key() != key) {
       return;
     }
-    policy_.Remove(block, /*moved=*/false);
-    Forget(block);
-    stats_.erased++;
+    TakeOut(block, /*moved=*/false);
   }
   store_->Release(block);
 }
@@ -144,9 +142,7 @@ void Shard::EraseBlock(Block* block, bool moved) {
     if (policy_.Find(block->hash) != block) {
       return;
     }
-    policy_.Remove(block, moved);
-    Forget(block);
-    stats_.erased++;
+    TakeOut(block, moved);
   }
   store_->Release(block);
 }
@@ -286,6 +282,12 @@ void Shard::UnlinkFile(Block* block) {
 void Shard::Forget(Block* block) {
   UnlinkFile(block);
   usage_ -= block->charge;
+}
+
+void Shard::TakeOut(Block* block, bool moved) {
+  policy_.Remove(block, moved);
+  Forget(block);
+  stats_.erased++;
 }
 
 Block* Shard::Evict() {

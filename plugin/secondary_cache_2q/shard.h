@@ -78,6 +78,7 @@ class Shard {
   void LinkFile(Block* block);
   void UnlinkFile(Block* block);
   void Forget(Block* block);
+  void TakeOut(Block* block, bool moved);
   Block* Evict();
   static void Push(Block* victim, Victims* victims);
   void Shrink(Victims* victims);
