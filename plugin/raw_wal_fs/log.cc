@@ -430,7 +430,7 @@ IOStatus Log::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position
 }
 
 void Log::SetDurable() {
-  if (durable_ == 0) {
+  if (durable_ == 0 && tail_ != nullptr) {
     tail_->MarkOnDevice();
   }
   durable_ = written_io_;
