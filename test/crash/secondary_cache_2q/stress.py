@@ -138,6 +138,18 @@ def round_options(rng):
     }
 
 
+# What only some versions of db_stress know.
+OF_SOME_VERSIONS = {
+    "remote_compaction_worker_threads": 0,  # RocksDB 11; its workers abort compactions at random
+}
+
+
+def known_options(program):
+    """Names of the flags that this db_stress has."""
+    text = subprocess.run([program, "--help"], stdout=subprocess.PIPE, text=True).stdout
+    return set(re.findall(r"^ +-(\w+) \(", text, re.MULTILINE))
+
+
 def consistent(options):
     """RocksDB's rules, as in db_crashtest.py, of what goes together."""
     if options["mmap_read"]:
@@ -158,19 +170,23 @@ class Stress:
         self.rng = random.Random(arguments.seed)
         self.folder = os.path.join(os.environ.get("TEST_TMPDIR", "."), "stress")
         self.rounds = self.hits = 0
+        self.program = os.path.join(arguments.bin, "db_stress")
+        known = known_options(self.program)
+        self.of_this_version = {k: v for k, v in OF_SOME_VERSIONS.items() if k in known}
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def command(self, history, **more):
-        options = consistent({**history, **round_options(self.rng), **more})
+        options = consistent(
+            {**history, **round_options(self.rng), **self.of_this_version, **more}
+        )
         options["db"] = self.path("db")
         options["expected_values_dir"] = self.path("expected")
         options["secondary_cache_uri"] = cache_uri(
             self.rng, self.arguments.storage, self.path("cache")
         )
-        program = os.path.join(self.arguments.bin, "db_stress")
-        return [program] + [f"--{name}={value}" for name, value in sorted(options.items())]
+        return [self.program] + [f"--{name}={value}" for name, value in sorted(options.items())]
 
     def run(self, command, seconds):
         """Runs db_stress; returns (killed, stdout). Raises Failure with the output."""
