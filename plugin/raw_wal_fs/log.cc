@@ -49,12 +49,16 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
   }
   log->release_ = true;  // of the segment, should anything fail
   IOStatus s = log->StartSegment();
+  std::unique_ptr<Tail> tail;
   if (s.ok()) {
-    s = Tail::Create(settings.target, path, stub, &log->tail_);
+    // Before there is a stub: whoever finds that shall find the log that is being written.
+    volume->AddLog(stub.log, log);
+    s = Tail::Create(settings.target, path, stub, &tail);
   }
   if (s.ok()) {
+    std::lock_guard<std::mutex> lock(log->mutex_);
+    log->tail_ = std::move(tail);
     log->release_ = false;
-    volume->AddLog(stub.log, log);
     volume->counters().logs_created++;
     *result = std::move(log);
   }

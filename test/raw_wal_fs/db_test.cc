@@ -2,12 +2,14 @@
 //
 // Databases whose logs are on a device.
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/transaction_log.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
@@ -124,6 +126,38 @@ TEST_F(RawWalDbTest, AppendedBytesAreSeenAtOnce) {
     ASSERT_TRUE(it->Valid()) << i << " " << it->status().ToString();
     EXPECT_EQ(it->GetBatch().sequence, static_cast<SequenceNumber>(i + 2));
   }
+}
+
+// A reader that lists the directory meets logs at every moment of their lives.
+TEST_F(RawWalDbTest, LogsAreLookedAtWhileTheyAreMade) {
+  Options options = DbOptions();
+  options.write_buffer_size = 64 << 10;
+  options.WAL_ttl_seconds = 3600;
+  Open(options);
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      std::vector<std::string> names;
+      fs_->GetChildren(db_name_, IOOptions(), &names, nullptr).PermitUncheckedError();
+      for (const std::string& name : names) {
+        uint64_t size;
+        fs_->GetFileSize(db_name_ + "/" + name, IOOptions(), &size, nullptr).PermitUncheckedError();
+      }
+    }
+  });
+  for (int i = 0; i < 2000; i++) {
+    Put("key" + std::to_string(i), std::string(1000, 'v'), /*sync=*/false);
+  }
+  done = true;
+  reader.join();
+  std::unique_ptr<TransactionLogIterator> it;
+  ASSERT_OK(db_->GetUpdatesSince(1, &it));
+  SequenceNumber expected = 1;
+  for (; it->Valid(); it->Next()) {
+    ASSERT_EQ(it->GetBatch().sequence, expected++);
+  }
+  EXPECT_OK(it->status());
+  EXPECT_EQ(expected, 2001u);
 }
 
 TEST_F(RawWalDbTest, ASecondaryFollows) {
