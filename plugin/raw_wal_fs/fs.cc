@@ -367,7 +367,9 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsLogName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
-  if (from != to) {
+  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
+  // the same log to its archive twice.
+  if (from != to && target_->FileExists(from, options, dbg).ok()) {
     s = DeleteLog(to);
     if (!s.ok()) {
       return s;

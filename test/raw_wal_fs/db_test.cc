@@ -227,6 +227,16 @@ TEST_F(RawWalDbTest, ArchivedLogsStayReadable) {
   EXPECT_EQ(updates, 5);
 }
 
+TEST_F(RawWalDbTest, ARenameThatFailsHarmsNothing) {
+  Open();
+  Put("a", "1");
+  const IOStatus s = fs_->RenameFile(db_name_ + "/none.log", NewestLog(), IOOptions(), nullptr);
+  EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
 TEST_F(RawWalDbTest, LogsAreRecycled) {
   Options options = DbOptions();
   options.recycle_log_file_num = 2;
