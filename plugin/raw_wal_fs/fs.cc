@@ -369,6 +369,7 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   }
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
   // the same log to its archive twice.
+  std::lock_guard<std::mutex> lock(rename_mutex_);
   if (from != to && target_->FileExists(from, options, dbg).ok()) {
     s = DeleteLog(to);
     if (!s.ok()) {

@@ -113,6 +113,8 @@ class RawWalFileSystem : public FileSystemWrapper {
 
   RawWalOptions options_;
 
+  std::mutex rename_mutex_;  // one rename at a time sees what it replaces
+
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
