@@ -2,9 +2,8 @@
 //
 // raw_wal_fs: a FileSystem that keeps RocksDB's write-ahead logs on a raw device or in a preallocated
 // file, so that a synchronous write costs one device write and one flush and no metadata of a file
-// system. After MyWAL (shared reading: "MyWAL: performance optimization by removing redundant
-// input/output stack in key-value store", sections 3 and 4). RocksDB, its log format and its recovery
-// are as they were.
+// system. After "MyWAL: performance optimization by removing redundant input/output stack in
+// key-value store", sections 3 and 4. RocksDB, its log format and its recovery are as they were.
 
 #pragma once
 
