@@ -159,29 +159,25 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
 IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
                                              std::unique_ptr<FSSequentialFile>* result,
                                              IODebugContext* dbg) {
-  std::shared_ptr<Log> log;
-  IOStatus s = FindLog(path, /*fresh=*/true, &log);
-  if (s.ok() && log == nullptr) {
-    return target_->NewSequentialFile(path, options, result, dbg);
-  }
-  if (s.ok()) {
-    result->reset(new LogSequentialFile(this, path, std::move(log)));
-  }
-  return s;
+  return WithLog(
+      path,
+      [&](const std::shared_ptr<Log>& log) {
+        result->reset(new LogSequentialFile(this, path, log));
+        return IOStatus::OK();
+      },
+      [&] { return target_->NewSequentialFile(path, options, result, dbg); });
 }
 
 IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                                std::unique_ptr<FSRandomAccessFile>* result,
                                                IODebugContext* dbg) {
-  std::shared_ptr<Log> log;
-  IOStatus s = FindLog(path, /*fresh=*/true, &log);
-  if (s.ok() && log == nullptr) {
-    return target_->NewRandomAccessFile(path, options, result, dbg);
-  }
-  if (s.ok()) {
-    result->reset(new LogRandomAccessFile(std::move(log)));
-  }
-  return s;
+  return WithLog(
+      path,
+      [&](const std::shared_ptr<Log>& log) {
+        result->reset(new LogRandomAccessFile(log));
+        return IOStatus::OK();
+      },
+      [&] { return target_->NewRandomAccessFile(path, options, result, dbg); });
 }
 
 IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
@@ -230,15 +226,13 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
 IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
                                               std::unique_ptr<FSWritableFile>* result,
                                               IODebugContext* dbg) {
-  std::shared_ptr<Log> log;
-  IOStatus s = FindLog(path, /*fresh=*/true, &log);
-  if (s.ok() && log == nullptr) {
-    return target_->ReopenWritableFile(path, options, result, dbg);
-  }
-  if (s.ok()) {
-    result->reset(new LogReopenedFile(std::move(log)));
-  }
-  return s;
+  return WithLog(
+      path,
+      [&](const std::shared_ptr<Log>& log) {
+        result->reset(new LogReopenedFile(log));
+        return IOStatus::OK();
+      },
+      [&] { return target_->ReopenWritableFile(path, options, result, dbg); });
 }
 
 IOStatus RawWalFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
@@ -381,15 +375,13 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
 
 IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
                                        uint64_t* size, IODebugContext* dbg) {
-  std::shared_ptr<Log> log;
-  IOStatus s = FindLog(path, /*fresh=*/true, &log);
-  if (s.ok() && log == nullptr) {
-    return target_->GetFileSize(path, options, size, dbg);
-  }
-  if (s.ok()) {
-    *size = log->size();
-  }
-  return s;
+  return WithLog(
+      path,
+      [&](const std::shared_ptr<Log>& log) {
+        *size = log->size();
+        return IOStatus::OK();
+      },
+      [&] { return target_->GetFileSize(path, options, size, dbg); });
 }
 
 IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,

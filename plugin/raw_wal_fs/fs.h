@@ -99,6 +99,16 @@ class RawWalFileSystem : public FileSystemWrapper {
   const RawWalOptions& options() const { return options_; }
 
  private:
+  // Calls on_log(log) if `path` is a log on the device, else otherwise().
+  template <typename OnLog, typename Otherwise>
+  IOStatus WithLog(const std::string& path, const OnLog& on_log, const Otherwise& otherwise) {
+    std::shared_ptr<Log> log;
+    IOStatus s = FindLog(path, /*fresh=*/true, &log);
+    if (!s.ok()) {
+      return s;
+    }
+    return log != nullptr ? on_log(log) : otherwise();
+  }
   // Whether a file that is created is a log for the device.
   bool IsLog(const std::string& path, const FileOptions& options) const;
   IOStatus ForWriting(std::shared_ptr<Volume>* result);

@@ -75,19 +75,9 @@ class Migration {
     return IOStatus::OK();
   }
 
-  IOStatus Export() {
+  IOStatus Run(bool to_device) {
     for (const Move& move : moves_) {
-      IOStatus s = ExportOne(move.path);
-      if (!s.ok()) {
-        return s;
-      }
-    }
-    return IOStatus::OK();
-  }
-
-  IOStatus Import() {
-    for (const Move& move : moves_) {
-      IOStatus s = ImportOne(move.path);
+      IOStatus s = to_device ? ImportOne(move.path) : ExportOne(move.path);
       if (!s.ok()) {
         return s;
       }
@@ -196,7 +186,7 @@ Status Migrate(const RawWalOptions& options, const std::string& directory, bool 
     s = migration.Find(/*on_device=*/!to_device);
   }
   if (s.ok()) {
-    s = to_device ? migration.Import() : migration.Export();
+    s = migration.Run(to_device);
   }
   *logs = migration.count();
   return s;
