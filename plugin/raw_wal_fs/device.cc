@@ -46,7 +46,7 @@ class PosixDevice : public Device {
   }
 
   // One system call: it measured 5 to 15% faster than a linked io_uring write and fsync, whose fsync a
-  // worker thread of the kernel runs, and as fast as two calls (see README.md).
+  // worker thread of the kernel runs, and as fast as two calls.
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
     size_t done = 0;
     while (done < size) {
