@@ -1,0 +1,37 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Parses the option `tiers`, in the order given, and adds home at the end if it is not there.
+//
+//   tiers    = tier {";" tier}
+//   tier     = name "=" "{" [setting {";" setting}] "}"
+//   setting  = "kind" "=" ("path" | "pmem") | "path" "=" directory | "budget" "=" size
+//            | "temperature" "=" ("hot" | "warm" | "cold" | ...) | "emulate" "=" "{" [limit {";" limit}] "}"
+//   limit    = ("read_latency_us" | "iops" | "bandwidth" | "slowdown") "=" number
+//
+// Sizes may end in K, M, G or T. InvalidArgument names the tier and the setting: a name twice, no path, a
+// relative path, two tiers with one path, a path or a kind for home, the kind memory (not there yet).
+Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
+
+// A text that ParseTiers() turns into these again.
+std::string PrintTiers(const std::vector<TierOptions>& tiers);
+
+// Index of the tier with this name, -1 if there is none.
+int FindTier(const std::vector<TierOptions>& tiers, const std::string& name);
+
+// Names of temperatures: "hot", "warm", ...; "unknown". False if there is no such.
+bool ParseTemperature(const std::string& name, Temperature* result);
+std::string PrintTemperature(Temperature temperature);
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

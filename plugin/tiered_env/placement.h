@@ -1,0 +1,111 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Which file belongs to which tier: pure functions, no I/O.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rocksdb/advanced_options.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Kinds of files that rules tell apart.
+enum class Content : uint8_t {
+  kTable,  // an SST
+  kBlob,   // a blob file
+  kWal,    // a write-ahead log
+  kMeta,   // MANIFEST and OPTIONS. CURRENT, IDENTITY, LOCK and LOG are always at home.
+  kOther,  // always at home
+};
+
+// The levels of a column family that have files.
+struct Shape {
+  int base = 1;  // the first level below L0 with files, 1 if there is none
+  int last = 1;  // the deepest level with files, at least base
+};
+
+// What is known of a file.
+struct Facts {
+  Content content = Content::kOther;
+  int level = -1;  // of an SST; -1: not known
+  Shape shape;     // of its column family
+  Temperature temperature = Temperature::kUnknown;
+};
+
+// The option `placement`: rules, the first that fits counts.
+//
+//   placement = rule {";" rule}
+//   rule      = selector "=" tier
+//   selector  = levels | "hot" | "warm" | "cold" | ... | "blob" | "wal" | "meta"
+//   levels    = point | point ".." [point]       both ends included; without an end: to the last level
+//   point     = number | "base" ["+" number] | "last" ["-" number]
+//
+// A rule of a temperature fits an SST that RocksDB gave it (last_level_temperature,
+// default_write_temperature). Temperatures: all of RocksDB's, by their names without "k", in small letters.
+// A rule of levels fits no file whose level is not known.
+class Placement {
+ public:
+  // `tiers`: names, in their order. InvalidArgument names the rule.
+  static Status Parse(const std::string& text, const std::vector<std::string>& tiers,
+                      Placement* result);
+
+  // Index of the file's tier; `home` if no rule fits.
+  int TierOf(const Facts& facts, int home) const;
+
+ private:
+  struct Point {
+    enum class From : uint8_t { kZero, kBase, kLast };
+    From from = From::kZero;
+    int distance = 0;
+
+    int LevelIn(const Shape& shape) const;
+  };
+  struct Rule {
+    Content content = Content::kTable;
+    bool by_level = false;
+    Point first;
+    Point last;
+    Temperature temperature = Temperature::kUnknown;
+    int tier = 0;
+
+    bool Fits(const Facts& facts) const;
+  };
+
+  std::vector<Rule> rules_;
+};
+
+// The level that a write-lifetime hint stands for, -1 if for none. RocksDB derives the hint from the
+// distance to the base level (VersionStorageInfo::CalculateSSTWriteHint), in which L0 is as the base level:
+// `flush` tells them apart. What is two levels or more below the base is taken for that or, if deeper, the
+// last one.
+int LevelOfHint(int hint, bool flush, const Shape& shape);
+
+// A file for Plan().
+struct PlannedFile {
+  uint64_t number = 0;
+  uint64_t size = 0;  // bytes
+  int level = 0;      // what is at a lower one has the better claim to room
+  int tier = 0;       // where it is
+  int wanted = 0;     // where it belongs: Placement::TierOf()
+};
+
+// A tier for Plan().
+struct PlannedTier {
+  uint64_t budget = 0;    // bytes; 0: no limit
+  uint64_t reserved = 0;  // bytes of it that are not of these files
+  bool usable = true;     // false: nothing may be put there, and what is there shall leave
+};
+
+// Where each file shall be: where it belongs or, where that has no room, in the next tier that has; in the
+// order of `files`. Of the files that want a tier, the lowest levels are first, then those that are there
+// already, then the newest. A file that has room nowhere stays where it is.
+std::vector<int> Plan(const std::vector<PlannedFile>& files,
+                      const std::vector<PlannedTier>& tiers);
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
