@@ -47,7 +47,8 @@ struct TierOptions {
   // Directory of the tier; databases have folders of their own in it. Empty for home only.
   std::string path;
 
-  // Most bytes of one database in this tier, 0 for no limit. What finds no room goes to the next tier.
+  // Most bytes of SSTs and blob files in this tier, of all databases that are open through one
+  // FileSystem; 0 for no limit. What finds no room goes to the next tier.
   uint64_t budget = 0;
 
   // What the tier's files are reported as.
@@ -74,6 +75,51 @@ struct TieredOptions {
   // Whether files are moved at all. Default: true.
   bool mover = true;
 };
+
+// One line per counter: name, unit, description. All since the FileSystem was made.
+#define TIERED_TIER_STATS(X)                                                  \
+  X(files, "count", "SSTs and blob files of databases that are open")         \
+  X(bytes, "bytes", "of them, and of those that are being written")           \
+  X(budget, "bytes", "most of that; 0: no limit")                             \
+  X(misplaced_files, "count", "that are here and belong elsewhere")           \
+  X(stranded_bytes, "bytes", "of them, that are here for want of room there") \
+  X(reads, "count", "of SSTs and blob files")                                 \
+  X(read_bytes, "bytes", "read from them")                                    \
+  X(written_bytes, "bytes", "written by databases, not by the mover")         \
+  X(spills, "count", "files that belonged here and found no room")            \
+  X(moves, "count", "files that the mover put here")                          \
+  X(moved_bytes, "bytes", "of them")                                          \
+  X(errors, "count", "files that could not be made here, or moved here")
+
+struct TieredTierStats {
+  std::string name;
+#define X(name, unit, description) uint64_t name = 0;
+  TIERED_TIER_STATS(X)
+#undef X
+};
+
+struct TieredStats {
+  std::vector<TieredTierStats> tiers;
+
+  std::string ToString() const;
+  std::string ToJson() const;
+};
+
+// A FileSystem over `target` (FileSystem::Default() if null). Thread-safe, as all FileSystems are.
+// InvalidArgument names the option that is not sound.
+Status NewTieredFileSystem(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
+                           std::shared_ptr<FileSystem>* result);
+
+// To be put into DBOptions::listeners: tells the FileSystem each SST's level before it is written, so that
+// none has to be moved for want of that. From an OPTIONS file: listeners={id=TieredEnvListener}.
+std::shared_ptr<EventListener> NewTieredEnvListener();
+
+// InvalidArgument if `fs` is not a TieredFileSystem, or wraps none.
+Status GetTieredStats(FileSystem* fs, TieredStats* stats);
+
+// Waits until every file of the databases that are open is where it belongs, or as near as there is room.
+// InvalidArgument as above.
+Status WaitForMoves(FileSystem* fs);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

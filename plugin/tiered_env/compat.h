@@ -1,0 +1,29 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What differs between the versions of RocksDB that the plugin is built with.
+
+#pragma once
+
+#include "rocksdb/file_system.h"
+#include "rocksdb/version.h"
+
+// FileSystem::SyncFile(), FSRandomAccessFile::GetFileSize() and FileOptions::write_hint came with 11.0.
+#if ROCKSDB_MAJOR >= 11
+#define TIERED_HAS_SYNC_FILE 1
+#define TIERED_HAS_FILE_SIZE_OF_READER 1
+#endif
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+inline Env::WriteLifeTimeHint HintOf(const FileOptions& options) {
+#if ROCKSDB_MAJOR >= 11
+  return options.write_hint;
+#else
+  (void)options;
+  return Env::WLTH_NOT_SET;
+#endif
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

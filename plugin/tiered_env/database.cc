@@ -1,0 +1,147 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/database.h"
+
+#include <algorithm>
+
+#include "plugin/tiered_env/name.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+// Blob files have the last claim to room: a look-up reads one of them at most.
+constexpr int kClaimOfBlobs = 1000;
+
+// What is used counts as not of the files to plan, until they are taken off.
+std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
+  std::vector<PlannedTier> result(tiers.size());
+  for (size_t i = 0; i < tiers.size(); i++) {
+    const uint64_t used = tiers[i]->used();
+    result[i].budget = tiers[i]->options().budget;
+    result[i].reserved = used;
+    if (!tiers[i]->usable()) {  // what is there stays
+      result[i].budget = std::max<uint64_t>(used, 1);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Database::Database(FileSystem* fs, std::string directory)
+    : directory_(std::move(directory)), manifest_(fs, directory_) {}
+
+Database::~Database() {
+  for (const auto& [base, file] : files_) {
+    file.tier->Release(file.size);
+  }
+}
+
+void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  File& file = files_[base];
+  if (file.tier != nullptr) {
+    file.tier->Release(file.size);
+  }
+  file.tier = tier;
+  file.size = size;
+}
+
+void Database::Remove(const std::string& base) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(base);
+  if (it != files_.end()) {
+    it->second.tier->Release(it->second.size);
+    files_.erase(it);
+  }
+}
+
+void Database::Rename(const std::string& from, const std::string& to) {
+  Remove(to);
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto node = files_.extract(from);
+  if (!node.empty()) {
+    node.key() = to;
+    files_.insert(std::move(node));
+  }
+}
+
+Shape Database::ShapeOf(uint32_t column_family) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = shapes_.find(column_family);
+  return it == shapes_.end() ? Shape() : it->second;
+}
+
+IOStatus Database::Refresh() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  IOStatus s = manifest_.Refresh();
+  std::lock_guard<std::mutex> lock(mutex_);
+  tables_ = manifest_.tables();
+  shapes_ = manifest_.shapes();
+  return s;
+}
+
+bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const {
+  uint64_t number;
+  facts->content = ContentOf(base, &number);
+  *claim = kClaimOfBlobs;
+  if (facts->content != Content::kTable) {
+    return facts->content == Content::kBlob;
+  }
+  const auto table = tables_.find(number);
+  if (table == tables_.end()) {
+    return false;
+  }
+  facts->level = *claim = table->second.level;
+  facts->temperature = table->second.temperature;
+  const auto shape = shapes_.find(table->second.column_family);
+  facts->shape = shape == shapes_.end() ? Shape() : shape->second;
+  return true;
+}
+
+std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy) const {
+  std::vector<PlannedFile> planned;
+  std::vector<Misplaced> found;
+  std::vector<PlannedTier> room = RoomIn(policy.tiers);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [base, file] : files_) {
+      Facts facts;
+      PlannedFile plan;
+      if (!FactsOf(base, &facts, &plan.level)) {
+        continue;
+      }
+      plan.size = file.size;
+      plan.tier = file.tier->index();
+      plan.wanted = policy.placement.TierOf(facts, policy.home);
+      ContentOf(base, &plan.number);
+      planned.push_back(plan);
+      found.push_back({base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted)});
+      uint64_t& reserved = room[static_cast<size_t>(plan.tier)].reserved;
+      reserved -= std::min(reserved, file.size);
+    }
+  }
+  const std::vector<int> assigned = Plan(planned, room);
+  std::vector<Misplaced> result;
+  for (size_t i = 0; i < found.size(); i++) {
+    found[i].to = policy.tier(assigned[i]);
+    if (found[i].from != found[i].to || found[i].from != found[i].wanted) {
+      result.push_back(found[i]);
+    }
+  }
+  return result;
+}
+
+std::vector<uint64_t> Database::BytesByTier(size_t tiers) const {
+  std::vector<uint64_t> result(tiers);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [base, file] : files_) {
+    result[static_cast<size_t>(file.tier->index())] += file.size;
+  }
+  return result;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

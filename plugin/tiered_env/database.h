@@ -1,0 +1,83 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/manifest.h"
+#include "plugin/tiered_env/policy.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A database that is open for writing: where its SSTs and blob files are and where they belong. The bytes
+// that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
+class Database {
+ public:
+  Database(FileSystem* fs, std::string directory);
+  ~Database();
+
+  const std::string& directory() const { return directory_; }
+
+  // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what was
+  // noted under its name.
+  void Add(const std::string& base, Tier* tier, uint64_t size);
+  void Remove(const std::string& base);
+  void Rename(const std::string& from, const std::string& to);
+
+  // Where the levels of a column family begin and end.
+  Shape ShapeOf(uint32_t column_family) const;
+
+  // Reads what is new in the MANIFEST.
+  IOStatus Refresh();
+
+  // A file that is not where it belongs, or not where it shall be for want of room.
+  struct Misplaced {
+    std::string base;
+    uint64_t size = 0;  // bytes
+    int level = 0;
+    Tier* from = nullptr;
+    Tier* to = nullptr;      // where it shall be
+    Tier* wanted = nullptr;  // where it belongs
+  };
+  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
+  std::vector<Misplaced> FindMisplaced(const Policy& policy) const;
+
+  // Bytes that each tier holds of this database.
+  std::vector<uint64_t> BytesByTier(size_t tiers) const;
+
+  // To be set before it is unlocked: no more moves.
+  std::atomic<bool> closing{false};
+
+ private:
+  struct File {
+    Tier* tier = nullptr;
+    uint64_t size = 0;
+  };
+
+  // What is known of a file that is installed, and its claim to room: the lower the better. Requires
+  // mutex_.
+  bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
+
+  const std::string directory_;
+
+  std::mutex manifest_mutex_;
+  Manifest manifest_;  // guarded by manifest_mutex_
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::map<std::string, File> files_;  // by name
+  std::map<uint64_t, LiveTable> tables_;
+  std::map<uint32_t, Shape> shapes_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

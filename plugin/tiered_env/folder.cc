@@ -1,0 +1,288 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/folder.h"
+
+#include <cctype>
+#include <cstdio>
+#include <utility>
+
+#include "plugin/tiered_env/name.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr size_t kMostIdentity = 64 << 10;
+constexpr size_t kMostOfName = 64;  // characters of a directory's name that its folders have, too
+
+std::string FolderNameFor(const std::string& directory, const std::string& suffix) {
+  std::string name = BaseOf(directory).substr(0, kMostOfName);
+  for (char& c : name) {
+    if (isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') {
+      c = '_';
+    }
+  }
+  return name + "-" + suffix;
+}
+
+std::string AbsolutePath(FileSystem* fs, const std::string& path) {
+  std::string result;
+  return fs->GetAbsolutePath(path, IOOptions(), &result, nullptr).ok() ? result : path;
+}
+
+IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result) {
+  std::string contents;
+  IOStatus s = ReadSmallFile(fs, path, kMostIdentity, &contents);
+  return s.ok() ? AsIOStatus(Identity::Decode(contents, path, result)) : s;
+}
+
+IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
+  std::vector<std::string> names;
+  IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  if (s.IsNotFound() || s.IsPathNotFound()) {
+    return IOStatus::OK();
+  }
+  for (const std::string& name : names) {
+    if (s.ok() && name != "." && name != "..") {
+      s = fs->DeleteFile(directory + "/" + name, IOOptions(), nullptr);
+    }
+  }
+  return s.ok() ? fs->DeleteDir(directory, IOOptions(), nullptr) : s;
+}
+
+}  // namespace
+
+IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(contents, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  if (file != nullptr) {
+    IOStatus closed = file->Close(IOOptions(), nullptr);
+    s = s.ok() ? closed : s;
+  }
+  return s;
+}
+
+IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most,
+                       std::string* contents) {
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = fs->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  if (!s.ok()) {
+    return s;
+  }
+  std::string buffer(most, '\0');
+  Slice bytes;
+  s = file->Read(most, IOOptions(), &bytes, buffer.data(), nullptr);
+  contents->assign(bytes.data(), s.ok() ? bytes.size() : 0);
+  return s;
+}
+
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
+  return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
+}
+
+IOStatus Folders::Find(const std::string& directory, std::string* folder) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* found;
+  IOStatus s = Load(directory, &found);
+  if (s.ok()) {
+    *folder = found->name;
+  }
+  return s;
+}
+
+IOStatus Folders::Load(const std::string& directory, Folder** result) {
+  const auto it = folders_.find(directory);
+  if (it != folders_.end()) {
+    *result = &it->second;
+    return IOStatus::OK();
+  }
+  Identity identity;
+  IOStatus s = ReadIdentity(target_, directory + "/" + kIdentityName, &identity);
+  if (s.IsPathNotFound()) {
+    return IOStatus::NotFound(directory, "has nothing in tiers");
+  }
+  if (s.ok()) {
+    *result = &folders_[directory];
+    (*result)->name = identity.folder;
+  }
+  return s;
+}
+
+IOStatus Folders::Create(const std::string& directory, Folder** result) {
+  Identity identity;
+  identity.directory = AbsolutePath(target_, directory);
+  identity.folder = FolderNameFor(identity.directory, NewSuffix());
+  // Under another name first: a crash must not leave half of it.
+  const std::string path = directory + "/" + kIdentityName;
+  IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
+  if (s.ok()) {
+    s = target_->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = SyncDirectory(target_, directory);
+  }
+  if (s.ok()) {
+    *result = &folders_[directory];
+    (*result)->name = identity.folder;
+  }
+  return s;
+}
+
+IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder* folder) {
+  if (folder->made.count(tier.index()) > 0) {
+    return IOStatus::OK();
+  }
+  const std::string path = PathIn(tier, folder->name);
+  Identity identity;
+  identity.folder = folder->name;
+  identity.directory = AbsolutePath(target_, directory);
+  // The tier's own directory must be there: an unmounted device looks like an empty one.
+  IOStatus s = target_->CreateDirIfMissing(path, IOOptions(), nullptr);
+  if (s.ok()) {
+    s = WriteSmallFile(target_, path + "/" + kOwnerName, identity.Encode());
+  }
+  if (s.ok()) {
+    s = SyncDirectory(target_, tier.options().path);
+  }
+  if (s.ok()) {
+    folder->made.insert(tier.index());
+    folder->dirty.insert(tier.index());
+  }
+  return s;
+}
+
+std::string Folders::NewSuffix() {
+  char text[20];
+  snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(random_()));
+  return text;
+}
+
+IOStatus Folders::NewPath(const std::string& directory, const std::string& base, Tier* tier,
+                          Place* place) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  if (s.IsNotFound()) {
+    s = Create(directory, &folder);
+  }
+  if (s.ok()) {
+    s = MakeIn(*tier, directory, folder);
+  }
+  if (s.ok()) {
+    place->tier = tier;
+    place->path = PathIn(*tier, folder->name + "/" + base + "." + NewSuffix());
+    place->stub = true;
+    folder->dirty.insert(tier->index());
+  }
+  return s;
+}
+
+void Folders::Touch(const std::string& directory, const Tier& tier) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = folders_.find(directory);
+  if (it != folders_.end()) {
+    it->second.dirty.insert(tier.index());
+  }
+}
+
+IOStatus Folders::Sync(const std::string& directory) {
+  std::string name;
+  std::set<int> dirty;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = folders_.find(directory);
+    if (it == folders_.end()) {
+      return IOStatus::OK();
+    }
+    name = it->second.name;
+    dirty.swap(it->second.dirty);
+  }
+  IOStatus s;
+  for (const int index : dirty) {
+    const Tier& tier = *tiers_[static_cast<size_t>(index)];
+    IOStatus synced = SyncDirectory(tier.fs(), PathIn(tier, name));
+    if (!synced.ok()) {
+      Touch(directory, tier);
+      s = synced;
+    }
+  }
+  return s;
+}
+
+void Folders::Renamed(const std::string& from, const std::string& to) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  folders_.erase(to);
+  auto node = folders_.extract(from);
+  if (!node.empty()) {
+    node.key() = to;
+    folders_.insert(std::move(node));
+  }
+}
+
+IOStatus Folders::Remove(const std::string& directory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  if (s.IsNotFound()) {
+    return IOStatus::OK();
+  }
+  for (const auto& tier : tiers_) {
+    if (s.ok() && !tier->is_home()) {
+      s = DeleteAll(target_, PathIn(*tier, folder->name));
+    }
+  }
+  if (s.ok()) {
+    s = target_->DeleteFile(directory + "/" + kIdentityName, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    folders_.erase(directory);
+  }
+  return s;
+}
+
+IOStatus Folders::CheckOwner(const std::string& directory) {
+  std::string name;
+  IOStatus s = Find(directory, &name);
+  if (!s.ok()) {
+    return s.IsNotFound() ? IOStatus::OK() : s;
+  }
+  const std::string here = AbsolutePath(target_, directory);
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    const std::string path = PathIn(*tier, name + "/" + kOwnerName);
+    if (tier->is_home() || !ReadIdentity(target_, path, &owner).ok() || owner.directory == here) {
+      continue;
+    }
+    Identity other;
+    bool same = false;
+    const std::string there = owner.directory + "/" + kIdentityName;
+    if (ReadIdentity(target_, there, &other).ok() && other.folder == name &&
+        !(target_->AreFilesSame(directory + "/" + kIdentityName, there, IOOptions(), &same, nullptr)
+              .ok() &&
+          same)) {
+      return IOStatus::InvalidArgument(
+          directory, "is a copy of " + owner.directory +
+                         ", with which it would share its files in tiers; copy databases by "
+                         "checkpoint or backup");
+    }
+    // It was moved.
+    owner.directory = here;
+    s = WriteSmallFile(target_, path, owner.Encode());
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,88 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/policy.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A file, wherever it is.
+struct Place {
+  Tier* tier = nullptr;
+  std::string path;  // what tier->fs() knows it by
+  bool stub = false;
+
+  FileSystem* fs() const { return tier->fs(); }
+};
+
+// Which folder of a tier belongs to which directory. A directory gets a name for its folders when the first of
+// its files goes to a tier; the name moves with the directory. Thread-safe.
+class Folders {
+ public:
+  Folders(FileSystem* target, const Tiers& tiers) : target_(target), tiers_(tiers) {}
+
+  // The name of a directory's folders. NotFound: it has none.
+  IOStatus Find(const std::string& directory, std::string* folder);
+  // A path for a new file in a tier; makes what is missing. Durable with Sync().
+  IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
+  // A name was made or removed in a directory's folder.
+  void Touch(const std::string& directory, const Tier& tier);
+  // Makes durable what was made in a directory's folders.
+  IOStatus Sync(const std::string& directory);
+  // A directory has another name now.
+  void Renamed(const std::string& from, const std::string& to);
+  // Deletes the folders of a directory with all that is in them, and its name.
+  IOStatus Remove(const std::string& directory);
+
+  // Whether a directory was copied: its folders belong to another one, which is still there. The copy shares
+  // files with it.
+  IOStatus CheckOwner(const std::string& directory);
+
+  static std::string PathIn(const Tier& tier, const std::string& below) {
+    return tier.options().path + "/" + below;
+  }
+
+ private:
+  struct Folder {
+    std::string name;
+    std::set<int> made;   // tiers in which it exists
+    std::set<int> dirty;  // tiers in which it is to be synced
+  };
+
+  // Requires mutex_.
+  IOStatus Load(const std::string& directory, Folder** result);
+  IOStatus Create(const std::string& directory, Folder** result);
+  IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
+  std::string NewSuffix();
+
+  FileSystem* const target_;
+  const Tiers& tiers_;
+
+  std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::map<std::string, Folder> folders_;  // by directory
+  std::mt19937_64 random_{std::random_device()()};
+};
+
+// Writes a small file as a whole, durably but for its name.
+IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
+// Reads a small file as a whole.
+IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
+// Makes the names in a directory durable.
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
+
+inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,125 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/format.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "util/coding.h"
+#include "util/crc32c.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr size_t kRecordHeader = 7;  // of RocksDB's log format: checksum, length, type
+constexpr char kFullType = 1;
+constexpr size_t kBatchHeader = 13;  // sequence number, count and tag
+constexpr char kUnknownTag = '\xEE';
+constexpr char kMagic[] = "RKTTIERS";
+constexpr char kIdentityMagic[] = "rocktier tiered_env ";
+constexpr char kIdentityVersion[] = "1";
+
+void PutText(std::string* to, const std::string& text) {
+  PutFixed16(to, static_cast<uint16_t>(text.size()));
+  to->append(text);
+}
+
+bool GetText(Slice* from, std::string* text) {
+  uint16_t length;
+  if (!GetFixed16(from, &length) || length > from->size()) {
+    return false;
+  }
+  text->assign(from->data(), length);
+  from->remove_prefix(length);
+  return true;
+}
+
+bool GetLine(Slice* from, std::string* line) {
+  const auto* end = static_cast<const char*>(memchr(from->data(), '\n', from->size()));
+  if (end == nullptr) {
+    return false;
+  }
+  line->assign(from->data(), static_cast<size_t>(end - from->data()));
+  from->remove_prefix(line->size() + 1);
+  return true;
+}
+
+std::string ChecksumOf(const Slice& bytes) {
+  char text[16];
+  snprintf(text, sizeof(text), "%08x\n", crc32c::Mask(crc32c::Value(bytes.data(), bytes.size())));
+  return text;
+}
+
+}  // namespace
+
+std::string Stub::Encode() const {
+  std::string body(kBatchHeader, '\0');
+  EncodeFixed32(body.data() + 8, 1);
+  body[12] = kUnknownTag;
+  body.append(kMagic, 8);
+  PutFixed32(&body, kVersion);
+  PutText(&body, tier);
+  PutText(&body, path);
+  const size_t room = kSize - kRecordHeader - body.size() - 2;
+  PutText(&body, directory.substr(0, room));
+  std::string result(kRecordHeader, '\0');
+  EncodeFixed16(result.data() + 4, static_cast<uint16_t>(body.size()));
+  result[6] = kFullType;
+  result += body;
+  EncodeFixed32(result.data(),
+                crc32c::Mask(crc32c::Value(result.data() + 6, result.size() - 6)));
+  result.resize(kSize, '\0');
+  return result;
+}
+
+Status Stub::Decode(const Slice& bytes, const std::string& name, Stub* result) {
+  constexpr size_t kMagicAt = kRecordHeader + kBatchHeader;
+  if (bytes.size() != kSize || memcmp(bytes.data() + kMagicAt, kMagic, 8) != 0) {
+    return Status::NotFound(name, "is not the stub of a file in a tier");
+  }
+  const size_t length = DecodeFixed16(bytes.data() + 4);
+  if (kRecordHeader + length > bytes.size() ||
+      DecodeFixed32(bytes.data()) !=
+          crc32c::Mask(crc32c::Value(bytes.data() + 6, length + 1))) {
+    return Status::Corruption(name, "is the damaged stub of a file in a tier");
+  }
+  Slice rest(bytes.data() + kMagicAt + 8, kRecordHeader + length - kMagicAt - 8);
+  uint32_t version;
+  if (GetFixed32(&rest, &version) && version != kVersion) {
+    return Status::NotSupported(name, "is a stub of version " + std::to_string(version));
+  }
+  if (!GetText(&rest, &result->tier) || !GetText(&rest, &result->path) ||
+      !GetText(&rest, &result->directory)) {
+    return Status::Corruption(name, "is an impossible stub of a file in a tier");
+  }
+  return Status::OK();
+}
+
+std::string Identity::Encode() const {
+  const std::string text =
+      std::string(kIdentityMagic) + kIdentityVersion + "\n" + folder + "\n" + directory + "\n";
+  return text + ChecksumOf(text);
+}
+
+Status Identity::Decode(const Slice& bytes, const std::string& name, Identity* result) {
+  const std::string magic = kIdentityMagic;
+  Slice rest = bytes;
+  std::string first;
+  if (!GetLine(&rest, &first) || first.compare(0, magic.size(), magic) != 0) {
+    return Status::Corruption(name, "is not of tiered_env");
+  }
+  if (first != magic + kIdentityVersion) {
+    return Status::NotSupported(name, "is of version " + first.substr(magic.size()));
+  }
+  if (!GetLine(&rest, &result->folder) || !GetLine(&rest, &result->directory) ||
+      rest != ChecksumOf(Slice(bytes.data(), bytes.size() - rest.size()))) {
+    return Status::Corruption(name, "is damaged");
+  }
+  return Status::OK();
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

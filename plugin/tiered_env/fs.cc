@@ -1,0 +1,436 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/fs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugin/tiered_env/directory.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/reader.h"
+#include "plugin/tiered_env/writer.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr int kMostTries = 8;  // of a file that is moved again and again while it is opened
+
+bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+// Files that are always at home, and never looked at for being a stub.
+bool IsNeverStub(const std::string& base) {
+  return base == "CURRENT" || base == "LOCK" || base == "IDENTITY" || base.compare(0, 3, "LOG") == 0;
+}
+
+}  // namespace
+
+IOStatus TieredFileSystem::ReadStub(const std::string& path, Stub* stub) const {
+  uint64_t size;
+  IOStatus s = target_->GetFileSize(path, IOOptions(), &size, nullptr);
+  if (!s.ok() || size != Stub::kSize) {
+    return IOStatus::NotFound();
+  }
+  std::string contents;
+  s = ReadSmallFile(target_.get(), path, Stub::kSize, &contents);
+  if (!s.ok()) {
+    return IsMissing(s) ? IOStatus::NotFound() : s;
+  }
+  return AsIOStatus(Stub::Decode(contents, path, stub));
+}
+
+IOStatus TieredFileSystem::Resolve(const std::string& path, Place* place) {
+  place->tier = policy_.home_tier();
+  place->path = path;
+  place->stub = false;
+  if (IsNeverStub(BaseOf(path))) {
+    return IOStatus::OK();
+  }
+  Stub stub;
+  IOStatus s = ReadStub(path, &stub);
+  if (!s.ok()) {
+    return s.IsNotFound() ? IOStatus::OK() : s;
+  }
+  const auto tier =
+      std::find_if(policy_.tiers.begin(), policy_.tiers.end(),
+                   [&](const auto& candidate) { return candidate->name() == stub.tier; });
+  if (tier == policy_.tiers.end() || (*tier)->is_home()) {
+    return IOStatus::InvalidArgument(
+        path, "is in tier " + stub.tier + " (" + stub.directory + "), which tiers= does not name");
+  }
+  place->tier = tier->get();
+  place->path = Folders::PathIn(**tier, stub.path);
+  place->stub = true;
+  return s;
+}
+
+template <typename UsePlace>
+IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& use) {
+  Place place;
+  IOStatus s = Resolve(path, &place);
+  for (int i = 0; s.ok() && i < kMostTries; i++) {
+    s = use(place);
+    if (s.ok() || !IsMissing(s)) {
+      return s;
+    }
+    Place again;
+    IOStatus resolved = Resolve(path, &again);
+    if (!resolved.ok()) {
+      return resolved;
+    }
+    if (again.path == place.path) {
+      return place.stub ? IOStatus::PathNotFound(path, "is lost: " + place.tier->ToString() +
+                                                           " has no " + place.path)
+                        : s;
+    }
+    place = again;
+    s = IOStatus::OK();
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
+                                             std::unique_ptr<FSSequentialFile>* result,
+                                             IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->NewSequentialFile(place.path, options, result, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                                               std::unique_ptr<FSRandomAccessFile>* result,
+                                               IODebugContext* dbg) {
+  uint64_t number;
+  const Content content = ContentOf(path, &number);
+  return WithPlace(path, [&](const Place& place) {
+    IOStatus s = place.fs()->NewRandomAccessFile(place.path, options, result, dbg);
+    if (s.ok() && (content == Content::kTable || content == Content::kBlob)) {
+      auto reader = std::make_unique<TieredReader>(this, path, options, place.tier,
+                                                   std::move(*result));
+      std::lock_guard<std::mutex> lock(readers_mutex_);
+      readers_.emplace(path, reader.get());
+      *result = std::move(reader);
+    }
+    return s;
+  });
+}
+
+void TieredFileSystem::Closed(TieredReader* reader) {
+  std::lock_guard<std::mutex> lock(readers_mutex_);
+  const auto range = readers_.equal_range(reader->path());
+  for (auto it = range.first; it != range.second; ++it) {
+    if (it->second == reader) {
+      readers_.erase(it);
+      return;
+    }
+  }
+}
+
+// A reader cannot be destroyed meanwhile: it would have to come past Closed().
+void TieredFileSystem::SwitchReaders(const std::string& path) {
+  std::lock_guard<std::mutex> lock(readers_mutex_);
+  const auto range = readers_.equal_range(path);
+  Place place;
+  if (range.first == range.second || !Resolve(path, &place).ok()) {
+    return;
+  }
+  for (auto it = range.first; it != range.second; ++it) {
+    std::unique_ptr<FSRandomAccessFile> file;
+    if (place.fs()->NewRandomAccessFile(place.path, it->second->options(), &file, nullptr).ok()) {
+      it->second->Switch(place.tier, std::move(file));
+    }
+  }
+}
+
+IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
+                                           std::unique_ptr<FSWritableFile>* result,
+                                           IODebugContext* dbg) {
+  uint64_t number;
+  const Content content = ContentOf(path, &number);
+  Place old;
+  IOStatus s = Resolve(path, &old);
+  if (s.ok() && old.stub) {
+    s = DeleteFile(path, options.io_options, dbg);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  if (database == nullptr || content == Content::kOther) {
+    return target_->NewWritableFile(path, options, result, dbg);
+  }
+  result->reset(new TieredWriter(this, std::move(database), path, options));
+  return s;
+}
+
+IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                              std::unique_ptr<FSWritableFile>* result,
+                                              IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->ReopenWritableFile(place.path, options, result, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                             const FileOptions& options,
+                                             std::unique_ptr<FSWritableFile>* result,
+                                             IODebugContext* dbg) {
+  Place old;
+  IOStatus s = Resolve(old_path, &old);
+  if (!s.ok()) {
+    return s;
+  }
+  if (!old.stub) {
+    return target_->ReuseWritableFile(path, old_path, options, result, dbg);
+  }
+  // The stub gets the new name, and the file stays what it was.
+  s = RenameFile(old_path, path, options.io_options, dbg);
+  return s.ok() ? old.fs()->ReuseWritableFile(old.path, old.path, options, result, dbg) : s;
+}
+
+IOStatus TieredFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
+                                           std::unique_ptr<FSRandomRWFile>* result,
+                                           IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->NewRandomRWFile(place.path, options, result, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::NewMemoryMappedFileBuffer(
+    const std::string& path, std::unique_ptr<MemoryMappedFileBuffer>* result) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->NewMemoryMappedFileBuffer(place.path, result);
+  });
+}
+
+IOStatus TieredFileSystem::NewDirectory(const std::string& path, const IOOptions& options,
+                                        std::unique_ptr<FSDirectory>* result,
+                                        IODebugContext* dbg) {
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
+  if (s.ok()) {
+    result->reset(new TieredDirectory(folders_.get(), WithoutSlash(path), std::move(directory)));
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::GetChildren(const std::string& directory, const IOOptions& options,
+                                       std::vector<std::string>* result, IODebugContext* dbg) {
+  IOStatus s = target_->GetChildren(directory, options, result, dbg);
+  if (s.ok()) {
+    result->erase(std::remove_if(result->begin(), result->end(), IsOurs), result->end());
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& directory,
+                                                     const IOOptions& options,
+                                                     std::vector<FileAttributes>* result,
+                                                     IODebugContext* dbg) {
+  IOStatus s = target_->GetChildrenFileAttributes(directory, options, result, dbg);
+  if (!s.ok()) {
+    return s;
+  }
+  result->erase(std::remove_if(result->begin(), result->end(),
+                               [](const FileAttributes& file) { return IsOurs(file.name); }),
+                result->end());
+  for (FileAttributes& file : *result) {
+    uint64_t number;
+    const Content content = ContentOf(file.name, &number);
+    if (s.ok() && file.size_bytes == Stub::kSize) {
+      s = GetFileSize(directory + "/" + file.name, options, &file.size_bytes, dbg);
+      s = IsMissing(s) ? IOStatus::OK() : s;  // deleted meanwhile
+    }
+    Place place;
+    if (s.ok() && (content == Content::kTable || content == Content::kBlob)) {
+      s = Resolve(directory + "/" + file.name, &place);
+      file.temperature = s.ok() ? place.tier->options().temperature : file.temperature;
+    }
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::DeletePlace(const std::string& path, const Place& place) {
+  folders_->Touch(DirectoryOf(path), *place.tier);
+  IOStatus s = place.fs()->DeleteFile(place.path, IOOptions(), nullptr);
+  return IsMissing(s) ? IOStatus::OK() : s;
+}
+
+// The stub first: a file without a stub is found and deleted when the database is opened.
+IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  std::lock_guard<std::mutex> lock(names_mutex_);
+  Place place;
+  IOStatus s = Resolve(path, &place);
+  if (s.IsCorruption()) {
+    s = IOStatus::OK();  // a crash tore it before it meant anything
+  }
+  if (s.ok()) {
+    s = target_->DeleteFile(path, options, dbg);
+  }
+  if (s.ok()) {
+    const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+    if (database != nullptr) {
+      database->Remove(BaseOf(path));
+    }
+    if (place.stub) {
+      s = DeletePlace(path, place);
+    }
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& options,
+                                     IODebugContext* dbg) {
+  std::vector<std::string> names;
+  const std::string directory = WithoutSlash(path);
+  IOStatus s = target_->GetChildren(directory, options, &names, dbg);
+  const bool only_ours =
+      s.ok() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+        return name == "." || name == ".." || IsOurs(name);
+      });
+  if (only_ours) {
+    for (const std::string& name : names) {
+      if (EndsWith(name, kTemporary)) {
+        target_->DeleteFile(directory + "/" + name, options, dbg).PermitUncheckedError();
+      }
+    }
+    s = folders_->Remove(directory);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return target_->DeleteDir(path, options, dbg);
+}
+
+IOStatus TieredFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
+                                    IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->Truncate(place.path, size, options, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
+                                       uint64_t* size, IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->GetFileSize(place.path, options, size, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::GetFileModificationTime(const std::string& path,
+                                                   const IOOptions& options, uint64_t* time,
+                                                   IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->GetFileModificationTime(place.path, options, time, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                      const IOOptions& options, IODebugContext* dbg) {
+  std::lock_guard<std::mutex> lock(names_mutex_);
+  Place moved;
+  Place replaced;
+  IOStatus s = Resolve(from, &moved);
+  if (s.ok()) {
+    s = Resolve(to, &replaced);
+  }
+  if (s.ok()) {
+    s = target_->RenameFile(from, to, options, dbg);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  folders_->Renamed(WithoutSlash(from), WithoutSlash(to));
+  const std::string directory = DirectoryOf(from);
+  const std::shared_ptr<Database> database = FindDatabase(directory);
+  if (database != nullptr && DirectoryOf(to) == directory) {
+    database->Rename(BaseOf(from), BaseOf(to));
+  } else if (database != nullptr) {
+    database->Remove(BaseOf(from));
+  }
+  return replaced.stub ? DeletePlace(to, replaced) : s;
+}
+
+IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& to,
+                                    const IOOptions& options, IODebugContext* dbg) {
+  std::lock_guard<std::mutex> lock(names_mutex_);
+  Place source;
+  IOStatus s = Resolve(from, &source);
+  if (s.ok() && !source.stub) {
+    s = target_->LinkFile(from, to, options, dbg);
+    if (s.ok()) {
+      NoteNew(to, source.tier);
+    }
+    return s;
+  }
+  Place place;
+  if (s.ok()) {
+    s = target_->FileExists(to, options, dbg);
+    s = s.ok() ? IOStatus::IOError(to, "exists already") : IOStatus::OK();
+  }
+  if (s.ok()) {
+    s = folders_->NewPath(DirectoryOf(to), BaseOf(to), source.tier, &place);
+  }
+  if (s.ok()) {
+    s = source.fs()->LinkFile(source.path, place.path, options, dbg);
+  }
+  if (s.ok()) {
+    s = WriteStub(to, place, /*durable=*/true);
+    if (s.ok()) {
+      NoteNew(to, place.tier);
+    } else {
+      DeletePlace(to, place).PermitUncheckedError();
+    }
+  }
+  return s;
+}
+
+// Counts a file that came by a link.
+void TieredFileSystem::NoteNew(const std::string& path, Tier* tier) {
+  uint64_t number;
+  const Content content = ContentOf(path, &number);
+  const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  uint64_t size;
+  if (database != nullptr && (content == Content::kTable || content == Content::kBlob) &&
+      GetFileSize(path, IOOptions(), &size, nullptr).ok()) {
+    tier->Take(size);
+    database->Add(BaseOf(path), tier, size);
+  }
+}
+
+IOStatus TieredFileSystem::NumFileLinks(const std::string& path, const IOOptions& options,
+                                        uint64_t* count, IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->NumFileLinks(place.path, options, count, dbg);
+  });
+}
+
+IOStatus TieredFileSystem::AreFilesSame(const std::string& first, const std::string& second,
+                                        const IOOptions& options, bool* result,
+                                        IODebugContext* dbg) {
+  Place places[2];
+  IOStatus s = Resolve(first, &places[0]);
+  if (s.ok()) {
+    s = Resolve(second, &places[1]);
+  }
+  return s.ok() ? target_->AreFilesSame(places[0].path, places[1].path, options, result, dbg) : s;
+}
+
+#ifdef TIERED_HAS_SYNC_FILE
+IOStatus TieredFileSystem::SyncFile(const std::string& path, const FileOptions& file_options,
+                                    const IOOptions& options, bool use_fsync, IODebugContext* dbg) {
+  return WithPlace(path, [&](const Place& place) {
+    return place.fs()->SyncFile(place.path, file_options, options, use_fsync, dbg);
+  });
+}
+#endif
+
+std::shared_ptr<Database> TieredFileSystem::FindDatabase(const std::string& directory) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = databases_.find(directory);
+  return it == databases_.end() ? nullptr : it->second;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,174 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plugin/tiered_env/compat.h"
+#include "plugin/tiered_env/database.h"
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/mover.h"
+#include "plugin/tiered_env/policy.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class TieredReader;
+
+// Shows one directory per database whose files are in several tiers. What is not at home, in the directory
+// itself, has a stub there under its name: listing, renaming and deleting files is listing, renaming and
+// deleting stubs, with the durability that the target FileSystem gives, and what a stub says is the one truth
+// about where its file is.
+//
+// Files of databases that were locked through this FileSystem are placed and moved; other files that it is
+// asked to write, such as backups, go where they are told to.
+//
+// Thread-safe.
+class TieredFileSystem : public FileSystemWrapper {
+ public:
+  explicit TieredFileSystem(const std::shared_ptr<FileSystem>& target);
+  ~TieredFileSystem() override;
+
+  static const char* kClassName() { return "TieredFileSystem"; }
+  const char* Name() const override { return kClassName(); }
+  // Checks the options and makes the tiers' FileSystems; changes nothing.
+  Status PrepareOptions(const ConfigOptions& options) override;
+  std::string GetPrintableOptions() const override;
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override;
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override;
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override;
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override;
+  // Its Fsync makes durable what was made in the tiers, too.
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override;
+  IOStatus GetChildren(const std::string& directory, const IOOptions& options,
+                       std::vector<std::string>* result, IODebugContext* dbg) override;
+  IOStatus GetChildrenFileAttributes(const std::string& directory, const IOOptions& options,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext* dbg) override;
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  // Also what the tiers hold of it.
+  IOStatus DeleteDir(const std::string& path, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override;
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions& options,
+                                   uint64_t* time, IODebugContext* dbg) override;
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  // Links within the tier, where that can.
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus NumFileLinks(const std::string& path, const IOOptions& options, uint64_t* count,
+                        IODebugContext* dbg) override;
+  IOStatus AreFilesSame(const std::string& first, const std::string& second,
+                        const IOOptions& options, bool* result, IODebugContext* dbg) override;
+  IOStatus LockFile(const std::string& path, const IOOptions& options, FileLock** lock,
+                    IODebugContext* dbg) override;
+  IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus NewLogger(const std::string& path, const IOOptions& options,
+                     std::shared_ptr<Logger>* result, IODebugContext* dbg) override;
+#ifdef TIERED_HAS_SYNC_FILE
+  IOStatus SyncFile(const std::string& path, const FileOptions& file_options,
+                    const IOOptions& options, bool use_fsync, IODebugContext* dbg) override;
+#endif
+
+  const Policy& policy() const { return policy_; }
+  Folders* folders() { return folders_.get(); }
+
+  // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or is of a tier
+  // that the options do not name.
+  IOStatus Resolve(const std::string& path, Place* place);
+
+  // --- For files that are being written. ---
+
+  // Where a new file in a tier can be.
+  IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
+  // Writes a stub under a file's name, over what is there.
+  IOStatus WriteStub(const std::string& path, const Place& place, bool durable);
+  // Frees the name of a file that is at home: it has another place then.
+  IOStatus SetAside(const std::string& path, const Place& place, Place* aside);
+  // Appends the first `size` bytes of a file to another one. Corruption if there are fewer.
+  static IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter);
+  // Something was added to a database's MANIFEST.
+  void Changed(const std::shared_ptr<Database>& database);
+
+  // --- For the mover and for tools. ---
+
+  // Puts a file into another tier, of whose budget the caller has taken the bytes. Aborted if it is not
+  // where it was, any more. A crash leaves it in one of the two, whole.
+  IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter);
+  void WaitForMoves();
+
+  void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);
+  void ReportFailure(Tier* tier, const IOStatus& reason);
+  void ReportMove(const std::string& path, const Database::Misplaced& file, const IOStatus& result);
+  // A reader is being destroyed.
+  void Closed(TieredReader* reader);
+
+  void AddStats(TieredStats* stats);
+
+ private:
+  // Calls use(place) for a file, again if it was moved meanwhile.
+  template <typename UsePlace>
+  IOStatus WithPlace(const std::string& path, const UsePlace& use);
+  std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
+  IOStatus ReadStub(const std::string& path, Stub* stub) const;
+  void NoteNew(const std::string& path, Tier* tier);
+  // Deletes what a stub that is gone stood for.
+  IOStatus DeletePlace(const std::string& path, const Place& place);
+  IOStatus Swap(const std::string& path, const Place& from, const Place& to);
+  IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter);
+  void SwitchReaders(const std::string& path);
+  IOStatus Open(const std::string& directory, std::shared_ptr<Database>* result);
+  IOStatus CheckTiers(const std::string& directory, const std::vector<int>& with_stubs);
+  std::shared_ptr<Logger> InfoLog() const;
+
+  TieredOptions options_;
+  Policy policy_;                         // constant after PrepareOptions()
+  std::unique_ptr<Folders> folders_;      // as well
+  std::unique_ptr<Mover> mover_;          // null: files are not moved
+
+  std::mutex names_mutex_;  // one change of what a name stands for at a time
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::map<std::string, std::shared_ptr<Database>> databases_;  // by directory
+  std::map<FileLock*, std::string> locked_;
+  std::weak_ptr<Logger> info_log_;  // of the database that was opened last
+
+  std::mutex readers_mutex_;
+  std::unordered_multimap<std::string, TieredReader*> readers_;  // guarded by readers_mutex_
+};
+
+// The tiers for a file that belongs to `first`: that one, those after it, home.
+std::vector<Tier*> SpillOrder(const Policy& policy, Tier* first);
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,103 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/manifest.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "db/log_reader.h"
+#include "db/version_edit.h"
+#include "file/sequence_file_reader.h"
+#include "plugin/tiered_env/folder.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr size_t kMostOfCurrent = 4096;
+
+}  // namespace
+
+Manifest::Manifest(FileSystem* fs, std::string directory)
+    : fs_(fs), directory_(std::move(directory)) {}
+
+Manifest::~Manifest() = default;
+
+IOStatus Manifest::ReadCurrent(std::string* name) const {
+  IOStatus s = ReadSmallFile(fs_, directory_ + "/CURRENT", kMostOfCurrent, name);
+  if (s.IsPathNotFound()) {
+    return IOStatus::NotFound(directory_, "has no database");
+  }
+  if (s.ok() && !name->empty() && name->back() == '\n') {
+    name->pop_back();
+  }
+  return s;
+}
+
+IOStatus Manifest::Open(const std::string& name) {
+  const std::string path = directory_ + "/" + name;
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = fs_->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    auto reader = std::make_unique<SequentialFileReader>(std::move(file), path);
+    reader_ = std::make_unique<log::FragmentBufferedReader>(
+        nullptr, std::move(reader), /*reporter=*/nullptr, /*checksum=*/true, /*log_num=*/0);
+    name_ = name;
+    tables_.clear();
+  }
+  return s;
+}
+
+IOStatus Manifest::Refresh() {
+  std::string name;
+  IOStatus s = ReadCurrent(&name);
+  if (s.ok() && name != name_) {
+    s = Open(name);
+  }
+  Slice record;
+  std::string scratch;
+  while (s.ok() && reader_->ReadRecord(&record, &scratch)) {
+    VersionEdit edit;
+    s = AsIOStatus(edit.DecodeFrom(record));
+    if (s.ok()) {
+      Apply(edit);
+    }
+  }
+  return s;
+}
+
+void Manifest::Apply(const VersionEdit& edit) {
+  if (edit.IsColumnFamilyDrop()) {
+    for (auto it = tables_.begin(); it != tables_.end();) {
+      it = it->second.column_family == edit.GetColumnFamily() ? tables_.erase(it) : std::next(it);
+    }
+  }
+  for (const auto& [level, number] : edit.GetDeletedFiles()) {
+    tables_.erase(number);
+  }
+  for (const auto& [level, meta] : edit.GetNewFiles()) {
+    LiveTable& table = tables_[meta.fd.GetNumber()];
+    table.size = meta.fd.GetFileSize();
+    table.level = level;
+    table.column_family = edit.GetColumnFamily();
+    table.temperature = meta.temperature;
+  }
+}
+
+std::map<uint32_t, Shape> Manifest::shapes() const {
+  std::map<uint32_t, Shape> result;
+  for (const auto& [number, table] : tables_) {
+    if (table.level == 0) {
+      continue;
+    }
+    const auto [it, is_new] = result.try_emplace(table.column_family);
+    Shape& shape = it->second;
+    shape.base = is_new ? table.level : std::min(shape.base, table.level);
+    shape.last = is_new ? table.level : std::max(shape.last, table.level);
+  }
+  return result;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

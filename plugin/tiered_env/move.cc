@@ -1,0 +1,268 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of TieredFileSystem that makes stubs and moves files.
+
+#include <algorithm>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/name.h"
+#include "rocksdb/rate_limiter.h"
+#include "test_util/sync_point.h"
+#include "util/aligned_buffer.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
+
+void Wait(RateLimiter* limiter, size_t bytes) {
+  while (limiter != nullptr && bytes > 0) {
+    const size_t part =
+        std::min<size_t>(bytes, static_cast<size_t>(limiter->GetSingleBurstBytes()));
+    limiter->Request(static_cast<int64_t>(part), Env::IO_LOW, nullptr,
+                     RateLimiter::OpType::kWrite);
+    bytes -= part;
+  }
+}
+
+IOStatus AppendChunk(FSWritableFile* to, uint64_t offset, const Slice& bytes) {
+  return to->use_direct_io() ? to->PositionedAppend(bytes, offset, IOOptions(), nullptr)
+                             : to->Append(bytes, IOOptions(), nullptr);
+}
+
+}  // namespace
+
+std::vector<Tier*> SpillOrder(const Policy& policy, Tier* first) {
+  std::vector<Tier*> result;
+  for (size_t i = static_cast<size_t>(first->index()); i < policy.tiers.size(); i++) {
+    result.push_back(policy.tiers[i].get());
+  }
+  if (policy.home < first->index()) {
+    result.push_back(policy.home_tier());
+  }
+  return result;
+}
+
+IOStatus TieredFileSystem::NewPlace(const std::string& path, Tier* tier, Place* place) {
+  if (!tier->is_home()) {
+    return folders_->NewPath(DirectoryOf(path), BaseOf(path), tier, place);
+  }
+  place->tier = tier;
+  place->path = path;
+  place->stub = false;
+  return IOStatus::OK();
+}
+
+IOStatus TieredFileSystem::WriteStub(const std::string& path, const Place& place, bool durable) {
+  Stub stub;
+  stub.tier = place.tier->name();
+  stub.directory = place.tier->options().path;
+  stub.path = place.path.substr(stub.directory.size() + 1);
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = target_->NewWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(stub.Encode(), IOOptions(), nullptr);
+  }
+  if (s.ok() && durable) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  if (file != nullptr) {
+    IOStatus closed = file->Close(IOOptions(), nullptr);
+    s = s.ok() ? closed : s;
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::SetAside(const std::string& path, const Place& place, Place* aside) {
+  *aside = place;
+  if (place.stub) {
+    return IOStatus::OK();
+  }
+  aside->path = path + kTemporary;
+  return target_->RenameFile(path, aside->path, IOOptions(), nullptr);
+}
+
+// In whole pages, for files with direct I/O: those that are copied to one are of whole pages.
+IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile* to,
+                                RateLimiter* limiter) {
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = from.fs()->NewSequentialFile(from.path, FileOptions(), &file, nullptr);
+  AlignedBuffer buffer;
+  buffer.Alignment(std::max<size_t>(to->GetRequiredBufferAlignment(), kDefaultPageSize));
+  buffer.AllocateNewBuffer(kChunk);
+  for (uint64_t done = 0; s.ok() && done < size;) {
+    const auto wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, size - done));
+    size_t got = 0;
+    while (s.ok() && got < wanted) {
+      Slice bytes;
+      char* const at = buffer.BufferStart() + got;
+      s = file->Read(wanted - got, IOOptions(), &bytes, at, nullptr);
+      if (s.ok() && bytes.empty()) {
+        return IOStatus::Corruption(from.path, "ends at " + std::to_string(done + got) + " of " +
+                                                   std::to_string(size) + " bytes");
+      }
+      if (s.ok() && bytes.data() != at) {
+        memcpy(at, bytes.data(), bytes.size());
+      }
+      got += bytes.size();
+    }
+    Wait(limiter, got);
+    if (s.ok()) {
+      s = AppendChunk(to, done, Slice(buffer.BufferStart(), got));
+    }
+    done += got;
+  }
+  return s;
+}
+
+void TieredFileSystem::Changed(const std::shared_ptr<Database>& database) {
+  if (mover_ != nullptr) {
+    mover_->Notify(database);
+  }
+}
+
+void TieredFileSystem::WaitForMoves() {
+  if (mover_ == nullptr) {
+    return;
+  }
+  std::vector<std::shared_ptr<Database>> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [directory, database] : databases_) {
+      all.push_back(database);
+    }
+  }
+  for (const auto& database : all) {
+    mover_->Notify(database);
+  }
+  mover_->Wait();
+}
+
+IOStatus TieredFileSystem::CopyToNew(const Place& from, uint64_t size, const Place& to,
+                                     RateLimiter* limiter) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = to.fs()->NewWritableFile(to.path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = Copy(from, size, file.get(), limiter);
+  }
+  if (s.ok()) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  if (file != nullptr) {
+    IOStatus closed = file->Close(IOOptions(), nullptr);
+    s = s.ok() ? closed : s;
+  }
+  return s;
+}
+
+// What stood under the name must be where it was; afterwards the name stands for the copy.
+IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, const Place& to) {
+  Place now;
+  IOStatus s = Resolve(path, &now);
+  if (s.ok() && (now.path != from.path || now.tier != from.tier)) {
+    s = IOStatus::Aborted(path, "is not where it was");
+  }
+  if (s.ok()) {
+    s = target_->FileExists(path, IOOptions(), nullptr);
+    s = s.ok() ? s : IOStatus::Aborted(path, "is gone");
+  }
+  const std::string temporary = path + kTemporary;
+  if (s.ok() && to.stub) {
+    s = WriteStub(temporary, to, /*durable=*/true);
+  }
+  TEST_SYNC_POINT("TieredFileSystem::Swap:BeforeRename");
+  if (s.ok()) {
+    s = target_->RenameFile(temporary, path, IOOptions(), nullptr);
+  }
+  TEST_SYNC_POINT("TieredFileSystem::Swap:AfterRename");
+  // Should this fail, both copies are kept until the database is opened again.
+  return s.ok() ? SyncDirectory(target_.get(), DirectoryOf(path)) : s;
+}
+
+IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplaced& file,
+                                    RateLimiter* limiter) {
+  const std::string path = database->directory() + "/" + file.base;
+  Place from;
+  IOStatus s = Resolve(path, &from);
+  if (s.ok() && from.tier != file.from) {
+    s = IOStatus::Aborted(path, "is not where it was");
+  }
+  Place to;
+  if (s.ok()) {
+    s = NewPlace(path, file.to, &to);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  if (!to.stub) {
+    to.path = path + kTemporary;
+  }
+  TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeCopy");
+  s = CopyToNew(from, file.size, to, limiter);
+  TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterCopy");
+  if (s.ok()) {
+    s = folders_->Sync(database->directory());
+  }
+  bool swapped = false;
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(names_mutex_);
+    s = Swap(path, from, to);
+    if (s.ok()) {
+      swapped = true;
+      database->Add(file.base, file.to, file.size);
+    }
+  }
+  if (!swapped) {
+    to.fs()->DeleteFile(to.path, IOOptions(), nullptr).PermitUncheckedError();
+    return s;
+  }
+  TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeDelete");
+  SwitchReaders(path);
+  if (from.stub) {
+    DeletePlace(path, from).PermitUncheckedError();  // else it is found when the database is opened
+  }
+  TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterDelete");
+  return s;
+}
+
+void TieredFileSystem::ReportSpill(const std::string& path, Tier& wanted, const Tier& got) {
+  wanted.spills.fetch_add(1, std::memory_order_relaxed);
+  const std::shared_ptr<Logger> info_log = InfoLog();
+  ROCKS_LOG_INFO(info_log, "tiered_env: %s goes to %s: no room in %s", path.c_str(),
+                 got.ToString().c_str(), wanted.ToString().c_str());
+}
+
+void TieredFileSystem::ReportFailure(Tier* tier, const IOStatus& reason) {
+  const bool is_news = tier->Failed();
+  if (is_news) {
+    const std::shared_ptr<Logger> info_log = InfoLog();
+    ROCKS_LOG_WARN(info_log, "tiered_env: no new files for %s for a while: %s",
+                   tier->ToString().c_str(), reason.ToString().c_str());
+  }
+}
+
+void TieredFileSystem::ReportMove(const std::string& path, const Database::Misplaced& file,
+                                  const IOStatus& result) {
+  const std::shared_ptr<Logger> info_log = InfoLog();
+  if (result.ok()) {
+    file.to->moves.fetch_add(1, std::memory_order_relaxed);
+    file.to->moved_bytes.fetch_add(file.size, std::memory_order_relaxed);
+    const char* const why = file.to == file.wanted     ? "where it belongs"
+                            : file.from == file.wanted ? "to make room"
+                                                       : "nearer to where it belongs";
+    ROCKS_LOG_INFO(info_log, "tiered_env: moved %s, %llu bytes, level %d, from %s to %s: %s",
+                   path.c_str(), static_cast<unsigned long long>(file.size), file.level,
+                   file.from->ToString().c_str(), file.to->ToString().c_str(), why);
+  } else if (!result.IsAborted()) {
+    file.to->errors.fetch_add(1, std::memory_order_relaxed);
+    ROCKS_LOG_WARN(info_log, "tiered_env: cannot move %s to %s: %s", path.c_str(),
+                   file.to->ToString().c_str(), result.ToString().c_str());
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,137 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/mover.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "plugin/tiered_env/fs.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr auto kRetryAfter = std::chrono::seconds(10);
+
+// Room is made first, then used by what has the best claim.
+bool Before(const Database::Misplaced& a, const Database::Misplaced& b) {
+  const bool a_leaves = a.to->index() > a.from->index();
+  const bool b_leaves = b.to->index() > b.from->index();
+  if (a_leaves != b_leaves) {
+    return a_leaves;
+  }
+  return a_leaves ? a.level > b.level : a.level < b.level;
+}
+
+}  // namespace
+
+Mover::Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter)
+    : fs_(fs), limiter_(std::move(limiter)) {}
+
+Mover::~Mover() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void Mover::Notify(const std::shared_ptr<Database>& database) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (database->closing.load() || !due_.insert(database).second) {
+    return;
+  }
+  if (!thread_.joinable()) {
+    thread_ = std::thread(&Mover::Run, this);
+  }
+  changed_.notify_all();
+}
+
+void Mover::Forget(const std::shared_ptr<Database>& database) {
+  database->closing.store(true);
+  std::unique_lock<std::mutex> lock(mutex_);
+  due_.erase(database);
+  later_.erase(database);
+  changed_.wait(lock, [&] { return busy_with_ != database; });
+  later_.erase(database);
+}
+
+void Mover::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return due_.empty() && busy_with_ == nullptr; });
+}
+
+void Mover::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    if (due_.empty()) {
+      if (!later_.empty() && changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
+        due_.swap(later_);
+      } else if (later_.empty()) {
+        changed_.wait(lock);
+      }
+      continue;
+    }
+    busy_with_ = *due_.begin();
+    due_.erase(due_.begin());
+    lock.unlock();
+    const bool done = Round(busy_with_);
+    lock.lock();
+    if (!done && !busy_with_->closing.load()) {
+      later_.insert(busy_with_);
+    }
+    busy_with_.reset();
+    changed_.notify_all();
+  }
+}
+
+bool Mover::Round(const std::shared_ptr<Database>& database) {
+  std::set<std::string> failed;
+  while (!database->closing.load()) {
+    IOStatus s = database->Refresh();
+    if (!s.ok()) {
+      return s.IsNotFound();
+    }
+    std::vector<Database::Misplaced> files = database->FindMisplaced(fs_->policy());
+    files.erase(std::remove_if(files.begin(), files.end(),
+                               [&](const Database::Misplaced& file) {
+                                 return file.from == file.to || failed.count(file.base) > 0;
+                               }),
+                files.end());
+    if (files.empty()) {
+      return failed.empty();
+    }
+    const auto next = std::min_element(files.begin(), files.end(), Before);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (stop_) {
+        return true;
+      }
+    }
+    s = Move(database, *next);
+    if (!s.ok()) {
+      failed.insert(next->base);
+    }
+  }
+  return true;
+}
+
+IOStatus Mover::Move(const std::shared_ptr<Database>& database, const Database::Misplaced& file) {
+  IOStatus s = IOStatus::NoSpace();
+  if (file.to->Reserve(file.size)) {
+    s = fs_->MoveFile(*database, file, limiter_.get());
+    if (!s.ok()) {
+      file.to->Release(file.size);
+    }
+  }
+  fs_->ReportMove(database->directory() + "/" + file.base, file, s);
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

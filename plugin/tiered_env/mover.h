@@ -1,0 +1,55 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/tiered_env/database.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class TieredFileSystem;
+
+// A thread that puts files where they belong. Thread-safe.
+class Mover {
+ public:
+  // `limiter` may be null. `fs` must outlive this object.
+  Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter);
+  ~Mover();
+
+  // Something about a database has changed.
+  void Notify(const std::shared_ptr<Database>& database);
+  // Waits until no file of a database is being moved, for good.
+  void Forget(const std::shared_ptr<Database>& database);
+  // Waits until all that was notified is done and each file is where it can be.
+  void Wait();
+
+ private:
+  void Run();
+  // False if something is left to be done later.
+  bool Round(const std::shared_ptr<Database>& database);
+  IOStatus Move(const std::shared_ptr<Database>& database, const Database::Misplaced& file);
+
+  TieredFileSystem* const fs_;
+  const std::shared_ptr<RateLimiter> limiter_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All below: guarded by mutex_.
+  std::set<std::shared_ptr<Database>> due_;
+  std::set<std::shared_ptr<Database>> later_;  // where something failed
+  std::shared_ptr<Database> busy_with_;
+  bool stop_ = false;
+  std::thread thread_;  // started by the first Notify()
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

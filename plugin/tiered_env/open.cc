@@ -1,0 +1,246 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of TieredFileSystem that opens and closes databases.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/emulate.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/options.h"
+#include "plugin/tiered_env/pmem.h"
+#include "plugin/tiered_env/reader.h"
+#include "plugin/tiered_env/survey.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<FileSystem>& target,
+                std::shared_ptr<Tier>* result) {
+  std::shared_ptr<FileSystem> fs = target;
+  Status s;
+  if (options.kind == TierKind::kPmem) {
+    s = NewPmemFileSystem(target, options.path, &fs);
+  }
+  if (s.ok() && !options.emulate.none()) {
+    fs = NewEmulatedFileSystem(fs, options.emulate);
+  }
+  if (s.ok()) {
+    *result = std::make_shared<Tier>(options, index, std::move(fs));
+  }
+  return s;
+}
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string result;
+  for (const std::string& name : names) {
+    result += (result.empty() ? "" : ", ") + name;
+  }
+  return result;
+}
+
+}  // namespace
+
+TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
+    : FileSystemWrapper(target) {
+  RegisterOptions(&options_, &OptionTypes());
+}
+
+TieredFileSystem::~TieredFileSystem() = default;
+
+Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
+  Status s = FileSystemWrapper::PrepareOptions(options);
+  std::vector<TierOptions> tiers;
+  if (s.ok()) {
+    s = ParseTiers(options_.tiers, &tiers);
+  }
+  Policy policy;
+  std::vector<std::string> names;
+  for (size_t i = 0; s.ok() && i < tiers.size(); i++) {
+    names.push_back(tiers[i].name);
+    std::shared_ptr<Tier> tier;
+    s = MakeTier(tiers[i], static_cast<int>(i), target_, &tier);
+    policy.tiers.push_back(std::move(tier));
+  }
+  if (s.ok()) {
+    policy.home = FindTier(tiers, "home");
+    s = Placement::Parse(options_.placement, names, &policy.placement);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  policy_ = std::move(policy);
+  folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
+  if (options_.mover && policy_.tiers.size() > 1) {
+    std::shared_ptr<RateLimiter> limiter;
+    if (options_.mover_bytes_per_second > 0) {
+      limiter.reset(NewGenericRateLimiter(static_cast<int64_t>(options_.mover_bytes_per_second)));
+    }
+    mover_ = std::make_unique<Mover>(this, std::move(limiter));
+  }
+  return s;
+}
+
+std::string TieredFileSystem::GetPrintableOptions() const {
+  TieredStats stats;
+  const_cast<TieredFileSystem*>(this)->AddStats(&stats);
+  return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
+}
+
+// A tier that is not there is a mistake in the options, unless it holds files of this database: then what it
+// has is lost, for now, and RocksDB says what it lacks.
+IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey& survey) {
+  const std::shared_ptr<Logger> info_log = InfoLog();
+  for (const auto& tier : policy_.tiers) {
+    if (tier->is_home()) {
+      continue;
+    }
+    IOStatus s = target_->FileExists(tier->options().path, IOOptions(), nullptr);
+    const std::vector<std::string> lost = survey.LostIn(*tier);
+    if (!s.ok() && survey.CountIn(*tier) == 0) {
+      return IOStatus::InvalidArgument(tier->ToString(), "is not there: make the directory first");
+    }
+    if (!s.ok()) {
+      tier->Failed();
+    }
+    if (!lost.empty()) {
+      ROCKS_LOG_ERROR(info_log, "tiered_env: %s has not what %s has in %s: %s",
+                      tier->ToString().c_str(), directory.c_str(), tier->name().c_str(),
+                      Join(lost).c_str());
+    }
+  }
+  return IOStatus::OK();
+}
+
+IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Database>* result) {
+  IOStatus s = folders_->CheckOwner(directory);
+  Survey survey(this, target_.get(), directory);
+  if (s.ok()) {
+    s = survey.Run();
+  }
+  if (s.ok()) {
+    s = CheckTiers(directory, survey);
+  }
+  auto database = std::make_shared<Database>(this, directory);
+  if (s.ok()) {
+    s = database->Refresh();
+    const bool installed = s.ok();
+    if (installed) {
+      survey.DeleteOrphans(*database, InfoLog().get());
+    }
+    s = s.IsNotFound() ? IOStatus::OK() : s;
+    if (!s.ok()) {  // RocksDB has more to say about it
+      ROCKS_LOG_WARN(InfoLog(), "tiered_env: cannot read the MANIFEST of %s: %s",
+                     directory.c_str(), s.ToString().c_str());
+      s = IOStatus::OK();
+    }
+  }
+  if (s.ok()) {
+    for (const Survey::File& file : survey.files()) {
+      file.place.tier->Take(file.size);
+      database->Add(file.base, file.place.tier, file.size);
+    }
+    *result = std::move(database);
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,
+                                    FileLock** lock, IODebugContext* dbg) {
+  IOStatus s = target_->LockFile(path, options, lock, dbg);
+  if (!s.ok()) {
+    return s;
+  }
+  const std::string directory = DirectoryOf(path);
+  std::shared_ptr<Database> database;
+  s = Open(directory, &database);
+  if (!s.ok()) {
+    target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
+    *lock = nullptr;
+    return s;
+  }
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    databases_[directory] = database;
+    locked_[*lock] = directory;
+  }
+  Changed(database);
+  return s;
+}
+
+IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  std::shared_ptr<Database> database;
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    const auto it = locked_.find(lock);
+    if (it != locked_.end()) {
+      database = databases_[it->second];
+      databases_.erase(it->second);
+      locked_.erase(it);
+    }
+  }
+  if (database != nullptr && mover_ != nullptr) {
+    mover_->Forget(database);
+  }
+  return target_->UnlockFile(lock, options, dbg);
+}
+
+IOStatus TieredFileSystem::NewLogger(const std::string& path, const IOOptions& options,
+                                     std::shared_ptr<Logger>* result, IODebugContext* dbg) {
+  IOStatus s = target_->NewLogger(path, options, result, dbg);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    info_log_ = *result;
+  }
+  return s;
+}
+
+std::shared_ptr<Logger> TieredFileSystem::InfoLog() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return info_log_.lock();
+}
+
+void TieredFileSystem::AddStats(TieredStats* stats) {
+  {
+    std::lock_guard<std::mutex> lock(readers_mutex_);
+    for (const auto& [path, reader] : readers_) {
+      reader->AddStats();
+    }
+  }
+  std::vector<std::shared_ptr<Database>> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [directory, database] : databases_) {
+      all.push_back(database);
+    }
+  }
+  stats->tiers.resize(policy_.tiers.size());
+  for (const auto& tier : policy_.tiers) {
+    TieredTierStats& to = stats->tiers[static_cast<size_t>(tier->index())];
+    to.name = tier->name();
+    to.bytes = tier->used();
+    to.budget = tier->options().budget;
+#define ADD(name) to.name = tier->name.load(std::memory_order_relaxed)
+    ADD(reads);
+    ADD(read_bytes);
+    ADD(written_bytes);
+    ADD(spills);
+    ADD(moves);
+    ADD(moved_bytes);
+    ADD(errors);
+#undef ADD
+  }
+  for (const auto& database : all) {
+    database->AddStats(policy_, stats);
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

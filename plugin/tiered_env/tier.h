@@ -1,0 +1,86 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A tier at work: where its files are, and how much of it is used. Thread-safe.
+class Tier {
+ public:
+  Tier(TierOptions options, int index, std::shared_ptr<FileSystem> fs)
+      : options_(std::move(options)), index_(index), fs_(std::move(fs)) {}
+
+  const TierOptions& options() const { return options_; }
+  const std::string& name() const { return options_.name; }
+  // For messages.
+  std::string ToString() const {
+    return is_home() ? "the database directory" : "tier " + name() + " (" + options_.path + ")";
+  }
+  int index() const { return index_; }
+  FileSystem* fs() const { return fs_.get(); }
+  bool is_home() const { return options_.path.empty(); }
+
+  // Takes bytes of the budget; false if there are not so many.
+  bool Reserve(uint64_t bytes) {
+    const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+    if (options_.budget == 0 || before + bytes <= options_.budget) {
+      return true;
+    }
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  // Takes bytes that are used already, whatever the budget.
+  void Take(uint64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  void Release(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+
+  // Whether new files may be put there: not for a while after a failure.
+  bool usable() const {
+    return Now() >= usable_from_.load(std::memory_order_relaxed);
+  }
+  // Returns false if that was known.
+  bool Failed() {
+    errors.fetch_add(1, std::memory_order_relaxed);
+    const bool known = !usable();
+    usable_from_.store(Now() + kPauseSeconds, std::memory_order_relaxed);
+    return !known;
+  }
+
+  // For statistics.
+  std::atomic<uint64_t> reads{0};
+  std::atomic<uint64_t> read_bytes{0};
+  std::atomic<uint64_t> written_bytes{0};
+  std::atomic<uint64_t> spills{0};  // files that belonged here and found no room
+  std::atomic<uint64_t> moves{0};   // files that were moved here
+  std::atomic<uint64_t> moved_bytes{0};
+  std::atomic<uint64_t> errors{0};
+
+ private:
+  static constexpr int64_t kPauseSeconds = 60;
+
+  static int64_t Now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  const TierOptions options_;
+  const int index_;
+  const std::shared_ptr<FileSystem> fs_;
+  std::atomic<uint64_t> used_{0};
+  std::atomic<int64_t> usable_from_{INT64_MIN};
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

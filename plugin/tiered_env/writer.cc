@@ -1,0 +1,343 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugin/tiered_env/compat.h"
+#include "plugin/tiered_env/database.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/level.h"
+#include "plugin/tiered_env/name.h"
+#include "util/aligned_buffer.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr uint64_t kReserveStep = 1 << 20;  // bytes of a budget that are taken at once
+constexpr size_t kCopyChunk = 1 << 20;
+
+}  // namespace
+
+TieredWriter::TieredWriter(TieredFileSystem* fs, std::shared_ptr<Database> database,
+                           std::string path, const FileOptions& options)
+    : FSWritableFile(options),
+      fs_(fs),
+      database_(std::move(database)),
+      path_(std::move(path)),
+      options_(options) {
+  uint64_t number;
+  content_ = ContentOf(path_, &number);
+  write_hint_ = HintOf(options);
+}
+
+TieredWriter::~TieredWriter() {
+  if (!closed_) {
+    Close(IOOptions(), nullptr).PermitUncheckedError();
+  }
+  start_.PermitUncheckedError();
+}
+
+Facts TieredWriter::WhatIsKnown() const {
+  Facts facts;
+  facts.content = content_;
+  facts.temperature = options_.temperature;
+  if (content_ != Content::kTable) {
+    return facts;
+  }
+  ExpectedLevel expected;
+  if (TakeExpectedLevel(path_, &expected)) {
+    facts.level = expected.level;
+    facts.shape = database_->ShapeOf(expected.column_family);
+  } else {
+    // Flushes write with high priority.
+    facts.shape = database_->ShapeOf(0);
+    facts.level = LevelOfHint(write_hint_, io_priority_ == Env::IO_HIGH, facts.shape);
+  }
+  if (facts.level > 0) {
+    facts.shape.base = std::min(facts.shape.base, facts.level);
+    facts.shape.last = std::max(facts.shape.last, facts.level);
+  }
+  return facts;
+}
+
+IOStatus TieredWriter::Start() const {
+  if (!started_) {
+    started_ = true;
+    const Policy& policy = fs_->policy();
+    tried_.assign(policy.tiers.size(), false);
+    start_ = StartIn(policy.tier(policy.placement.TierOf(WhatIsKnown(), policy.home)));
+  }
+  return start_;
+}
+
+// In this tier or the first of those after it, and home at last, that takes it.
+IOStatus TieredWriter::StartIn(Tier* first) const {
+  size_t block;
+  size_t last_block;
+  const_cast<TieredWriter*>(this)->GetPreallocationStatus(&block, &last_block);
+  const uint64_t wanted = counts() ? std::max<uint64_t>(block, size_) : 0;
+  IOStatus s = IOStatus::NoSpace(path_, "finds no room in any tier");
+  const Policy& policy = fs_->policy();
+  for (Tier* tier : SpillOrder(policy, first)) {
+    if (tried_[static_cast<size_t>(tier->index())] || !tier->usable() || !tier->Reserve(wanted)) {
+      continue;
+    }
+    reserved_ = wanted;
+    tried_[static_cast<size_t>(tier->index())] = true;
+    Place place;
+    s = fs_->NewPlace(path_, tier, &place);
+    if (s.ok()) {
+      s = Open(place);
+    }
+    if (s.ok()) {
+      if (tier != first) {
+        fs_->ReportSpill(path_, *first, *tier);
+      }
+      return s;
+    }
+    tier->Release(reserved_);
+    reserved_ = 0;
+    fs_->ReportFailure(tier, s);
+  }
+  return s;
+}
+
+IOStatus TieredWriter::Open(const Place& place) const {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = place.fs()->NewWritableFile(place.path, options_, &file, nullptr);
+  if (s.ok() && place.stub) {
+    s = fs_->WriteStub(path_, place, /*durable=*/false);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  place_ = place;
+  file_ = std::move(file);
+  auto* self = const_cast<TieredWriter*>(this);
+  size_t block;
+  size_t last_block;
+  self->GetPreallocationStatus(&block, &last_block);
+  if (block > 0) {
+    file_->SetPreallocationBlockSize(block);
+  }
+  file_->SetIOPriority(io_priority_);
+  file_->SetWriteLifeTimeHint(write_hint_);
+  return s;
+}
+
+IOStatus TieredWriter::MakeRoom(uint64_t end) {
+  if (!counts() || end <= reserved_) {
+    return IOStatus::OK();
+  }
+  const uint64_t more = std::max(end - reserved_, kReserveStep);
+  for (const uint64_t step : {more, end - reserved_}) {
+    if (place_.tier->Reserve(step)) {
+      reserved_ += step;
+      return IOStatus::OK();
+    }
+  }
+  return IOStatus::NoSpace(path_, "is beyond the budget of " + place_.tier->ToString());
+}
+
+template <typename Write>
+IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
+  IOStatus s = Start();
+  while (s.ok()) {
+    s = MakeRoom(end);
+    if (s.ok()) {
+      s = write();
+    }
+    if (!s.IsNoSpace() || !counts()) {
+      break;
+    }
+    s = Spill(s);
+  }
+  if (s.ok()) {
+    place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);
+    size_ = std::max(size_, end);
+  }
+  return s;
+}
+
+IOStatus TieredWriter::Spill(const IOStatus& reason) {
+  const Place before = place_;
+  std::unique_ptr<FSWritableFile> old = std::move(file_);
+  const uint64_t reserved = reserved_;
+  const bool direct = old->use_direct_io();
+  IOStatus s = old->Flush(IOOptions(), nullptr);
+  if (s.ok()) {
+    // The name of a file at home is needed for its stub.
+    s = fs_->SetAside(path_, before, &place_);
+  }
+  const Place source = place_;
+  if (s.ok()) {
+    start_ = StartIn(before.tier);
+    s = start_;
+  }
+  if (s.ok() && file_->use_direct_io() != direct) {
+    s = start_ = reason;  // whoever writes has laid out its buffers
+  }
+  if (s.ok()) {
+    s = start_ = fs_->Copy(source, size_, file_.get(), nullptr);
+  }
+  if (old != nullptr) {
+    old->Close(IOOptions(), nullptr).PermitUncheckedError();
+  }
+  before.tier->Release(reserved);
+  source.fs()->DeleteFile(source.path, IOOptions(), nullptr).PermitUncheckedError();
+  stub_is_durable_ = false;
+  return s;
+}
+
+IOStatus TieredWriter::Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) {
+  return WriteUpTo(size_ + data.size(), [&] { return file_->Append(data, options, dbg); });
+}
+
+IOStatus TieredWriter::Append(const Slice& data, const IOOptions& options,
+                              const DataVerificationInfo& verification, IODebugContext* dbg) {
+  return WriteUpTo(size_ + data.size(),
+                   [&] { return file_->Append(data, options, verification, dbg); });
+}
+
+IOStatus TieredWriter::PositionedAppend(const Slice& data, uint64_t offset,
+                                        const IOOptions& options, IODebugContext* dbg) {
+  return WriteUpTo(offset + data.size(),
+                   [&] { return file_->PositionedAppend(data, offset, options, dbg); });
+}
+
+IOStatus TieredWriter::PositionedAppend(const Slice& data, uint64_t offset,
+                                        const IOOptions& options,
+                                        const DataVerificationInfo& verification,
+                                        IODebugContext* dbg) {
+  return WriteUpTo(offset + data.size(), [&] {
+    return file_->PositionedAppend(data, offset, options, verification, dbg);
+  });
+}
+
+IOStatus TieredWriter::Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s = Start();
+  if (s.ok()) {
+    s = file_->Truncate(size, options, dbg);
+  }
+  if (s.ok()) {
+    size_ = size;
+  }
+  return s;
+}
+
+IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s = Start();
+  closed_ = true;
+  if (file_ == nullptr) {
+    return s;
+  }
+  IOStatus closed = file_->Close(options, dbg);
+  file_.reset();
+  if (!counts()) {
+    return s.ok() ? closed : s;
+  }
+  // Takes over what was reserved, as much as was used.
+  if (size_ > reserved_) {
+    place_.tier->Take(size_ - reserved_);
+  } else {
+    place_.tier->Release(reserved_ - size_);
+  }
+  reserved_ = 0;
+  database_->Add(BaseOf(path_), place_.tier, size_);
+  return s.ok() ? closed : s;
+}
+
+IOStatus TieredWriter::Flush(const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s = Start();
+  if (s.ok()) {
+    s = file_->Flush(options, dbg);
+  }
+  if (s.ok() && content_ == Content::kMeta) {
+    fs_->Changed(database_);
+  }
+  return s;
+}
+
+template <typename SyncFile>
+IOStatus TieredWriter::SyncAll(const IOOptions& /*options*/, IODebugContext* /*dbg*/,
+                               const SyncFile& sync) {
+  IOStatus s = Start();
+  if (s.ok()) {
+    s = sync();
+  }
+  if (s.ok() && place_.stub && !stub_is_durable_) {
+    s = fs_->WriteStub(path_, place_, /*durable=*/true);
+    stub_is_durable_ = s.ok();
+  }
+  if (s.ok() && content_ == Content::kMeta) {
+    fs_->Changed(database_);
+  }
+  return s;
+}
+
+IOStatus TieredWriter::Sync(const IOOptions& options, IODebugContext* dbg) {
+  return SyncAll(options, dbg, [&] { return file_->Sync(options, dbg); });
+}
+
+IOStatus TieredWriter::Fsync(const IOOptions& options, IODebugContext* dbg) {
+  return SyncAll(options, dbg, [&] { return file_->Fsync(options, dbg); });
+}
+
+IOStatus TieredWriter::RangeSync(uint64_t offset, uint64_t bytes, const IOOptions& options,
+                                 IODebugContext* dbg) {
+  IOStatus s = Start();
+  return s.ok() ? file_->RangeSync(offset, bytes, options, dbg) : s;
+}
+
+IOStatus TieredWriter::InvalidateCache(size_t offset, size_t length) {
+  IOStatus s = Start();
+  return s.ok() ? file_->InvalidateCache(offset, length) : s;
+}
+
+bool TieredWriter::IsSyncThreadSafe() const {
+  return !counts() && Start().ok() && file_->IsSyncThreadSafe();
+}
+
+bool TieredWriter::use_direct_io() const {
+  return Start().ok() ? file_->use_direct_io() : options_.use_direct_writes;
+}
+
+size_t TieredWriter::GetRequiredBufferAlignment() const {
+  return Start().ok() ? file_->GetRequiredBufferAlignment() : kDefaultPageSize;
+}
+
+void TieredWriter::SetIOPriority(Env::IOPriority priority) {
+  FSWritableFile::SetIOPriority(priority);
+  if (file_ != nullptr) {
+    file_->SetIOPriority(priority);
+  }
+}
+
+void TieredWriter::SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) {
+  FSWritableFile::SetWriteLifeTimeHint(hint);
+  if (file_ != nullptr) {
+    file_->SetWriteLifeTimeHint(hint);
+  }
+}
+
+void TieredWriter::PrepareWrite(size_t offset, size_t length, const IOOptions& options,
+                                IODebugContext* dbg) {
+  if (Start().ok()) {
+    file_->PrepareWrite(offset, length, options, dbg);
+  }
+}
+
+uint64_t TieredWriter::GetFileSize(const IOOptions& /*options*/, IODebugContext* /*dbg*/) {
+  return size_;
+}
+
+size_t TieredWriter::GetUniqueId(char* id, size_t max_size) const {
+  return Start().ok() ? file_->GetUniqueId(id, max_size) : 0;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,95 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/placement.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class Database;
+class TieredFileSystem;
+
+// A file that a database writes. Its tier is chosen when RocksDB has told all that it will of it: when the
+// first byte comes, or a question whose answer depends on the tier. A file that finds no room or an error goes
+// to the next tier; an SST or blob file also when it is half written.
+class TieredWriter : public FSWritableFile {
+ public:
+  TieredWriter(TieredFileSystem* fs, std::shared_ptr<Database> database, std::string path,
+               const FileOptions& options);
+  ~TieredWriter() override;
+
+  using FSWritableFile::Append;
+  using FSWritableFile::PositionedAppend;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const DataVerificationInfo& verification, IODebugContext* dbg) override;
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override;
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& verification,
+                            IODebugContext* dbg) override;
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus RangeSync(uint64_t offset, uint64_t bytes, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  IOStatus InvalidateCache(size_t offset, size_t length) override;
+  bool IsSyncThreadSafe() const override;
+  bool use_direct_io() const override;
+  size_t GetRequiredBufferAlignment() const override;
+  void SetIOPriority(Env::IOPriority priority) override;
+  void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) override;
+  void PrepareWrite(size_t offset, size_t length, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+
+ private:
+  bool counts() const { return content_ == Content::kTable || content_ == Content::kBlob; }
+  Facts WhatIsKnown() const;
+
+  // Chooses the tier and makes the file. The first failure is what all later calls return.
+  IOStatus Start() const;
+  IOStatus StartIn(Tier* first) const;
+  IOStatus Open(const Place& place) const;
+  // Calls write(), which makes the file `end` bytes long, once there is room for them.
+  template <typename Write>
+  IOStatus WriteUpTo(uint64_t end, const Write& write);
+  IOStatus MakeRoom(uint64_t end);
+  // Goes on in the next tier that has room, with a copy of what was written.
+  IOStatus Spill(const IOStatus& reason);
+  IOStatus CopyTo(FSWritableFile* to) const;
+  template <typename SyncFile>
+  IOStatus SyncAll(const IOOptions& options, IODebugContext* dbg, const SyncFile& sync);
+
+  TieredFileSystem* const fs_;
+  const std::shared_ptr<Database> database_;
+  const std::string path_;
+  const FileOptions options_;
+  Content content_ = Content::kOther;
+
+  // Set by Start(), which questions cause, too.
+  mutable bool started_ = false;
+  mutable IOStatus start_;
+  mutable Place place_;
+  mutable std::unique_ptr<FSWritableFile> file_;
+  mutable uint64_t reserved_ = 0;  // bytes of the tier's budget
+  mutable std::vector<bool> tried_;
+
+  uint64_t size_ = 0;
+  bool stub_is_durable_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
