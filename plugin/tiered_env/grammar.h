@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/status.h"
+#include "rocksdb/utilities/options_type.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -17,10 +18,12 @@ namespace tiered_env {
 //   tier     = name "=" "{" [setting {";" setting}] "}"
 //   setting  = "kind" "=" ("path" | "pmem") | "path" "=" directory | "budget" "=" size
 //            | "temperature" "=" ("hot" | "warm" | "cold" | ...) | "emulate" "=" "{" [limit {";" limit}] "}"
-//   limit    = ("read_latency_us" | "iops" | "bandwidth" | "slowdown") "=" number
+//   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size | "slowdown" "=" factor
 //
-// Sizes may end in K, M, G or T. InvalidArgument names the tier and the setting: a name twice, no path, a
-// relative path, two tiers with one path, a path or a kind for home, the kind memory (not there yet).
+// Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and trailing
+// slashes. InvalidArgument names the tier and the setting: a name or a setting twice, no path, a relative
+// path, one with "..", ";" or braces, two tiers with one path, a path or a kind for home, the kind memory
+// (not there yet).
 Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
 
 // A text that ParseTiers() turns into these again.
@@ -32,6 +35,10 @@ int FindTier(const std::vector<TierOptions>& tiers, const std::string& name);
 // Names of temperatures: "hot", "warm", ...; "unknown". False if there is no such.
 bool ParseTemperature(const std::string& name, Temperature* result);
 std::string PrintTemperature(Temperature temperature);
+
+// Type of an option that holds such a text, a std::string. RocksDB's own for strings writes it without the
+// braces that are needed to read it again.
+OptionTypeInfo NestedText(int offset);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -33,9 +33,7 @@ struct Emulation {
   uint64_t bandwidth = 0;        // bytes per second, read and written
   double slowdown = 1;           // each operation takes so many times as long as it did
 
-  bool none() const {
-    return read_latency_us == 0 && iops == 0 && bandwidth == 0 && slowdown <= 1;
-  }
+  bool none() const { return read_latency_us == 0 && iops == 0 && bandwidth == 0 && slowdown <= 1; }
 };
 
 struct TierOptions {
