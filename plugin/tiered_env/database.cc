@@ -79,6 +79,7 @@ IOStatus Database::Refresh() {
   IOStatus s = manifest_.Refresh();
   std::lock_guard<std::mutex> lock(mutex_);
   tables_ = manifest_.tables();
+  blobs_ = manifest_.blobs();
   shapes_ = manifest_.shapes();
   return s;
 }
@@ -134,13 +135,28 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy) c
   return result;
 }
 
-std::vector<uint64_t> Database::BytesByTier(size_t tiers) const {
-  std::vector<uint64_t> result(tiers);
+bool Database::Needs(const std::string& base) const {
+  uint64_t number;
+  const Content content = ContentOf(base, &number);
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [base, file] : files_) {
-    result[static_cast<size_t>(file.tier->index())] += file.size;
+  return (content == Content::kTable && tables_.count(number) > 0) ||
+         (content == Content::kBlob && blobs_.count(number) > 0);
+}
+
+void Database::AddStats(const Policy& policy, TieredStats* stats) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [base, file] : files_) {
+      stats->tiers[static_cast<size_t>(file.tier->index())].files++;
+    }
   }
-  return result;
+  for (const Misplaced& file : FindMisplaced(policy)) {
+    if (file.from != file.wanted) {
+      TieredTierStats& tier = stats->tiers[static_cast<size_t>(file.from->index())];
+      tier.misplaced_files++;
+      tier.stranded_bytes += file.size;
+    }
+  }
 }
 
 }  // namespace tiered_env

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,8 +52,10 @@ class Database {
   // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
   std::vector<Misplaced> FindMisplaced(const Policy& policy) const;
 
-  // Bytes that each tier holds of this database.
-  std::vector<uint64_t> BytesByTier(size_t tiers) const;
+  // Whether the MANIFEST names an SST or a blob file.
+  bool Needs(const std::string& base) const;
+
+  void AddStats(const Policy& policy, TieredStats* stats) const;
 
   // To be set before it is unlocked: no more moves.
   std::atomic<bool> closing{false};
@@ -76,6 +79,7 @@ class Database {
   // All below: guarded by mutex_.
   std::map<std::string, File> files_;  // by name
   std::map<uint64_t, LiveTable> tables_;
+  std::set<uint64_t> blobs_;
   std::map<uint32_t, Shape> shapes_;
 };
 

@@ -7,8 +7,8 @@
 
 #include "plugin/tiered_env/directory.h"
 #include "plugin/tiered_env/name.h"
-#include "plugin/tiered_env/reader.h"
-#include "plugin/tiered_env/writer.h"
+#include "plugin/tiered_env/source.h"
+#include "plugin/tiered_env/sink.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

@@ -21,6 +21,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+class Survey;
 class TieredReader;
 
 // Shows one directory per database whose files are in several tiers. What is not at home, in the directory
@@ -115,7 +116,9 @@ class TieredFileSystem : public FileSystemWrapper {
   // Frees the name of a file that is at home: it has another place then.
   IOStatus SetAside(const std::string& path, const Place& place, Place* aside);
   // Appends the first `size` bytes of a file to another one. Corruption if there are fewer.
-  static IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter);
+  // `stop`, if given: Aborted once it is true.
+  static IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to,
+                       RateLimiter* limiter = nullptr, const std::atomic<bool>* stop = nullptr);
   // Something was added to a database's MANIFEST.
   void Changed(const std::shared_ptr<Database>& database);
 
@@ -144,10 +147,11 @@ class TieredFileSystem : public FileSystemWrapper {
   // Deletes what a stub that is gone stood for.
   IOStatus DeletePlace(const std::string& path, const Place& place);
   IOStatus Swap(const std::string& path, const Place& from, const Place& to);
-  IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter);
+  IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
+                     const std::atomic<bool>* stop);
   void SwitchReaders(const std::string& path);
   IOStatus Open(const std::string& directory, std::shared_ptr<Database>* result);
-  IOStatus CheckTiers(const std::string& directory, const std::vector<int>& with_stubs);
+  IOStatus CheckTiers(const std::string& directory, const Survey& survey);
   std::shared_ptr<Logger> InfoLog() const;
 
   TieredOptions options_;

@@ -45,6 +45,7 @@ IOStatus Manifest::Open(const std::string& name) {
         nullptr, std::move(reader), /*reporter=*/nullptr, /*checksum=*/true, /*log_num=*/0);
     name_ = name;
     tables_.clear();
+    values_in_blobs_.clear();
   }
   return s;
 }
@@ -83,6 +84,23 @@ void Manifest::Apply(const VersionEdit& edit) {
     table.column_family = edit.GetColumnFamily();
     table.temperature = meta.temperature;
   }
+  for (const BlobFileAddition& blob : edit.GetBlobFileAdditions()) {
+    values_in_blobs_[blob.GetBlobFileNumber()] = blob.GetTotalBlobCount();
+  }
+  for (const BlobFileGarbage& garbage : edit.GetBlobFileGarbages()) {
+    uint64_t& values = values_in_blobs_[garbage.GetBlobFileNumber()];
+    values -= std::min(values, garbage.GetGarbageBlobCount());
+  }
+}
+
+std::set<uint64_t> Manifest::blobs() const {
+  std::set<uint64_t> result;
+  for (const auto& [number, values] : values_in_blobs_) {
+    if (values > 0) {
+      result.insert(number);
+    }
+  }
+  return result;
 }
 
 std::map<uint32_t, Shape> Manifest::shapes() const {

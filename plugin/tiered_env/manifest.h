@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "plugin/tiered_env/placement.h"
@@ -40,6 +41,8 @@ class Manifest {
   IOStatus Refresh();
 
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
+  // Those that were added and are not all garbage.
+  std::set<uint64_t> blobs() const;
   // By column family; those without a file below L0 are left out.
   std::map<uint32_t, Shape> shapes() const;
 
@@ -53,6 +56,7 @@ class Manifest {
   std::string name_;
   std::unique_ptr<log::FragmentBufferedReader> reader_;
   std::map<uint64_t, LiveTable> tables_;
+  std::map<uint64_t, uint64_t> values_in_blobs_;  // by number, those that are not garbage
 };
 
 }  // namespace tiered_env

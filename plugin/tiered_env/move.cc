@@ -88,7 +88,7 @@ IOStatus TieredFileSystem::SetAside(const std::string& path, const Place& place,
 
 // In whole pages, for files with direct I/O: those that are copied to one are of whole pages.
 IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile* to,
-                                RateLimiter* limiter) {
+                                RateLimiter* limiter, const std::atomic<bool>* stop) {
   std::unique_ptr<FSSequentialFile> file;
   IOStatus s = from.fs()->NewSequentialFile(from.path, FileOptions(), &file, nullptr);
   AlignedBuffer buffer;
@@ -97,6 +97,9 @@ IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile
   for (uint64_t done = 0; s.ok() && done < size;) {
     const auto wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, size - done));
     size_t got = 0;
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      return IOStatus::Aborted(from.path, "is no longer copied");
+    }
     while (s.ok() && got < wanted) {
       Slice bytes;
       char* const at = buffer.BufferStart() + got;
@@ -143,11 +146,11 @@ void TieredFileSystem::WaitForMoves() {
 }
 
 IOStatus TieredFileSystem::CopyToNew(const Place& from, uint64_t size, const Place& to,
-                                     RateLimiter* limiter) {
+                                     RateLimiter* limiter, const std::atomic<bool>* stop) {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = to.fs()->NewWritableFile(to.path, FileOptions(), &file, nullptr);
   if (s.ok()) {
-    s = Copy(from, size, file.get(), limiter);
+    s = Copy(from, size, file.get(), limiter, stop);
   }
   if (s.ok()) {
     s = file->Sync(IOOptions(), nullptr);
@@ -202,7 +205,7 @@ IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplace
     to.path = path + kTemporary;
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeCopy");
-  s = CopyToNew(from, file.size, to, limiter);
+  s = CopyToNew(from, file.size, to, limiter, &database->closing);
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterCopy");
   if (s.ok()) {
     s = folders_->Sync(database->directory());

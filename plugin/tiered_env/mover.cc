@@ -124,7 +124,7 @@ bool Mover::Round(const std::shared_ptr<Database>& database) {
 IOStatus Mover::Move(const std::shared_ptr<Database>& database, const Database::Misplaced& file) {
   IOStatus s = IOStatus::NoSpace();
   if (file.to->Reserve(file.size)) {
-    s = fs_->MoveFile(*database, file, limiter_.get());
+    s = fs_->MoveFile(database.get(), file, limiter_.get());
     if (!s.ok()) {
       file.to->Release(file.size);
     }

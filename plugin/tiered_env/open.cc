@@ -13,7 +13,7 @@
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/options.h"
 #include "plugin/tiered_env/pmem.h"
-#include "plugin/tiered_env/reader.h"
+#include "plugin/tiered_env/source.h"
 #include "plugin/tiered_env/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -52,7 +52,7 @@ TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
   RegisterOptions(&options_, &OptionTypes());
 }
 
-TieredFileSystem::~TieredFileSystem() = default;
+TieredFileSystem::~TieredFileSystem() { mover_.reset(); }
 
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
@@ -120,7 +120,7 @@ IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey
 
 IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Database>* result) {
   IOStatus s = folders_->CheckOwner(directory);
-  Survey survey(this, target_.get(), directory);
+  Survey survey(this, directory);
   if (s.ok()) {
     s = survey.Run();
   }

@@ -80,7 +80,7 @@ struct TieredOptions {
   X(bytes, "bytes", "of them, and of those that are being written")           \
   X(budget, "bytes", "most of that; 0: no limit")                             \
   X(misplaced_files, "count", "that are here and belong elsewhere")           \
-  X(stranded_bytes, "bytes", "of them, that are here for want of room there") \
+  X(stranded_bytes, "bytes", "of them") \
   X(reads, "count", "of SSTs and blob files")                                 \
   X(read_bytes, "bytes", "read from them")                                    \
   X(written_bytes, "bytes", "written by databases, not by the mover")         \

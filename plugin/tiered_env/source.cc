@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/reader.h"
+#include "plugin/tiered_env/source.h"
 
 #include <thread>
 #include <utility>

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/writer.h"
+#include "plugin/tiered_env/sink.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,6 @@
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/level.h"
 #include "plugin/tiered_env/name.h"
-#include "util/aligned_buffer.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -18,7 +17,6 @@ namespace tiered_env {
 namespace {
 
 constexpr uint64_t kReserveStep = 1 << 20;  // bytes of a budget that are taken at once
-constexpr size_t kCopyChunk = 1 << 20;
 
 }  // namespace
 
@@ -56,10 +54,6 @@ Facts TieredWriter::WhatIsKnown() const {
     // Flushes write with high priority.
     facts.shape = database_->ShapeOf(0);
     facts.level = LevelOfHint(write_hint_, io_priority_ == Env::IO_HIGH, facts.shape);
-  }
-  if (facts.level > 0) {
-    facts.shape.base = std::min(facts.shape.base, facts.level);
-    facts.shape.last = std::max(facts.shape.last, facts.level);
   }
   return facts;
 }
@@ -182,7 +176,7 @@ IOStatus TieredWriter::Spill(const IOStatus& reason) {
     s = start_ = reason;  // whoever writes has laid out its buffers
   }
   if (s.ok()) {
-    s = start_ = fs_->Copy(source, size_, file_.get(), nullptr);
+    s = start_ = TieredFileSystem::Copy(source, size_, file_.get());
   }
   if (old != nullptr) {
     old->Close(IOOptions(), nullptr).PermitUncheckedError();

@@ -68,7 +68,6 @@ class TieredWriter : public FSWritableFile {
   IOStatus MakeRoom(uint64_t end);
   // Goes on in the next tier that has room, with a copy of what was written.
   IOStatus Spill(const IOStatus& reason);
-  IOStatus CopyTo(FSWritableFile* to) const;
   template <typename SyncFile>
   IOStatus SyncAll(const IOOptions& options, IODebugContext* dbg, const SyncFile& sync);
 

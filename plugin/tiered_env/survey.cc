@@ -1,0 +1,134 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/survey.h"
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/name.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+IOStatus Survey::Run() { return Look(directory_, /*below=*/false); }
+
+IOStatus Survey::Look(const std::string& directory, bool below) {
+  FileSystem* const target = fs_->target();
+  std::vector<std::string> names;
+  IOStatus s = target->GetChildren(directory, IOOptions(), &names, nullptr);
+  for (const std::string& base : names) {
+    if (!s.ok() || base == "." || base == "..") {
+      continue;
+    }
+    const std::string path = directory + "/" + base;
+    uint64_t number;
+    bool is_directory = false;
+    if (EndsWith(base, kTemporary)) {
+      temporary_.push_back(path);
+    } else if (ContentOf(base, &number) == Content::kOther &&
+               target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
+               is_directory) {
+      s = below ? s : Look(path, /*below=*/true);  // archive, lost
+    } else {
+      s = LookAt(path, base, below);
+    }
+  }
+  return s;
+}
+
+IOStatus Survey::LookAt(const std::string& path, const std::string& base, bool below) {
+  uint64_t number;
+  const Content content = ContentOf(base, &number);
+  File file;
+  file.base = base;
+  IOStatus s = fs_->Resolve(path, &file.place);
+  if (!s.ok() && !s.IsCorruption()) {
+    return s;
+  }
+  if (!below) {
+    names_.insert(base);
+  }
+  if (!s.ok()) {
+    damaged_.push_back(path);
+    return IOStatus::OK();
+  }
+  if (!file.place.stub && (below || (content != Content::kTable && content != Content::kBlob))) {
+    return s;
+  }
+  if (file.place.stub) {
+    referenced_.insert(file.place.path);
+  }
+  s = file.place.fs()->GetFileSize(file.place.path, IOOptions(), &file.size, nullptr);
+  file.lost = !s.ok();
+  files_.push_back(std::move(file));
+  return IOStatus::OK();
+}
+
+std::vector<std::string> Survey::LostIn(const Tier& tier) const {
+  std::vector<std::string> result;
+  for (const File& file : files_) {
+    if (file.lost && file.place.tier == &tier) {
+      result.push_back(file.base);
+    }
+  }
+  return result;
+}
+
+size_t Survey::CountIn(const Tier& tier) const {
+  size_t result = 0;
+  for (const File& file : files_) {
+    result += file.place.tier == &tier ? 1 : 0;
+  }
+  return result;
+}
+
+std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
+  std::vector<Orphan> result;
+  std::string folder;
+  if (!fs_->folders()->Find(directory_, &folder).ok()) {
+    return result;
+  }
+  for (const auto& tier : fs_->policy().tiers) {
+    std::vector<std::string> names;
+    const std::string in = Folders::PathIn(*tier, folder);
+    if (tier->is_home() || !tier->fs()->GetChildren(in, IOOptions(), &names, nullptr).ok()) {
+      continue;
+    }
+    for (const std::string& name : names) {
+      Orphan orphan;
+      orphan.place.tier = tier.get();
+      orphan.place.path = in + "/" + name;
+      if (name == "." || name == ".." || name == kOwnerName ||
+          referenced_.count(orphan.place.path) > 0) {
+        continue;
+      }
+      orphan.base = name.substr(0, name.rfind('.'));
+      orphan.needed = names_.count(orphan.base) == 0 && database.Needs(orphan.base);
+      result.push_back(std::move(orphan));
+    }
+  }
+  return result;
+}
+
+void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
+  for (const std::string& path : temporary_) {
+    fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  if (!damaged_.empty()) {
+    return;  // they may stand for what seems to be orphaned
+  }
+  for (const Orphan& orphan : Orphans(database)) {
+    if (orphan.needed) {
+      ROCKS_LOG_ERROR(info_log,
+                      "tiered_env: the database needs %s, whose stub is lost; "
+                      "\"rocktier tier check --repair\" brings it back from %s",
+                      orphan.base.c_str(), orphan.place.path.c_str());
+      continue;
+    }
+    IOStatus s = orphan.place.fs()->DeleteFile(orphan.place.path, IOOptions(), nullptr);
+    ROCKS_LOG_INFO(info_log, "tiered_env: deleted %s, which nothing names: %s",
+                   orphan.place.path.c_str(), s.ToString().c_str());
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
