@@ -13,6 +13,11 @@
 #define TIERED_HAS_FILE_SIZE_OF_READER 1
 #endif
 
+// FSRandomAccessFile::SubmitReadAsync() came with 11.8.
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 8)
+#define TIERED_HAS_SUBMIT_READ_ASYNC 1
+#endif
+
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 

@@ -1,3 +1,9 @@
-tiered_env_SOURCES = database.cc folder.cc format.cc fs.cc grammar.cc items.cc level.cc listener.cc manifest.cc move.cc mover.cc open.cc options.cc placement.cc plan.cc reader.cc register.cc stats.cc survey.cc writer.cc
+tiered_env_SOURCES = database.cc emulate.cc folder.cc format.cc fs.cc grammar.cc head.cc header.cc items.cc level.cc listener.cc manifest.cc move.cc mover.cc open.cc options.cc placement.cc plan.cc pmem.cc reader.cc region.cc register.cc sink.cc source.cc stats.cc survey.cc writer.cc
 tiered_env_HEADERS = tiered_env.h
 tiered_env_FUNC = register_tiered_env
+
+# libpmem is optional: without it tiers of kind pmem are refused.
+ifneq ($(wildcard /usr/include/libpmem.h),)
+%/tiered_env/region.o: CXXFLAGS += -DTIERED_LIBPMEM
+tiered_env_LDFLAGS = -lpmem
+endif

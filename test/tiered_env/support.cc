@@ -1,0 +1,134 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "test/tiered_env/support.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "plugin/tiered_env/format.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/table.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+TieredTest::TieredTest() {
+  const char* base = getenv("TEST_TMPDIR");
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  folder_ = std::string(base != nullptr ? base : "/tmp") + "/" + info->name();
+  for (char& c : folder_) {
+    c = c == ';' ? '_' : c;
+  }
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(TierPath("fast"));
+  std::filesystem::create_directories(TierPath("slow"));
+  db_name_ = folder_ + "/db";
+}
+
+std::string TieredTest::Tiers(const std::string& fast_more, const std::string& slow_more) const {
+  return "fast={path=" + TierPath("fast") + (fast_more.empty() ? "" : ";" + fast_more) +
+         "};slow={path=" + TierPath("slow") + (slow_more.empty() ? "" : ";" + slow_more) + "}";
+}
+
+void TieredTest::NewFs(const std::string& tiers, const std::string& placement,
+                       const std::string& more) {
+  db_.reset();
+  env_.reset();
+  fs_.reset();
+  const std::string uri = "id=TieredFileSystem;tiers={" + tiers + "};placement={" + placement +
+                          "};mover_bytes_per_second=0" + (more.empty() ? "" : ";" + more);
+  ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), uri, &fs_));
+  env_ = NewCompositeEnv(fs_);
+}
+
+Options TieredTest::DbOptions() const {
+  Options options;
+  options.env = env_.get();
+  options.create_if_missing = true;
+  options.compression = kNoCompression;
+  options.write_buffer_size = 128 << 10;
+  options.target_file_size_base = 64 << 10;
+  options.max_bytes_for_level_base = 256 << 10;
+  options.max_bytes_for_level_multiplier = 4;
+  options.level_compaction_dynamic_level_bytes = false;
+  options.listeners = {NewTieredEnvListener()};
+  return options;
+}
+
+void TieredTest::Open(const Options& options) {
+  db_.reset();
+  ASSERT_OK(OpenDb(options, db_name_, &db_));
+}
+
+void TieredTest::Fill(int count, int keys, size_t value_size) {
+  for (int i = 0; i < count; i++) {
+    const std::string key = "key" + std::to_string(1000000 + random_() % keys);
+    std::string value(value_size, '\0');
+    for (char& c : value) {
+      c = static_cast<char>('a' + random_() % 26);
+    }
+    ASSERT_OK(db_->Put(WriteOptions(), key, value));
+    model_[key] = std::move(value);
+  }
+}
+
+void TieredTest::Verify() {
+  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  auto expected = model_.begin();
+  for (it->SeekToFirst(); it->Valid(); it->Next(), ++expected) {
+    ASSERT_NE(expected, model_.end()) << it->key().ToString();
+    ASSERT_EQ(it->key(), expected->first);
+    ASSERT_EQ(it->value(), expected->second);
+  }
+  ASSERT_OK(it->status());
+  ASSERT_EQ(expected, model_.end());
+}
+
+void TieredTest::Settle() {
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  WaitForCompactOptions wait;
+  ASSERT_OK(db_->WaitForCompact(wait));
+  ASSERT_OK(WaitForMoves(fs_.get()));
+}
+
+std::string TieredTest::TierOf(const std::string& base) const {
+  std::ifstream in(db_name_ + "/" + base, std::ios::binary);
+  const std::string contents(std::istreambuf_iterator<char>(in), {});
+  Stub stub;
+  return Stub::Decode(contents, base, &stub).ok() ? stub.tier : "home";
+}
+
+std::map<std::string, int> TieredTest::Census() const {
+  std::map<std::string, int> result;
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const LiveFileMetaData& file : files) {
+    result["L" + std::to_string(file.level) + " " + TierOf(file.name.substr(1))]++;
+  }
+  return result;
+}
+
+size_t TieredTest::FilesIn(const std::string& tier) const {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
+    count += entry.is_regular_file() && entry.path().filename() != "OWNER" ? 1 : 0;
+  }
+  return count;
+}
+
+TieredTierStats TieredTest::StatsOf(const std::string& tier) const {
+  TieredStats stats;
+  EXPECT_OK(GetTieredStats(fs_.get(), &stats));
+  for (const TieredTierStats& candidate : stats.tiers) {
+    if (candidate.name == tier) {
+      return candidate;
+    }
+  }
+  ADD_FAILURE() << "no tier " << tier;
+  return TieredTierStats();
+}
+
+}  // namespace rocktier
