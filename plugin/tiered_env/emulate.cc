@@ -167,9 +167,8 @@ class SlowRandomRWFile : public FSRandomRWFileOwnerWrapper {
 
   IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
                  IODebugContext* dbg) override {
-    return Do(device_.get(), Kind::kOther, data.size(), [&] {
-      return FSRandomRWFileOwnerWrapper::Write(offset, data, options, dbg);
-    });
+    return Do(device_.get(), Kind::kOther, data.size(),
+              [&] { return FSRandomRWFileOwnerWrapper::Write(offset, data, options, dbg); });
   }
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override {

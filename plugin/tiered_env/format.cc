@@ -69,8 +69,7 @@ std::string Stub::Encode() const {
   EncodeFixed16(result.data() + 4, static_cast<uint16_t>(body.size()));
   result[6] = kFullType;
   result += body;
-  EncodeFixed32(result.data(),
-                crc32c::Mask(crc32c::Value(result.data() + 6, result.size() - 6)));
+  EncodeFixed32(result.data(), crc32c::Mask(crc32c::Value(result.data() + 6, result.size() - 6)));
   result.resize(kSize, '\0');
   return result;
 }
@@ -82,8 +81,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& name, Stub* result) {
   }
   const size_t length = DecodeFixed16(bytes.data() + 4);
   if (kRecordHeader + length > bytes.size() ||
-      DecodeFixed32(bytes.data()) !=
-          crc32c::Mask(crc32c::Value(bytes.data() + 6, length + 1))) {
+      DecodeFixed32(bytes.data()) != crc32c::Mask(crc32c::Value(bytes.data() + 6, length + 1))) {
     return Status::Corruption(name, "is the damaged stub of a file in a tier");
   }
   Slice rest(bytes.data() + kMagicAt + 8, kRecordHeader + length - kMagicAt - 8);

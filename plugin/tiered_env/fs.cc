@@ -7,8 +7,8 @@
 
 #include "plugin/tiered_env/directory.h"
 #include "plugin/tiered_env/name.h"
-#include "plugin/tiered_env/source.h"
 #include "plugin/tiered_env/sink.h"
+#include "plugin/tiered_env/source.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -21,7 +21,8 @@ bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound();
 
 // Files that are always at home, and never looked at for being a stub.
 bool IsNeverStub(const std::string& base) {
-  return base == "CURRENT" || base == "LOCK" || base == "IDENTITY" || base.compare(0, 3, "LOG") == 0;
+  return base == "CURRENT" || base == "LOCK" || base == "IDENTITY" ||
+         base.compare(0, 3, "LOG") == 0;
 }
 
 }  // namespace
@@ -80,8 +81,8 @@ IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& us
       return resolved;
     }
     if (again.path == place.path) {
-      return place.stub ? IOStatus::PathNotFound(path, "is lost: " + place.tier->ToString() +
-                                                           " has no " + place.path)
+      return place.stub ? IOStatus::PathNotFound(
+                              path, "is lost: " + place.tier->ToString() + " has no " + place.path)
                         : s;
     }
     place = again;
@@ -106,8 +107,8 @@ IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const Fi
   return WithPlace(path, [&](const Place& place) {
     IOStatus s = place.fs()->NewRandomAccessFile(place.path, options, result, dbg);
     if (s.ok() && (content == Content::kTable || content == Content::kBlob)) {
-      auto reader = std::make_unique<TieredReader>(this, path, options, place.tier,
-                                                   std::move(*result));
+      auto reader =
+          std::make_unique<TieredReader>(this, path, options, place.tier, std::move(*result));
       std::lock_guard<std::mutex> lock(readers_mutex_);
       readers_.emplace(path, reader.get());
       *result = std::move(reader);
@@ -205,8 +206,7 @@ IOStatus TieredFileSystem::NewMemoryMappedFileBuffer(
 }
 
 IOStatus TieredFileSystem::NewDirectory(const std::string& path, const IOOptions& options,
-                                        std::unique_ptr<FSDirectory>* result,
-                                        IODebugContext* dbg) {
+                                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) {
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
   if (s.ok()) {
@@ -335,7 +335,15 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok()) {
     s = Resolve(to, &replaced);
   }
-  if (s.ok()) {
+  if (s.ok() && moved.stub && !BelongsTo(moved, DirectoryOf(to))) {
+    s = LinkPlace(moved, to);
+    if (s.ok()) {
+      s = target_->DeleteFile(from, options, dbg);
+    }
+    if (s.ok()) {
+      s = DeletePlace(from, moved);
+    }
+  } else if (s.ok()) {
     s = target_->RenameFile(from, to, options, dbg);
   }
   if (!s.ok()) {
@@ -352,6 +360,33 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
   return replaced.stub ? DeletePlace(to, replaced) : s;
 }
 
+// A directory's folders are those of the directories in it, too: archive, lost.
+bool TieredFileSystem::BelongsTo(const Place& place, const std::string& directory) {
+  for (const std::string& owner : {directory, DirectoryOf(directory)}) {
+    std::string folder;
+    if (folders_->Find(owner, &folder).ok()) {
+      const std::string in = Folders::PathIn(*place.tier, folder) + "/";
+      return place.path.compare(0, in.size(), in) == 0;
+    }
+  }
+  return false;
+}
+
+IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
+  Place place;
+  IOStatus s = folders_->NewPath(DirectoryOf(to), BaseOf(to), from.tier, &place);
+  if (s.ok()) {
+    s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = WriteStub(to, place);
+    if (!s.ok()) {
+      DeletePlace(to, place).PermitUncheckedError();
+    }
+  }
+  return s;
+}
+
 IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& to,
                                     const IOOptions& options, IODebugContext* dbg) {
   std::lock_guard<std::mutex> lock(names_mutex_);
@@ -364,24 +399,12 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& 
     }
     return s;
   }
-  Place place;
   if (s.ok()) {
     s = target_->FileExists(to, options, dbg);
-    s = s.ok() ? IOStatus::IOError(to, "exists already") : IOStatus::OK();
+    s = s.ok() ? IOStatus::IOError(to, "exists already") : LinkPlace(source, to);
   }
   if (s.ok()) {
-    s = folders_->NewPath(DirectoryOf(to), BaseOf(to), source.tier, &place);
-  }
-  if (s.ok()) {
-    s = source.fs()->LinkFile(source.path, place.path, options, dbg);
-  }
-  if (s.ok()) {
-    s = WriteStub(to, place, /*durable=*/true);
-    if (s.ok()) {
-      NoteNew(to, place.tier);
-    } else {
-      DeletePlace(to, place).PermitUncheckedError();
-    }
+    NoteNew(to, source.tier);
   }
   return s;
 }

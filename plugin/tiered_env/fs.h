@@ -111,8 +111,9 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // Where a new file in a tier can be.
   IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
-  // Writes a stub under a file's name, over what is there.
-  IOStatus WriteStub(const std::string& path, const Place& place, bool durable);
+  // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be synced.
+  IOStatus WriteStub(const std::string& path, const Place& place,
+                     std::unique_ptr<FSWritableFile>* file = nullptr);
   // Frees the name of a file that is at home: it has another place then.
   IOStatus SetAside(const std::string& path, const Place& place, Place* aside);
   // Appends the first `size` bytes of a file to another one. Corruption if there are fewer.
@@ -144,6 +145,10 @@ class TieredFileSystem : public FileSystemWrapper {
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
   void NoteNew(const std::string& path, Tier* tier);
+  // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
+  IOStatus LinkPlace(const Place& from, const std::string& to);
+  // Whether a stub keeps its meaning in this directory.
+  bool BelongsTo(const Place& place, const std::string& directory);
   // Deletes what a stub that is gone stood for.
   IOStatus DeletePlace(const std::string& path, const Place& place);
   IOStatus Swap(const std::string& path, const Place& from, const Place& to);
@@ -155,9 +160,9 @@ class TieredFileSystem : public FileSystemWrapper {
   std::shared_ptr<Logger> InfoLog() const;
 
   TieredOptions options_;
-  Policy policy_;                         // constant after PrepareOptions()
-  std::unique_ptr<Folders> folders_;      // as well
-  std::unique_ptr<Mover> mover_;          // null: files are not moved
+  Policy policy_;                     // constant after PrepareOptions()
+  std::unique_ptr<Folders> folders_;  // as well
+  std::unique_ptr<Mover> mover_;      // null: files are not moved
 
   std::mutex names_mutex_;  // one change of what a name stands for at a time
 

@@ -23,8 +23,7 @@ void Wait(RateLimiter* limiter, size_t bytes) {
   while (limiter != nullptr && bytes > 0) {
     const size_t part =
         std::min<size_t>(bytes, static_cast<size_t>(limiter->GetSingleBurstBytes()));
-    limiter->Request(static_cast<int64_t>(part), Env::IO_LOW, nullptr,
-                     RateLimiter::OpType::kWrite);
+    limiter->Request(static_cast<int64_t>(part), Env::IO_LOW, nullptr, RateLimiter::OpType::kWrite);
     bytes -= part;
   }
 }
@@ -57,24 +56,20 @@ IOStatus TieredFileSystem::NewPlace(const std::string& path, Tier* tier, Place* 
   return IOStatus::OK();
 }
 
-IOStatus TieredFileSystem::WriteStub(const std::string& path, const Place& place, bool durable) {
+IOStatus TieredFileSystem::WriteStub(const std::string& path, const Place& place,
+                                     std::unique_ptr<FSWritableFile>* file) {
   Stub stub;
   stub.tier = place.tier->name();
   stub.directory = place.tier->options().path;
   stub.path = place.path.substr(stub.directory.size() + 1);
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = target_->NewWritableFile(path, FileOptions(), &file, nullptr);
+  if (file == nullptr) {
+    return WriteSmallFile(target_.get(), path, stub.Encode());
+  }
+  IOStatus s = target_->NewWritableFile(path, FileOptions(), file, nullptr);
   if (s.ok()) {
-    s = file->Append(stub.Encode(), IOOptions(), nullptr);
+    s = (*file)->Append(stub.Encode(), IOOptions(), nullptr);
   }
-  if (s.ok() && durable) {
-    s = file->Sync(IOOptions(), nullptr);
-  }
-  if (file != nullptr) {
-    IOStatus closed = file->Close(IOOptions(), nullptr);
-    s = s.ok() ? closed : s;
-  }
-  return s;
+  return s.ok() ? (*file)->Flush(IOOptions(), nullptr) : s;
 }
 
 IOStatus TieredFileSystem::SetAside(const std::string& path, const Place& place, Place* aside) {
@@ -175,7 +170,7 @@ IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, cons
   }
   const std::string temporary = path + kTemporary;
   if (s.ok() && to.stub) {
-    s = WriteStub(temporary, to, /*durable=*/true);
+    s = WriteStub(temporary, to);
   }
   TEST_SYNC_POINT("TieredFileSystem::Swap:BeforeRename");
   if (s.ok()) {

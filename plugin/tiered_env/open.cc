@@ -136,8 +136,8 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     }
     s = s.IsNotFound() ? IOStatus::OK() : s;
     if (!s.ok()) {  // RocksDB has more to say about it
-      ROCKS_LOG_WARN(InfoLog(), "tiered_env: cannot read the MANIFEST of %s: %s",
-                     directory.c_str(), s.ToString().c_str());
+      ROCKS_LOG_WARN(InfoLog(), "tiered_env: cannot read the MANIFEST of %s: %s", directory.c_str(),
+                     s.ToString().c_str());
       s = IOStatus::OK();
     }
   }

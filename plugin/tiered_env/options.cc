@@ -14,8 +14,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
   static const std::unordered_map<std::string, OptionTypeInfo> types = {
       {"tiers", NestedText(offsetof(Options, tiers))},
       {"placement", NestedText(offsetof(Options, placement))},
-      {"mover_bytes_per_second",
-       {offsetof(Options, mover_bytes_per_second), OptionType::kUInt64T}},
+      {"mover_bytes_per_second", {offsetof(Options, mover_bytes_per_second), OptionType::kUInt64T}},
       {"mover", {offsetof(Options, mover), OptionType::kBoolean}},
   };
   return types;

@@ -104,7 +104,7 @@ IOStatus TieredWriter::Open(const Place& place) const {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = place.fs()->NewWritableFile(place.path, options_, &file, nullptr);
   if (s.ok() && place.stub) {
-    s = fs_->WriteStub(path_, place, /*durable=*/false);
+    s = fs_->WriteStub(path_, place, &stub_);
   }
   if (!s.ok()) {
     return s;
@@ -149,6 +149,10 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
       break;
     }
     s = Spill(s);
+    start_ = s;
+  }
+  if (!s.ok() && file_ != nullptr) {
+    fs_->ReportFailure(place_.tier, s);  // whoever tries again shall not come here
   }
   if (s.ok()) {
     place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);
@@ -159,7 +163,8 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
 
 IOStatus TieredWriter::Spill(const IOStatus& reason) {
   const Place before = place_;
-  std::unique_ptr<FSWritableFile> old = std::move(file_);
+  const std::unique_ptr<FSWritableFile> old = std::move(file_);
+  stub_.reset();
   const uint64_t reserved = reserved_;
   const bool direct = old->use_direct_io();
   IOStatus s = old->Flush(IOOptions(), nullptr);
@@ -169,21 +174,17 @@ IOStatus TieredWriter::Spill(const IOStatus& reason) {
   }
   const Place source = place_;
   if (s.ok()) {
-    start_ = StartIn(before.tier);
-    s = start_;
+    s = StartIn(before.tier);
   }
   if (s.ok() && file_->use_direct_io() != direct) {
-    s = start_ = reason;  // whoever writes has laid out its buffers
+    s = reason;  // whoever writes has laid out its buffers
   }
   if (s.ok()) {
-    s = start_ = TieredFileSystem::Copy(source, size_, file_.get());
+    s = TieredFileSystem::Copy(source, size_, file_.get());
   }
-  if (old != nullptr) {
-    old->Close(IOOptions(), nullptr).PermitUncheckedError();
-  }
+  old->Close(IOOptions(), nullptr).PermitUncheckedError();
   before.tier->Release(reserved);
   source.fs()->DeleteFile(source.path, IOOptions(), nullptr).PermitUncheckedError();
-  stub_is_durable_ = false;
   return s;
 }
 
@@ -231,6 +232,7 @@ IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
   }
   IOStatus closed = file_->Close(options, dbg);
   file_.reset();
+  stub_.reset();
   if (!counts()) {
     return s.ok() ? closed : s;
   }
@@ -257,15 +259,17 @@ IOStatus TieredWriter::Flush(const IOOptions& options, IODebugContext* dbg) {
 }
 
 template <typename SyncFile>
-IOStatus TieredWriter::SyncAll(const IOOptions& /*options*/, IODebugContext* /*dbg*/,
-                               const SyncFile& sync) {
+IOStatus TieredWriter::SyncAll(const SyncFile& sync) {
   IOStatus s = Start();
   if (s.ok()) {
     s = sync();
   }
-  if (s.ok() && place_.stub && !stub_is_durable_) {
-    s = fs_->WriteStub(path_, place_, /*durable=*/true);
-    stub_is_durable_ = s.ok();
+  if (s.ok() && stub_ != nullptr) {
+    s = stub_->Sync(IOOptions(), nullptr);
+    if (s.ok()) {
+      s = stub_->Close(IOOptions(), nullptr);
+      stub_.reset();
+    }
   }
   if (s.ok() && content_ == Content::kMeta) {
     fs_->Changed(database_);
@@ -274,11 +278,11 @@ IOStatus TieredWriter::SyncAll(const IOOptions& /*options*/, IODebugContext* /*d
 }
 
 IOStatus TieredWriter::Sync(const IOOptions& options, IODebugContext* dbg) {
-  return SyncAll(options, dbg, [&] { return file_->Sync(options, dbg); });
+  return SyncAll([&] { return file_->Sync(options, dbg); });
 }
 
 IOStatus TieredWriter::Fsync(const IOOptions& options, IODebugContext* dbg) {
-  return SyncAll(options, dbg, [&] { return file_->Fsync(options, dbg); });
+  return SyncAll([&] { return file_->Fsync(options, dbg); });
 }
 
 IOStatus TieredWriter::RangeSync(uint64_t offset, uint64_t bytes, const IOOptions& options,

@@ -34,8 +34,7 @@ class TieredWriter : public FSWritableFile {
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             IODebugContext* dbg) override;
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
-                            const DataVerificationInfo& verification,
-                            IODebugContext* dbg) override;
+                            const DataVerificationInfo& verification, IODebugContext* dbg) override;
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override;
   IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
   IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override;
@@ -69,7 +68,7 @@ class TieredWriter : public FSWritableFile {
   // Goes on in the next tier that has room, with a copy of what was written.
   IOStatus Spill(const IOStatus& reason);
   template <typename SyncFile>
-  IOStatus SyncAll(const IOOptions& options, IODebugContext* dbg, const SyncFile& sync);
+  IOStatus SyncAll(const SyncFile& sync);
 
   TieredFileSystem* const fs_;
   const std::shared_ptr<Database> database_;
@@ -82,11 +81,11 @@ class TieredWriter : public FSWritableFile {
   mutable IOStatus start_;
   mutable Place place_;
   mutable std::unique_ptr<FSWritableFile> file_;
-  mutable uint64_t reserved_ = 0;  // bytes of the tier's budget
+  mutable std::unique_ptr<FSWritableFile> stub_;  // until it is durable
+  mutable uint64_t reserved_ = 0;                 // bytes of the tier's budget
   mutable std::vector<bool> tried_;
 
   uint64_t size_ = 0;
-  bool stub_is_durable_ = false;
   bool closed_ = false;
 };
 

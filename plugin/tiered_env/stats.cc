@@ -11,8 +11,7 @@ namespace tiered_env {
 namespace {
 
 Status FindFs(FileSystem* fs, TieredFileSystem** result) {
-  *result = fs != nullptr ? const_cast<TieredFileSystem*>(fs->CheckedCast<TieredFileSystem>())
-                          : nullptr;
+  *result = fs != nullptr ? fs->CheckedCast<TieredFileSystem>() : nullptr;
   return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
 }
 
@@ -35,7 +34,7 @@ std::string TieredStats::ToJson() const {
   for (const TieredTierStats& tier : tiers) {
     json += (json.empty() ? "{\"" : ",\"") + tier.name + "\":{";
     std::string separator;
-#define X(name, unit, description)                                                       \
+#define X(name, unit, description)                                  \
   json += separator + "\"" #name "\":" + std::to_string(tier.name); \
   separator = ",";
     TIERED_TIER_STATS(X)

@@ -26,8 +26,7 @@ class Survey {
     bool lost = false;  // there is a stub, and no file
   };
 
-  Survey(TieredFileSystem* fs, std::string directory)
-      : fs_(fs), directory_(std::move(directory)) {}
+  Survey(TieredFileSystem* fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
 
   IOStatus Run();
 

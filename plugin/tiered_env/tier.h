@@ -46,9 +46,7 @@ class Tier {
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
   // Whether new files may be put there: not for a while after a failure.
-  bool usable() const {
-    return Now() >= usable_from_.load(std::memory_order_relaxed);
-  }
+  bool usable() const { return Now() >= usable_from_.load(std::memory_order_relaxed); }
   // Returns false if that was known.
   bool Failed() {
     errors.fetch_add(1, std::memory_order_relaxed);

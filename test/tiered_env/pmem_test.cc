@@ -49,8 +49,7 @@ class PmemTest : public testing::Test {
   PmemTest() : folder_(rocktier::NewFolder()), path_(folder_ + "/file") {}
 
   void SetUp() override {
-    const IOStatus s =
-        NewPmemFileSystem(FileSystem::Default(), folder_, &fs_, &persistent_);
+    const IOStatus s = NewPmemFileSystem(FileSystem::Default(), folder_, &fs_, &persistent_);
     if (s.IsNotSupported()) {
       GTEST_SKIP() << s.ToString();
     }
@@ -201,8 +200,7 @@ TEST_F(PmemTest, AgreesWithAString) {
     std::string scratch(n, 'x');
     Slice slice;
     ASSERT_OK(old->Read(offset, n, IOOptions(), &slice, scratch.data(), nullptr));
-    ASSERT_EQ(slice.ToString(),
-              offset > expected.size() ? "" : expected.substr(offset, n));
+    ASSERT_EQ(slice.ToString(), offset > expected.size() ? "" : expected.substr(offset, n));
   };
   for (int step = 0; step < 3000; ++step) {
     SCOPED_TRACE(step);
