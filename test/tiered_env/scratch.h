@@ -15,7 +15,7 @@ namespace rocktier {
 // A folder of its own for each test.
 inline std::string NewFolder() {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-  std::string name = std::string(test->test_suite_name()) + "." + test->name();
+  std::string name = std::string(test->test_case_name()) + "." + test->name();
   for (char& c : name) {
     c = c == '/' ? '_' : c;
   }
