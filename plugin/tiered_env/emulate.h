@@ -40,11 +40,11 @@ class SlowDevice {
 
 // `target` with the limits of `emulation`, which all files of the result share. Reads, writes and syncs are
 // waited for when they are done; asynchronous reads are done at submission. Operations on names cost
-// nothing. A wait is as exact as the operating system's sleep; what is overslept is made up for later
-// by up to a millisecond. `clock` is for tests.
+// nothing. Waits are exact to some microseconds on an idle processor; what is overslept of the limits of iops
+// and bandwidth is made up for later, by up to a millisecond. `clock` is for tests.
 std::shared_ptr<FileSystem> NewEmulatedFileSystem(
     const std::shared_ptr<FileSystem>& target, const Emulation& emulation,
-    const std::shared_ptr<SystemClock>& clock = SystemClock::Default());
+    const std::shared_ptr<SystemClock>& clock = nullptr);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/head.h"
 #include "rocksdb/file_system.h"
 
@@ -60,6 +61,13 @@ class PmemRandomAccessFile : public FSRandomAccessFile {
     return IOStatus::OK();
   }
   IOStatus InvalidateCache(size_t, size_t) override { return IOStatus::OK(); }
+#ifdef TIERED_HAS_FILE_SIZE_OF_READER
+  IOStatus GetFileSize(uint64_t* result) override {
+    IOStatus s = Refresh();
+    *result = length_.load(std::memory_order_acquire);
+    return s;
+  }
+#endif
 
  private:
   PmemRandomAccessFile(const std::string& path, Descriptor fd, bool zero_copy)
