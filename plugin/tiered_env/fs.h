@@ -144,6 +144,7 @@ class TieredFileSystem : public FileSystemWrapper {
   // Calls use(place) for a file, again if it was moved meanwhile.
   template <typename UsePlace>
   IOStatus WithPlace(const std::string& path, const UsePlace& use);
+  bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
   void NoteNew(const std::string& path, Tier* tier);
@@ -170,6 +171,7 @@ class TieredFileSystem : public FileSystemWrapper {
   std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
 
   TieredOptions options_;
+  std::string prepared_;              // options_ at the last PrepareOptions()
   Policy policy_;                     // constant after PrepareOptions()
   std::unique_ptr<Folders> folders_;  // as well
   std::unique_ptr<Mover> mover_;      // null: files are not moved
@@ -182,7 +184,7 @@ class TieredFileSystem : public FileSystemWrapper {
   std::map<FileLock*, std::string> locked_;
   InfoLogs info_logs_;  // by path
 
-  std::mutex readers_mutex_;
+  mutable std::mutex readers_mutex_;
   // All below: guarded by readers_mutex_.
   std::unordered_multimap<std::string, TieredReader*> readers_;  // by Normalized() path
   uint64_t switches_ = 0;

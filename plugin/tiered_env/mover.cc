@@ -70,10 +70,10 @@ void Mover::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_) {
     if (due_.empty()) {
-      if (!later_.empty() && changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
-        due_.swap(later_);
-      } else if (later_.empty()) {
+      if (later_.empty()) {
         changed_.wait(lock);
+      } else if (changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
+        due_.merge(later_);
       }
       continue;
     }

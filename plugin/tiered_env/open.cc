@@ -37,6 +37,11 @@ Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<Fil
   return s;
 }
 
+std::string Setup(const TieredOptions& options) {
+  return options.tiers + '\n' + options.placement + '\n' +
+         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover);
+}
+
 std::string Join(const std::vector<std::string>& names) {
   std::string result;
   for (const std::string& name : names) {
@@ -52,10 +57,22 @@ TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
   RegisterOptions(&options_, &OptionTypes());
 }
 
+bool TieredFileSystem::InUse() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> readers_lock(readers_mutex_);
+  return !databases_.empty() || !readers_.empty();
+}
+
 TieredFileSystem::~TieredFileSystem() { mover_.reset(); }
 
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
+  if (s.ok() && prepared_ == Setup(options_)) {
+    return s;  // what is in use must stay
+  }
+  if (s.ok() && InUse()) {
+    return Status::InvalidArgument("TieredFileSystem", "is in use, its options cannot be changed");
+  }
   std::vector<TierOptions> tiers;
   if (s.ok()) {
     s = ParseTiers(options_.tiers, &tiers);
@@ -75,6 +92,8 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   if (!s.ok()) {
     return s;
   }
+  mover_.reset();
+  prepared_ = Setup(options_);
   policy_ = std::move(policy);
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
   if (options_.mover && policy_.tiers.size() > 1) {
