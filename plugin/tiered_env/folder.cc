@@ -40,7 +40,7 @@ IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result)
 IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (s.IsNotFound() || s.IsPathNotFound()) {
+  if (IsMissing(s)) {
     return IOStatus::OK();
   }
   for (const std::string& name : names) {
@@ -107,7 +107,7 @@ IOStatus Folders::Load(const std::string& directory, Folder** result) {
   }
   Identity identity;
   IOStatus s = ReadIdentity(target_, directory + "/" + kIdentityName, &identity);
-  if (s.IsPathNotFound()) {
+  if (IsMissing(s)) {
     return IOStatus::NotFound(directory, "has nothing in tiers");
   }
   if (s.ok()) {
@@ -195,6 +195,7 @@ void Folders::Touch(const std::string& directory, const Tier& tier) {
 }
 
 IOStatus Folders::Sync(const std::string& directory) {
+  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
   std::string name;
   std::set<int> dirty;
   {

@@ -69,6 +69,8 @@ class Folders {
   FileSystem* const target_;
   const Tiers& tiers_;
 
+  std::mutex sync_mutex_;  // one Sync() at a time: what another one makes durable is not yet so
+
   std::mutex mutex_;
   // All below: guarded by mutex_.
   std::map<std::string, Folder> folders_;  // by directory
@@ -81,6 +83,8 @@ IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::stri
 IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
 // Makes the names in a directory durable.
 IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
+
+inline bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
 inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
 

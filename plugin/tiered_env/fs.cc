@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/sink.h"
 #include "plugin/tiered_env/source.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -16,8 +17,6 @@ namespace tiered_env {
 namespace {
 
 constexpr int kMostTries = 8;  // of a file that is moved again and again while it is opened
-
-bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
 // Files that are always at home, and never looked at for being a stub.
 bool IsNeverStub(const std::string& base) {
@@ -66,29 +65,28 @@ IOStatus TieredFileSystem::Resolve(const std::string& path, Place* place) {
   return s;
 }
 
+// Also after a success at home: what was opened there might be the stub of a file that has just gone.
 template <typename UsePlace>
 IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& use) {
   Place place;
   IOStatus s = Resolve(path, &place);
   for (int i = 0; s.ok() && i < kMostTries; i++) {
-    s = use(place);
-    if (s.ok() || !IsMissing(s)) {
-      return s;
+    TEST_SYNC_POINT_CALLBACK("TieredFileSystem::WithPlace:Resolved",
+                             const_cast<std::string*>(&path));
+    IOStatus used = use(place);
+    if (!IsMissing(used) && (place.stub || !used.ok())) {
+      return used;
     }
     Place again;
-    IOStatus resolved = Resolve(path, &again);
-    if (!resolved.ok()) {
-      return resolved;
-    }
-    if (again.path == place.path) {
+    s = Resolve(path, &again);
+    if (s.ok() && again.path == place.path) {
       return place.stub ? IOStatus::PathNotFound(
                               path, "is lost: " + place.tier->ToString() + " has no " + place.path)
-                        : s;
+                        : used;
     }
     place = again;
-    s = IOStatus::OK();
   }
-  return s;
+  return s.ok() ? IOStatus::Busy(path, "is moved too often") : s;
 }
 
 IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -102,19 +100,30 @@ IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const File
 IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                                std::unique_ptr<FSRandomAccessFile>* result,
                                                IODebugContext* dbg) {
+  uint64_t switches;
+  {
+    std::lock_guard<std::mutex> lock(readers_mutex_);
+    switches = switches_;
+  }
+  Tier* tier = nullptr;
+  IOStatus s = WithPlace(path, [&](const Place& place) {
+    tier = place.tier;
+    return place.fs()->NewRandomAccessFile(place.path, options, result, dbg);
+  });
   uint64_t number;
   const Content content = ContentOf(path, &number);
-  return WithPlace(path, [&](const Place& place) {
-    IOStatus s = place.fs()->NewRandomAccessFile(place.path, options, result, dbg);
-    if (s.ok() && (content == Content::kTable || content == Content::kBlob)) {
-      auto reader =
-          std::make_unique<TieredReader>(this, path, options, place.tier, std::move(*result));
-      std::lock_guard<std::mutex> lock(readers_mutex_);
-      readers_.emplace(path, reader.get());
-      *result = std::move(reader);
-    }
+  if (!s.ok() || (content != Content::kTable && content != Content::kBlob)) {
     return s;
-  });
+  }
+  auto reader =
+      std::make_unique<TieredReader>(this, Normalized(path), options, tier, std::move(*result));
+  std::lock_guard<std::mutex> lock(readers_mutex_);
+  readers_.emplace(reader->path(), reader.get());
+  if (switches != switches_) {
+    SwitchReader(reader.get());  // the switch may have been of this file
+  }
+  *result = std::move(reader);
+  return s;
 }
 
 void TieredFileSystem::Closed(TieredReader* reader) {
@@ -131,16 +140,19 @@ void TieredFileSystem::Closed(TieredReader* reader) {
 // A reader cannot be destroyed meanwhile: it would have to come past Closed().
 void TieredFileSystem::SwitchReaders(const std::string& path) {
   std::lock_guard<std::mutex> lock(readers_mutex_);
-  const auto range = readers_.equal_range(path);
-  Place place;
-  if (range.first == range.second || !Resolve(path, &place).ok()) {
-    return;
-  }
+  switches_++;
+  const auto range = readers_.equal_range(Normalized(path));
   for (auto it = range.first; it != range.second; ++it) {
-    std::unique_ptr<FSRandomAccessFile> file;
-    if (place.fs()->NewRandomAccessFile(place.path, it->second->options(), &file, nullptr).ok()) {
-      it->second->Switch(place.tier, std::move(file));
-    }
+    SwitchReader(it->second);
+  }
+}
+
+void TieredFileSystem::SwitchReader(TieredReader* reader) {
+  Place place;
+  std::unique_ptr<FSRandomAccessFile> file;
+  if (Resolve(reader->path(), &place).ok() &&
+      place.fs()->NewRandomAccessFile(place.path, reader->options(), &file, nullptr).ok()) {
+    reader->Switch(place.tier, std::move(file));
   }
 }
 
@@ -151,7 +163,7 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
   const Content content = ContentOf(path, &number);
   Place old;
   IOStatus s = Resolve(path, &old);
-  if (s.ok() && old.stub) {
+  if (s.IsCorruption() || (s.ok() && old.stub)) {
     s = DeleteFile(path, options.io_options, dbg);
   }
   if (!s.ok()) {
@@ -357,7 +369,10 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
   } else if (database != nullptr) {
     database->Remove(BaseOf(from));
   }
-  return replaced.stub ? DeletePlace(to, replaced) : s;
+  if (replaced.stub) {  // what was there must not be lost before the name is another's for good
+    s = SyncDirectory(target_.get(), DirectoryOf(to));
+  }
+  return s.ok() && replaced.stub ? DeletePlace(to, replaced) : s;
 }
 
 // A directory's folders are those of the directories in it, too: archive, lost.

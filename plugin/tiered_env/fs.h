@@ -125,13 +125,13 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // --- For the mover and for tools. ---
 
-  // Puts a file into another tier, of whose budget the caller has taken the bytes. Aborted if it is not
-  // where it was, any more. A crash leaves it in one of the two, whole.
+  // Puts a file into another tier. Aborted if it is not where it was, any more, NoSpace if there is no room.
+  // A crash leaves it in one of the two, whole.
   IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter);
   void WaitForMoves();
 
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);
-  void ReportFailure(Tier* tier, const IOStatus& reason);
+  void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason);
   void ReportMove(const std::string& path, const Database::Misplaced& file, const IOStatus& result);
   // A reader is being destroyed.
   void Closed(TieredReader* reader);
@@ -139,9 +139,12 @@ class TieredFileSystem : public FileSystemWrapper {
   void AddStats(TieredStats* stats);
 
  private:
+  using InfoLogs = std::map<std::string, std::weak_ptr<Logger>>;
+
   // Calls use(place) for a file, again if it was moved meanwhile.
   template <typename UsePlace>
   IOStatus WithPlace(const std::string& path, const UsePlace& use);
+  bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
   void NoteNew(const std::string& path, Tier* tier);
@@ -151,15 +154,24 @@ class TieredFileSystem : public FileSystemWrapper {
   bool BelongsTo(const Place& place, const std::string& directory);
   // Deletes what a stub that is gone stood for.
   IOStatus DeletePlace(const std::string& path, const Place& place);
-  IOStatus Swap(const std::string& path, const Place& from, const Place& to);
+  IOStatus MoveInto(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
+                    bool* swapped);
+  IOStatus CheckRoom(const Place& place, uint64_t bytes);
+  IOStatus Swap(const std::string& path, const Place& from, const Place& to, bool* swapped);
   IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
                      const std::atomic<bool>* stop);
   void SwitchReaders(const std::string& path);
+  // Requires readers_mutex_.
+  void SwitchReader(TieredReader* reader);
+  // Requires mutex_.
+  InfoLogs::const_iterator FindInfoLog(const std::string& directory) const;
   IOStatus Open(const std::string& directory, std::shared_ptr<Database>* result);
   IOStatus CheckTiers(const std::string& directory, const Survey& survey);
-  std::shared_ptr<Logger> InfoLog() const;
+  // Null if the database in the directory has none of ours.
+  std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
 
   TieredOptions options_;
+  std::string prepared_;              // options_ at the last PrepareOptions()
   Policy policy_;                     // constant after PrepareOptions()
   std::unique_ptr<Folders> folders_;  // as well
   std::unique_ptr<Mover> mover_;      // null: files are not moved
@@ -170,10 +182,12 @@ class TieredFileSystem : public FileSystemWrapper {
   // All below: guarded by mutex_.
   std::map<std::string, std::shared_ptr<Database>> databases_;  // by directory
   std::map<FileLock*, std::string> locked_;
-  std::weak_ptr<Logger> info_log_;  // of the database that was opened last
+  InfoLogs info_logs_;  // by path
 
-  std::mutex readers_mutex_;
-  std::unordered_multimap<std::string, TieredReader*> readers_;  // guarded by readers_mutex_
+  mutable std::mutex readers_mutex_;
+  // All below: guarded by readers_mutex_.
+  std::unordered_multimap<std::string, TieredReader*> readers_;  // by Normalized() path
+  uint64_t switches_ = 0;
 };
 
 // The tiers for a file that belongs to `first`: that one, those after it, home.

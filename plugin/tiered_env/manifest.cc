@@ -26,7 +26,7 @@ Manifest::~Manifest() = default;
 
 IOStatus Manifest::ReadCurrent(std::string* name) const {
   IOStatus s = ReadSmallFile(fs_, directory_ + "/CURRENT", kMostOfCurrent, name);
-  if (s.IsPathNotFound()) {
+  if (IsMissing(s)) {
     return IOStatus::NotFound(directory_, "has no database");
   }
   if (s.ok() && !name->empty() && name->back() == '\n') {

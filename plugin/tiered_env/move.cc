@@ -19,8 +19,12 @@ namespace {
 
 constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
 
-void Wait(RateLimiter* limiter, size_t bytes) {
-  while (limiter != nullptr && bytes > 0) {
+bool IsSet(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+void Wait(RateLimiter* limiter, size_t bytes, const std::atomic<bool>* stop) {
+  while (limiter != nullptr && bytes > 0 && !IsSet(stop)) {
     const size_t part =
         std::min<size_t>(bytes, static_cast<size_t>(limiter->GetSingleBurstBytes()));
     limiter->Request(static_cast<int64_t>(part), Env::IO_LOW, nullptr, RateLimiter::OpType::kWrite);
@@ -92,7 +96,7 @@ IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile
   for (uint64_t done = 0; s.ok() && done < size;) {
     const auto wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, size - done));
     size_t got = 0;
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+    if (IsSet(stop)) {
       return IOStatus::Aborted(from.path, "is no longer copied");
     }
     while (s.ok() && got < wanted) {
@@ -108,7 +112,7 @@ IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile
       }
       got += bytes.size();
     }
-    Wait(limiter, got);
+    Wait(limiter, got, stop);
     if (s.ok()) {
       s = AppendChunk(to, done, Slice(buffer.BufferStart(), got));
     }
@@ -157,8 +161,11 @@ IOStatus TieredFileSystem::CopyToNew(const Place& from, uint64_t size, const Pla
   return s;
 }
 
-// What stood under the name must be where it was; afterwards the name stands for the copy.
-IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, const Place& to) {
+// What stood under the name must be where it was; afterwards the name stands for the copy. An error with
+// *swapped: both must be kept until the database is opened again, for one or the other will be named.
+IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, const Place& to,
+                                bool* swapped) {
+  *swapped = false;
   Place now;
   IOStatus s = Resolve(path, &now);
   if (s.ok() && (now.path != from.path || now.tier != from.tier)) {
@@ -175,19 +182,50 @@ IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, cons
   TEST_SYNC_POINT("TieredFileSystem::Swap:BeforeRename");
   if (s.ok()) {
     s = target_->RenameFile(temporary, path, IOOptions(), nullptr);
+    // A rename that failed may have happened.
+    *swapped = s.ok() || !Resolve(path, &now).ok() || now.path != from.path;
   }
   TEST_SYNC_POINT("TieredFileSystem::Swap:AfterRename");
-  // Should this fail, both copies are kept until the database is opened again.
   return s.ok() ? SyncDirectory(target_.get(), DirectoryOf(path)) : s;
+}
+
+// Before it is known by the copy.
+IOStatus TieredFileSystem::CheckRoom(const Place& place, uint64_t bytes) {
+  uint64_t free;
+  IOStatus s = target_->GetFreeSpace(DirectoryOf(place.path), IOOptions(), &free, nullptr);
+  return s.ok() && free < bytes ? IOStatus::NoSpace(place.path, "the tier's device is full")
+                                : IOStatus::OK();
 }
 
 IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplaced& file,
                                     RateLimiter* limiter) {
+  if (!file.to->Reserve(file.size)) {
+    return IOStatus::NoSpace(file.base, "is beyond the budget of " + file.to->ToString());
+  }
+  bool swapped = false;
+  IOStatus s = MoveInto(database, file, limiter, &swapped);
+  if (!swapped) {
+    file.to->Release(file.size);
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplaced& file,
+                                    RateLimiter* limiter, bool* swapped) {
   const std::string path = database->directory() + "/" + file.base;
   Place from;
   IOStatus s = Resolve(path, &from);
   if (s.ok() && from.tier != file.from) {
     s = IOStatus::Aborted(path, "is not where it was");
+  }
+  uint64_t size = 0;
+  if (s.ok()) {
+    s = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
+    s = IsMissing(s) ? IOStatus::Aborted(path, "is gone") : s;
+  }
+  if (s.ok() && size != file.size) {
+    s = IOStatus::Corruption(
+        path, "has " + std::to_string(size) + " bytes instead of " + std::to_string(file.size));
   }
   Place to;
   if (s.ok()) {
@@ -199,28 +237,33 @@ IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplace
   if (!to.stub) {
     to.path = path + kTemporary;
   }
+  s = CheckRoom(to, size);
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeCopy");
-  s = CopyToNew(from, file.size, to, limiter, &database->closing);
+  if (s.ok()) {
+    s = CopyToNew(from, size, to, limiter, &database->closing);
+    if (s.IsNoSpace()) {
+      ReportFailure(path, file.to, s);
+    }
+  }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterCopy");
   if (s.ok()) {
     s = folders_->Sync(database->directory());
   }
-  bool swapped = false;
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(names_mutex_);
-    s = Swap(path, from, to);
-    if (s.ok()) {
-      swapped = true;
+    s = Swap(path, from, to, swapped);
+    if (*swapped) {
       database->Add(file.base, file.to, file.size);
     }
   }
-  if (!swapped) {
+  if (!*swapped) {
     to.fs()->DeleteFile(to.path, IOOptions(), nullptr).PermitUncheckedError();
+    target_->DeleteFile(path + kTemporary, IOOptions(), nullptr).PermitUncheckedError();
     return s;
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeDelete");
   SwitchReaders(path);
-  if (from.stub) {
+  if (s.ok() && from.stub) {
     DeletePlace(path, from).PermitUncheckedError();  // else it is found when the database is opened
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterDelete");
@@ -229,15 +272,15 @@ IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplace
 
 void TieredFileSystem::ReportSpill(const std::string& path, Tier& wanted, const Tier& got) {
   wanted.spills.fetch_add(1, std::memory_order_relaxed);
-  const std::shared_ptr<Logger> info_log = InfoLog();
+  const std::shared_ptr<Logger> info_log = InfoLog(DirectoryOf(path));
   ROCKS_LOG_INFO(info_log, "tiered_env: %s goes to %s: no room in %s", path.c_str(),
                  got.ToString().c_str(), wanted.ToString().c_str());
 }
 
-void TieredFileSystem::ReportFailure(Tier* tier, const IOStatus& reason) {
+void TieredFileSystem::ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) {
   const bool is_news = tier->Failed();
   if (is_news) {
-    const std::shared_ptr<Logger> info_log = InfoLog();
+    const std::shared_ptr<Logger> info_log = InfoLog(DirectoryOf(path));
     ROCKS_LOG_WARN(info_log, "tiered_env: no new files for %s for a while: %s",
                    tier->ToString().c_str(), reason.ToString().c_str());
   }
@@ -245,7 +288,7 @@ void TieredFileSystem::ReportFailure(Tier* tier, const IOStatus& reason) {
 
 void TieredFileSystem::ReportMove(const std::string& path, const Database::Misplaced& file,
                                   const IOStatus& result) {
-  const std::shared_ptr<Logger> info_log = InfoLog();
+  const std::shared_ptr<Logger> info_log = InfoLog(DirectoryOf(path));
   if (result.ok()) {
     file.to->moves.fetch_add(1, std::memory_order_relaxed);
     file.to->moved_bytes.fetch_add(file.size, std::memory_order_relaxed);
@@ -255,7 +298,7 @@ void TieredFileSystem::ReportMove(const std::string& path, const Database::Mispl
     ROCKS_LOG_INFO(info_log, "tiered_env: moved %s, %llu bytes, level %d, from %s to %s: %s",
                    path.c_str(), static_cast<unsigned long long>(file.size), file.level,
                    file.from->ToString().c_str(), file.to->ToString().c_str(), why);
-  } else if (!result.IsAborted()) {
+  } else if (!result.IsAborted() && !result.IsNoSpace()) {
     file.to->errors.fetch_add(1, std::memory_order_relaxed);
     ROCKS_LOG_WARN(info_log, "tiered_env: cannot move %s to %s: %s", path.c_str(),
                    file.to->ToString().c_str(), result.ToString().c_str());

@@ -70,10 +70,10 @@ void Mover::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_) {
     if (due_.empty()) {
-      if (!later_.empty() && changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
-        due_.swap(later_);
-      } else if (later_.empty()) {
+      if (later_.empty()) {
         changed_.wait(lock);
+      } else if (changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
+        due_.merge(later_);
       }
       continue;
     }
@@ -90,47 +90,70 @@ void Mover::Run() {
   }
 }
 
+// What changes places with each other in tiers that are full goes by home.
+bool Mover::Choose(const Database& database, const std::set<std::string>& failed,
+                   std::set<std::string>* detours, Misplaced* next) const {
+  const Policy& policy = fs_->policy();
+  std::vector<Misplaced> files;
+  bool blocked = false;
+  for (const Misplaced& file : database.FindMisplaced(policy)) {
+    if (file.from == file.to) {
+      continue;
+    }
+    if (failed.count(file.base) == 0) {
+      files.push_back(file);
+    }
+    blocked = blocked || !file.to->HasRoom(file.size);
+  }
+  if (files.empty() && blocked) {
+    for (Misplaced file : database.FindMisplaced(policy)) {
+      if (file.from != file.to && file.to != policy.home_tier() &&
+          file.from != policy.home_tier() && detours->count(file.base) == 0) {
+        file.to = policy.home_tier();
+        files.push_back(file);
+      }
+    }
+  }
+  if (files.empty()) {
+    return false;
+  }
+  *next = *std::min_element(files.begin(), files.end(), Before);
+  if (failed.count(next->base) > 0) {
+    detours->insert(next->base);
+  }
+  return true;
+}
+
 bool Mover::Round(const std::shared_ptr<Database>& database) {
   std::set<std::string> failed;
+  std::set<std::string> detours;
   while (!database->closing.load()) {
     IOStatus s = database->Refresh();
     if (!s.ok()) {
       return s.IsNotFound();
     }
-    std::vector<Database::Misplaced> files = database->FindMisplaced(fs_->policy());
-    files.erase(std::remove_if(files.begin(), files.end(),
-                               [&](const Database::Misplaced& file) {
-                                 return file.from == file.to || failed.count(file.base) > 0;
-                               }),
-                files.end());
-    if (files.empty()) {
-      return failed.empty();
+    Misplaced next;
+    if (!Choose(*database, failed, &detours, &next)) {
+      const Tiers& tiers = fs_->policy().tiers;
+      return failed.empty() &&
+             std::all_of(tiers.begin(), tiers.end(), [](const auto& t) { return t->usable(); });
     }
-    const auto next = std::min_element(files.begin(), files.end(), Before);
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stop_) {
         return true;
       }
     }
-    s = Move(database, *next);
+    const bool detour = failed.count(next.base) > 0;
+    s = fs_->MoveFile(database.get(), next, limiter_.get());
+    fs_->ReportMove(database->directory() + "/" + next.base, next, s);
     if (!s.ok()) {
-      failed.insert(next->base);
+      failed.insert(next.base);
+    } else if (detour) {
+      failed.clear();  // there is room where there was none
     }
   }
   return true;
-}
-
-IOStatus Mover::Move(const std::shared_ptr<Database>& database, const Database::Misplaced& file) {
-  IOStatus s = IOStatus::NoSpace();
-  if (file.to->Reserve(file.size)) {
-    s = fs_->MoveFile(database.get(), file, limiter_.get());
-    if (!s.ok()) {
-      file.to->Release(file.size);
-    }
-  }
-  fs_->ReportMove(database->directory() + "/" + file.base, file, s);
-  return s;
 }
 
 }  // namespace tiered_env

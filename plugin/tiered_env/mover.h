@@ -34,9 +34,13 @@ class Mover {
 
  private:
   void Run();
+  using Misplaced = Database::Misplaced;
+
   // False if something is left to be done later.
   bool Round(const std::shared_ptr<Database>& database);
-  IOStatus Move(const std::shared_ptr<Database>& database, const Database::Misplaced& file);
+  // What to do next. False: nothing.
+  bool Choose(const Database& database, const std::set<std::string>& failed,
+              std::set<std::string>* detours, Misplaced* next) const;
 
   TieredFileSystem* const fs_;
   const std::shared_ptr<RateLimiter> limiter_;

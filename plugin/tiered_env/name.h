@@ -40,6 +40,11 @@ inline std::string DirectoryOf(const std::string& path) {
   return end == std::string::npos ? "." : WithoutSlash(path.substr(0, std::max<size_t>(end, 1)));
 }
 
+// The same for all that a file of a database is called.
+inline std::string Normalized(const std::string& path) {
+  return DirectoryOf(path) + "/" + BaseOf(path);
+}
+
 // What a file of a database is by its name, and its number.
 inline Content ContentOf(const std::string& path, uint64_t* number) {
   FileType type;

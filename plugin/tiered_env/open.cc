@@ -37,6 +37,11 @@ Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<Fil
   return s;
 }
 
+std::string Setup(const TieredOptions& options) {
+  return options.tiers + '\n' + options.placement + '\n' +
+         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover);
+}
+
 std::string Join(const std::vector<std::string>& names) {
   std::string result;
   for (const std::string& name : names) {
@@ -52,10 +57,22 @@ TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
   RegisterOptions(&options_, &OptionTypes());
 }
 
+bool TieredFileSystem::InUse() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> readers_lock(readers_mutex_);
+  return !databases_.empty() || !readers_.empty();
+}
+
 TieredFileSystem::~TieredFileSystem() { mover_.reset(); }
 
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
+  if (s.ok() && prepared_ == Setup(options_)) {
+    return s;  // what is in use must stay
+  }
+  if (s.ok() && InUse()) {
+    return Status::InvalidArgument("TieredFileSystem", "is in use, its options cannot be changed");
+  }
   std::vector<TierOptions> tiers;
   if (s.ok()) {
     s = ParseTiers(options_.tiers, &tiers);
@@ -75,6 +92,8 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   if (!s.ok()) {
     return s;
   }
+  mover_.reset();
+  prepared_ = Setup(options_);
   policy_ = std::move(policy);
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
   if (options_.mover && policy_.tiers.size() > 1) {
@@ -96,7 +115,7 @@ std::string TieredFileSystem::GetPrintableOptions() const {
 // A tier that is not there is a mistake in the options, unless it holds files of this database: then what it
 // has is lost, for now, and RocksDB says what it lacks.
 IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey& survey) {
-  const std::shared_ptr<Logger> info_log = InfoLog();
+  const std::shared_ptr<Logger> info_log = InfoLog(directory);
   for (const auto& tier : policy_.tiers) {
     if (tier->is_home()) {
       continue;
@@ -132,19 +151,21 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     s = database->Refresh();
     const bool installed = s.ok();
     if (installed) {
-      survey.DeleteOrphans(*database, InfoLog().get());
+      survey.DeleteOrphans(*database, InfoLog(directory).get());
     }
     s = s.IsNotFound() ? IOStatus::OK() : s;
     if (!s.ok()) {  // RocksDB has more to say about it
-      ROCKS_LOG_WARN(InfoLog(), "tiered_env: cannot read the MANIFEST of %s: %s", directory.c_str(),
-                     s.ToString().c_str());
+      ROCKS_LOG_WARN(InfoLog(directory), "tiered_env: cannot read the MANIFEST of %s: %s",
+                     directory.c_str(), s.ToString().c_str());
       s = IOStatus::OK();
     }
   }
   if (s.ok()) {
     for (const Survey::File& file : survey.files()) {
-      file.place.tier->Take(file.size);
-      database->Add(file.base, file.place.tier, file.size);
+      if (file.counts) {
+        file.place.tier->Take(file.size);
+        database->Add(file.base, file.place.tier, file.size);
+      }
     }
     *result = std::move(database);
   }
@@ -183,6 +204,10 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
     if (it != locked_.end()) {
       database = databases_[it->second];
       databases_.erase(it->second);
+      const auto info_log = FindInfoLog(it->second);  // is about to be closed
+      if (info_log != info_logs_.end()) {
+        info_logs_.erase(info_log);
+      }
       locked_.erase(it);
     }
   }
@@ -197,14 +222,27 @@ IOStatus TieredFileSystem::NewLogger(const std::string& path, const IOOptions& o
   IOStatus s = target_->NewLogger(path, options, result, dbg);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
-    info_log_ = *result;
+    info_logs_[path] = *result;
   }
   return s;
 }
 
-std::shared_ptr<Logger> TieredFileSystem::InfoLog() const {
+std::shared_ptr<Logger> TieredFileSystem::InfoLog(const std::string& directory) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return info_log_.lock();
+  const auto it = FindInfoLog(directory);
+  return it == info_logs_.end() ? nullptr : it->second.lock();
+}
+
+// In the directory, or in a db_log_dir with a name that has the directory in it.
+TieredFileSystem::InfoLogs::const_iterator TieredFileSystem::FindInfoLog(
+    const std::string& directory) const {
+  std::string absolute;
+  target_->GetAbsolutePath(directory, IOOptions(), &absolute, nullptr).PermitUncheckedError();
+  return std::find_if(info_logs_.begin(), info_logs_.end(), [&](const auto& log) {
+    const std::string folder = DirectoryOf(log.first);
+    return (folder == directory && BaseOf(log.first) == "LOG") ||
+           InfoLogFileName(directory, absolute, folder) == log.first;
+  });
 }
 
 void TieredFileSystem::AddStats(TieredStats* stats) {

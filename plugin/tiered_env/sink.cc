@@ -95,7 +95,7 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
     }
     tier->Release(reserved_);
     reserved_ = 0;
-    fs_->ReportFailure(tier, s);
+    fs_->ReportFailure(path_, tier, s);
   }
   return s;
 }
@@ -105,6 +105,10 @@ IOStatus TieredWriter::Open(const Place& place) const {
   IOStatus s = place.fs()->NewWritableFile(place.path, options_, &file, nullptr);
   if (s.ok() && place.stub) {
     s = fs_->WriteStub(path_, place, &stub_);
+    if (!s.ok()) {
+      stub_.reset();
+      place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+    }
   }
   if (!s.ok()) {
     return s;
@@ -152,7 +156,7 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
     start_ = s;
   }
   if (!s.ok() && file_ != nullptr) {
-    fs_->ReportFailure(place_.tier, s);  // whoever tries again shall not come here
+    fs_->ReportFailure(path_, place_.tier, s);  // whoever tries again shall not come here
   }
   if (s.ok()) {
     place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);

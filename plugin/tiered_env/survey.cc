@@ -9,6 +9,18 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+bool IsCounted(const std::string& base) {
+  const std::string trash = ".trash";
+  uint64_t number;
+  const Content content =
+      ContentOf(EndsWith(base, trash) ? base.substr(0, base.size() - trash.size()) : base, &number);
+  return content == Content::kTable || content == Content::kBlob;
+}
+
+}  // namespace
+
 IOStatus Survey::Run() { return Look(directory_, /*below=*/false); }
 
 IOStatus Survey::Look(const std::string& directory, bool below) {
@@ -23,7 +35,9 @@ IOStatus Survey::Look(const std::string& directory, bool below) {
     uint64_t number;
     bool is_directory = false;
     if (EndsWith(base, kTemporary)) {
-      temporary_.push_back(path);
+      if (!below) {  // else it may be of a database of its own
+        temporary_.push_back(path);
+      }
     } else if (ContentOf(base, &number) == Content::kOther &&
                target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
                is_directory) {
@@ -59,6 +73,7 @@ IOStatus Survey::LookAt(const std::string& path, const std::string& base, bool b
   }
   s = file.place.fs()->GetFileSize(file.place.path, IOOptions(), &file.size, nullptr);
   file.lost = !s.ok();
+  file.counts = !below && IsCounted(base);
   files_.push_back(std::move(file));
   return IOStatus::OK();
 }
@@ -116,7 +131,12 @@ void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   if (!damaged_.empty()) {
     return;  // they may stand for what seems to be orphaned
   }
-  for (const Orphan& orphan : Orphans(database)) {
+  const std::vector<Orphan> orphans = Orphans(database);
+  // What was moved to another tier before a crash is named for good by what is named now.
+  if (!orphans.empty() && !SyncDirectory(fs_->target(), directory_).ok()) {
+    return;
+  }
+  for (const Orphan& orphan : orphans) {
     if (orphan.needed) {
       ROCKS_LOG_ERROR(info_log,
                       "tiered_env: the database needs %s, whose stub is lost; "

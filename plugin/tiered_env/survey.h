@@ -24,6 +24,9 @@ class Survey {
     Place place;
     uint64_t size = 0;  // bytes
     bool lost = false;  // there is a stub, and no file
+    // Whether it counts for budgets: an SST or blob file of this directory, deleted ones that are still
+    // in the trash, too.
+    bool counts = false;
   };
 
   Survey(TieredFileSystem* fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}

@@ -11,6 +11,7 @@
 
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/file_system.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -33,25 +34,32 @@ class Tier {
 
   // Takes bytes of the budget; false if there are not so many.
   bool Reserve(uint64_t bytes) {
-    const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
-    if (options_.budget == 0 || before + bytes <= options_.budget) {
-      return true;
-    }
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
+    uint64_t before = used_.load(std::memory_order_relaxed);
+    do {
+      if (options_.budget != 0 && before + bytes > options_.budget) {
+        return false;
+      }
+    } while (!used_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+    return true;
+  }
+  bool HasRoom(uint64_t bytes) const {
+    return options_.budget == 0 || used() + bytes <= options_.budget;
   }
   // Takes bytes that are used already, whatever the budget.
   void Take(uint64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void Release(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  // Whether new files may be put there: not for a while after a failure.
-  bool usable() const { return Now() >= usable_from_.load(std::memory_order_relaxed); }
+  // Whether new files may be put there: not for a while after a failure, unless it is home, the last
+  // resort.
+  bool usable() const { return is_home() || Now() >= usable_from_.load(std::memory_order_relaxed); }
   // Returns false if that was known.
   bool Failed() {
     errors.fetch_add(1, std::memory_order_relaxed);
     const bool known = !usable();
-    usable_from_.store(Now() + kPauseSeconds, std::memory_order_relaxed);
+    int64_t pause = kPauseSeconds;
+    TEST_SYNC_POINT_CALLBACK("Tier::Failed:Pause", &pause);
+    usable_from_.store(Now() + pause, std::memory_order_relaxed);
     return !known;
   }
 

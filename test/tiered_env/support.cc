@@ -7,8 +7,10 @@
 #include <fstream>
 
 #include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/name.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
+#include "test_util/sync_point.h"
 
 namespace rocktier {
 
@@ -28,6 +30,29 @@ TieredTest::TieredTest() {
   db_name_ = folder_ + "/db";
 }
 
+TieredTest::~TieredTest() {
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  db_.reset();
+  if (!HasFailure()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+}
+
+uint64_t Seed() {
+  const char* text = getenv("ROCKTIER_SEED");
+  const uint64_t seed =
+      text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : std::random_device()();
+  printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
+  return seed;
+}
+
+int Rounds(int otherwise) {
+  const char* text = getenv("ROCKTIER_ROUNDS");
+  return text != nullptr && *text != '\0' ? atoi(text) : otherwise;
+}
+
 std::string TieredTest::Tiers(const std::string& fast_more, const std::string& slow_more) const {
   return "fast={path=" + TierPath("fast") + (fast_more.empty() ? "" : ";" + fast_more) +
          "};slow={path=" + TierPath("slow") + (slow_more.empty() ? "" : ";" + slow_more) + "}";
@@ -38,6 +63,15 @@ void TieredTest::NewFs(const std::string& tiers, const std::string& placement,
   db_.reset();
   env_.reset();
   fs_.reset();
+  if (target_ != nullptr) {
+    TieredOptions options;
+    options.tiers = tiers;
+    options.placement = placement;
+    options.mover_bytes_per_second = 0;
+    ASSERT_OK(NewTieredFileSystem(options, target_, &fs_));
+    env_ = NewCompositeEnv(fs_);
+    return;
+  }
   const std::string uri = "id=TieredFileSystem;tiers={" + tiers + "};placement={" + placement +
                           "};mover_bytes_per_second=0" + (more.empty() ? "" : ";" + more);
   ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), uri, &fs_));
@@ -109,6 +143,35 @@ std::map<std::string, int> TieredTest::Census() const {
     result["L" + std::to_string(file.level) + " " + TierOf(file.name.substr(1))]++;
   }
   return result;
+}
+
+void TieredTest::Reopen(const std::string& tiers, const std::string& placement) {
+  NewFs(tiers, placement);
+  Open();
+}
+
+void TieredTest::ExpectUpperInFast() const {
+  for (const auto& [where, count] : Census()) {
+    EXPECT_EQ(where.substr(3), where[1] <= '1' ? "fast" : "slow") << where << ": " << count;
+  }
+}
+
+std::vector<std::string> TieredTest::FilesOf(const std::string& end) const {
+  std::vector<std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+    if (EndsWith(entry.path().filename().string(), end)) {
+      result.push_back(entry.path().filename().string());
+    }
+  }
+  return result;
+}
+
+uint64_t TieredTest::BytesIn(const std::string& tier) const {
+  uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
+    bytes += entry.is_regular_file() && entry.path().filename() != "OWNER" ? entry.file_size() : 0;
+  }
+  return bytes;
 }
 
 size_t TieredTest::FilesIn(const std::string& tier) const {

@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "plugin/tiered_env/tiered_env.h"
@@ -26,22 +28,37 @@ namespace rocktier {
     EXPECT_TRUE(status_.ok()) << status_.ToString();        \
   } while (false)
 
+// Prints why, and ends the test.
+#define ROCKTIER_SKIP(reason)                                \
+  do {                                                       \
+    printf("[ SKIPPED ] %s\n", std::string(reason).c_str()); \
+    return;                                                  \
+  } while (false)
+
+// The seed of a random test: printed; ROCKTIER_SEED sets it.
+uint64_t Seed();
+// How many rounds a random test makes: ROCKTIER_ROUNDS sets it.
+int Rounds(int otherwise);
+
 // A folder of its own for each test, with a database directory and two tiers.
 class TieredTest : public ::testing::Test {
  protected:
   TieredTest();
+  ~TieredTest() override;
 
   // Path of a tier.
   std::string TierPath(const std::string& name) const { return folder_ + "/" + name; }
   // Two tiers, fast and slow, and home after them.
   std::string Tiers(const std::string& fast_more = "", const std::string& slow_more = "") const;
-  // Makes env_ anew, as another process would.
+  // Makes env_ anew, as another process would, over target_ if that is set.
   void NewFs(const std::string& tiers, const std::string& placement, const std::string& more = "");
   // Options with env_ and the listener, for small SSTs.
   ROCKSDB_NAMESPACE::Options DbOptions() const;
   void Open(const ROCKSDB_NAMESPACE::Options& options);
   void Open() { Open(DbOptions()); }
   void Close() { db_.reset(); }
+
+  void Reopen(const std::string& tiers, const std::string& placement);
 
   // Writes random keys, of `keys`, and notes them in model_.
   void Fill(int count, int keys = 20000, size_t value_size = 100);
@@ -54,10 +71,17 @@ class TieredTest : public ::testing::Test {
   std::string TierOf(const std::string& base) const;
   // Levels and tiers of all SSTs: {"L0 fast", 3}...
   std::map<std::string, int> Census() const;
+  // Each SST is where the placement "0..1=fast;2..=slow" wants it.
+  void ExpectUpperInFast() const;
+  // Names of the live files of a kind: ".sst", ".blob"...
+  std::vector<std::string> FilesOf(const std::string& end) const;
+  // Bytes of them in a tier.
+  uint64_t BytesIn(const std::string& tier) const;
   // Files in a tier's folders, all databases together, without those that name owners.
   size_t FilesIn(const std::string& tier) const;
   ROCKSDB_NAMESPACE::tiered_env::TieredTierStats StatsOf(const std::string& tier) const;
 
+  std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> target_;
   std::string folder_;
   std::string db_name_;
   std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> fs_;

@@ -1,0 +1,337 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Errors and unlucky moments.
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "plugin/tiered_env/format.h"
+#include "rocksdb/convenience.h"
+#include "test/tiered_env/hooks.h"
+#include "test/tiered_env/support.h"
+#include "test_util/sync_point.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class TieredFaultTest : public TieredTest {
+ protected:
+  TieredFaultTest() {
+    hooks_ = std::make_shared<HookedFs>();
+    target_ = hooks_;
+  }
+
+  // A database with all SSTs in fast, and the same with a placement by which they leave.
+  void FillFast() {
+    NewFs(Tiers(), "0..=fast");
+    Open();
+    Fill(5000);
+    Settle();
+    Close();
+  }
+
+  std::shared_ptr<HookedFs> hooks_;
+};
+
+TEST_F(TieredFaultTest, ADirectorySyncThatFailsAfterTheSwapLosesNothing) {
+  FillFast();
+  NewFs(Tiers(), "0..=slow");
+  std::atomic<bool> swapped{false};
+  static thread_local bool swapping = false;  // by the mover
+  hooks_->before_rename = [&](const std::string& from, const std::string&) {
+    swapping = Contains(from, ".sst");
+    swapped = swapped || swapping;
+    return IOStatus::OK();
+  };
+  hooks_->before_sync_directory = [&](const std::string& directory) {
+    return swapping && directory == db_name_ ? IOStatus::IOError("injected") : IOStatus::OK();
+  };
+  Options options = DbOptions();
+  options.max_open_files = -1;
+  Open(options);
+  ASSERT_OK(WaitForMoves(fs_.get()));
+  ASSERT_TRUE(swapped);
+  hooks_->before_sync_directory = nullptr;
+  Open();
+  Verify();
+  Settle();
+  EXPECT_EQ(FilesIn("fast"), 0u);
+  Verify();
+}
+
+TEST_F(TieredFaultTest, ARenameThatHappenedAndFailedLosesNothing) {
+  FillFast();
+  NewFs(Tiers(), "0..=slow");
+  hooks_->before_rename = [&](const std::string& from, const std::string& to) {
+    if (Contains(from, ".sst")) {
+      std::filesystem::rename(from, to);
+      return IOStatus::IOError("injected");
+    }
+    return IOStatus::OK();
+  };
+  Open();
+  ASSERT_OK(WaitForMoves(fs_.get()));
+  hooks_->before_rename = nullptr;
+  Verify();
+  Open();
+  Settle();
+  Verify();
+  EXPECT_EQ(FilesIn("fast"), 0u);
+}
+
+// Else power may fail after it, with the old names and without the old files.
+TEST_F(TieredFaultTest, OrphansAreDeletedWhenTheNamesAreDurable) {
+  FillFast();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath("fast"))) {
+    if (Contains(entry.path().filename().string(), ".sst")) {
+      std::filesystem::copy(entry.path(), entry.path().string() + "00");
+      break;
+    }
+  }
+  NewFs(Tiers(), "0..=fast");
+  bool synced = false;
+  bool deleted = false;
+  hooks_->before_sync_directory = [&](const std::string& directory) {
+    synced = synced || directory == db_name_;
+    return IOStatus::OK();
+  };
+  hooks_->before_delete = [&](const std::string& path) {
+    if (Contains(path, TierPath("fast")) && !deleted) {
+      deleted = true;
+      EXPECT_TRUE(synced) << path;
+    }
+    return IOStatus::OK();
+  };
+  Open();
+  EXPECT_TRUE(deleted);
+  Verify();
+}
+
+// What is at home and is opened while it leaves must not be taken for its stub.
+TEST_F(TieredFaultTest, AFileThatLeavesHomeWhileItIsOpened) {
+  NewFs(Tiers(), "");
+  Open();
+  Fill(5000);
+  Settle();
+  const std::string path = db_name_ + "/" + FilesOf(".sst").at(0);
+  Close();
+  const uint64_t real_size = std::filesystem::file_size(path);
+  for (int way = 0; way < 4; way++) {
+    NewFs(Tiers(), "");
+    Open();
+    Settle();
+    ASSERT_EQ(TierOf(path.substr(db_name_.size() + 1)), "home");
+    Close();
+    NewFs(Tiers(), "0..=slow");
+    std::atomic<bool> go{false};
+    std::atomic<bool> gone{false};
+    std::atomic<bool> asked{false};
+    const auto me = std::this_thread::get_id();
+    auto* sync = SyncPoint::GetInstance();
+    sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) {
+      while (!go) {
+        std::this_thread::yield();
+      }
+    });
+    sync->SetCallBack("TieredFileSystem::WithPlace:Resolved", [&](void* argument) {
+      if (std::this_thread::get_id() == me && *static_cast<std::string*>(argument) == path &&
+          !asked.exchange(true)) {
+        go = true;
+        while (TierOf(path.substr(db_name_.size() + 1)) == "home") {
+          std::this_thread::yield();
+        }
+        gone = true;
+      }
+    });
+    Options options = DbOptions();
+    options.skip_checking_sst_file_sizes_on_db_open = true;
+    options.max_open_files = 10;
+    options.skip_stats_update_on_db_open = true;
+    Open(options);
+    sync->EnableProcessing();
+    asked = false;
+    if (way == 0) {
+      uint64_t size = 0;
+      ASSERT_OK(fs_->GetFileSize(path, IOOptions(), &size, nullptr));
+      EXPECT_EQ(size, real_size);
+    } else if (way == 1) {
+      std::unique_ptr<FSSequentialFile> file;
+      ASSERT_OK(fs_->NewSequentialFile(path, FileOptions(), &file, nullptr));
+      std::string buffer(real_size + 1, '\0');
+      Slice bytes;
+      ASSERT_OK(file->Read(buffer.size(), IOOptions(), &bytes, buffer.data(), nullptr));
+      EXPECT_EQ(bytes.size(), real_size);
+    } else if (way == 2) {
+      std::unique_ptr<FSRandomAccessFile> file;
+      ASSERT_OK(fs_->NewRandomAccessFile(path, FileOptions(), &file, nullptr));
+      std::string buffer(real_size, '\0');
+      Slice bytes;
+      ASSERT_OK(file->Read(0, buffer.size(), IOOptions(), &bytes, buffer.data(), nullptr));
+      EXPECT_EQ(bytes.size(), real_size);
+    } else {
+      Verify();
+      go = gone = true;
+    }
+    EXPECT_TRUE(gone);
+    go = true;
+    sync->DisableProcessing();
+    sync->ClearAllCallBacks();
+    ASSERT_OK(WaitForMoves(fs_.get()));
+    Verify();
+    Close();
+  }
+}
+
+// A reader that was opened while the mover was at it must not hold on to what was deleted.
+TEST_F(TieredFaultTest, SpaceOfMovedFilesIsFree) {
+  FillFast();
+  db_name_ += "//";  // what RocksDB calls a file has more slashes than one then
+  NewFs(Tiers(), "0..=slow");
+  Options options = DbOptions();
+  options.max_open_files = -1;
+  Open(options);
+  Verify();
+  Settle();
+  Verify();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    const std::string name = std::filesystem::read_symlink(entry.path(), ignored).string();
+    EXPECT_FALSE(Contains(name, folder_) && Contains(name, "(deleted)")) << name;
+  }
+}
+
+TEST_F(TieredFaultTest, ATornStubIsNoObstacle) {
+  FillFast();
+  std::string damaged = Stub().Encode();
+  damaged[30] ^= 1;
+  std::ofstream(db_name_ + "/000900.sst") << damaged;
+  std::ofstream(db_name_ + "/000901.sst") << damaged.substr(0, 100);
+  NewFs(Tiers(), "0..=fast");
+  std::unique_ptr<FSWritableFile> file;
+  ASSERT_OK(fs_->NewWritableFile(db_name_ + "/000900.sst", FileOptions(), &file, nullptr));
+  ASSERT_OK(file->Close(IOOptions(), nullptr));
+  std::ofstream(db_name_ + "/000900.sst") << damaged;
+  Open();
+  Verify();
+  EXPECT_FALSE(std::filesystem::exists(db_name_ + "/000900.sst"));
+  EXPECT_FALSE(std::filesystem::exists(db_name_ + "/000901.sst"));
+}
+
+// The log of a database that was closed, and not destroyed yet, is closed.
+TEST_F(TieredFaultTest, MovesAfterAnotherDatabaseWasClosed) {
+  FillFast();
+  NewFs(Tiers(), "0..=slow");
+  std::atomic<bool> go{false};
+  auto* sync = SyncPoint::GetInstance();
+  sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) {
+    while (!go) {
+      std::this_thread::yield();
+    }
+  });
+  sync->EnableProcessing();
+  Open();
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
+  ASSERT_OK(other->Close());
+  go = true;
+  ASSERT_OK(WaitForMoves(fs_.get()));
+  EXPECT_GT(StatsOf("slow").moves, 0u);
+  other.reset();
+  Verify();
+  Close();
+  std::ifstream in(db_name_ + "/LOG");
+  const std::string log(std::istreambuf_iterator<char>(in), {});
+  EXPECT_TRUE(Contains(log, "tiered_env: moved"));
+}
+
+TEST_F(TieredFaultTest, ASlowMoverDoesNotHoldUpClosing) {
+  FillFast();
+  NewFs(Tiers(), "0..=slow");
+  TieredOptions slow;
+  slow.tiers = Tiers();
+  slow.placement = "0..=slow";
+  slow.mover_bytes_per_second = 1000;
+  env_.reset();
+  ASSERT_OK(NewTieredFileSystem(slow, hooks_, &fs_));
+  env_ = NewCompositeEnv(fs_);
+  std::atomic<bool> copying{false};
+  auto* sync = SyncPoint::GetInstance();
+  sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) { copying = true; });
+  sync->EnableProcessing();
+  Open();
+  while (!copying) {
+    std::this_thread::yield();
+  }
+  Close();  // 64 KB would take a minute
+  sync->DisableProcessing();
+  NewFs(Tiers(), "0..=fast");
+  Open();
+  Verify();
+  EXPECT_EQ(FilesIn("slow"), 0u);
+}
+
+TEST_F(TieredFaultTest, PreparingAgainChangesNothing) {
+  FillFast();
+  NewFs(Tiers(), "0..=fast");
+  Open();
+  ASSERT_OK(env_->PrepareOptions(ConfigOptions()));
+  Fill(5000);
+  Settle();
+  for (const auto& [where, count] : Census()) {
+    EXPECT_EQ(where.substr(3), "fast");
+  }
+  EXPECT_GT(StatsOf("fast").bytes, 0u);
+  Verify();
+  auto* options = fs_->GetOptions<TieredOptions>();
+  ASSERT_NE(options, nullptr);
+  options->placement = "0..=slow";
+  EXPECT_TRUE(env_->PrepareOptions(ConfigOptions()).IsInvalidArgument());
+}
+
+// One failure at home must not forbid it for long: there is nothing after it.
+TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
+  NewFs(Tiers(), "");
+  Open();
+  Fill(100);
+  std::atomic<int> failures{1};
+  hooks_->before_create = [&](const std::string& path) {
+    IOStatus s = IOStatus::IOError("injected");
+    s.SetRetryable(true);
+    return Contains(path, ".sst") && failures-- > 0 ? s : IOStatus::OK();
+  };
+  EXPECT_FALSE(db_->Flush(FlushOptions()).ok());
+  EXPECT_OK(db_->Resume());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Verify();
+}
+
+// The next tier takes what one that fails does not.
+TEST_F(TieredFaultTest, ATierThatFails) {
+  NewFs(Tiers(), "0..=fast");
+  Open();
+  hooks_->before_create = [&](const std::string& path) {
+    return Contains(path, TierPath("fast")) ? IOStatus::IOError("injected") : IOStatus::OK();
+  };
+  Fill(5000);
+  Settle();
+  for (const auto& [where, count] : Census()) {
+    EXPECT_EQ(where.substr(3), "slow");
+  }
+  EXPECT_GT(StatsOf("fast").errors, 0u);
+  EXPECT_EQ(FilesIn("fast"), 0u);
+  Verify();
+}
+
+}  // namespace
+
+}  // namespace rocktier

@@ -1,0 +1,82 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rocksdb/file_system.h"
+
+namespace rocktier {
+
+// A FileSystem that asks before some of its work: an error is what comes of it then. Set the hooks while
+// nobody works.
+class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
+ public:
+  using IOStatus = ROCKSDB_NAMESPACE::IOStatus;
+  using IOOptions = ROCKSDB_NAMESPACE::IOOptions;
+  using IODebugContext = ROCKSDB_NAMESPACE::IODebugContext;
+
+  HookedFs() : FileSystemWrapper(FileSystem::Default()) {}
+  static const char* kClassName() { return "HookedFs"; }
+  const char* Name() const override { return kClassName(); }
+
+  std::function<IOStatus(const std::string& from, const std::string& to)> before_rename;
+  std::function<IOStatus(const std::string& directory)> before_sync_directory;
+  std::function<IOStatus(const std::string& path)> before_create;
+  std::function<IOStatus(const std::string& path)> before_delete;
+
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    IOStatus s = before_rename ? before_rename(from, to) : IOStatus::OK();
+    return s.ok() ? target_->RenameFile(from, to, options, dbg) : s;
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    IOStatus s = before_delete ? before_delete(path) : IOStatus::OK();
+    return s.ok() ? target_->DeleteFile(path, options, dbg) : s;
+  }
+  IOStatus NewWritableFile(const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
+                           std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* result,
+                           IODebugContext* dbg) override {
+    IOStatus s = before_create ? before_create(path) : IOStatus::OK();
+    return s.ok() ? target_->NewWritableFile(path, options, result, dbg) : s;
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory>* result,
+                        IODebugContext* dbg) override {
+    std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory> directory;
+    IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
+    if (s.ok()) {
+      result->reset(new Directory(this, path, std::move(directory)));
+    }
+    return s;
+  }
+
+ private:
+  class Directory : public ROCKSDB_NAMESPACE::FSDirectoryWrapper {
+   public:
+    Directory(HookedFs* fs, std::string path, std::unique_ptr<FSDirectory>&& target)
+        : FSDirectoryWrapper(std::move(target)), fs_(fs), path_(std::move(path)) {}
+    IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+      IOStatus s = Ask();
+      return s.ok() ? FSDirectoryWrapper::Fsync(options, dbg) : s;
+    }
+    IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
+                                 const ROCKSDB_NAMESPACE::DirFsyncOptions& reason) override {
+      IOStatus s = Ask();
+      return s.ok() ? FSDirectoryWrapper::FsyncWithDirOptions(options, dbg, reason) : s;
+    }
+
+   private:
+    IOStatus Ask() const {
+      return fs_->before_sync_directory ? fs_->before_sync_directory(path_) : IOStatus::OK();
+    }
+
+    HookedFs* const fs_;
+    const std::string path_;
+  };
+};
+
+}  // namespace rocktier
