@@ -102,10 +102,14 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   return true;
 }
 
-std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy) const {
+std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
+                                                         const Tier* leaving) const {
   std::vector<PlannedFile> planned;
   std::vector<Misplaced> found;
   std::vector<PlannedTier> room = RoomIn(policy.tiers);
+  if (leaving != nullptr) {
+    room[static_cast<size_t>(leaving->index())].usable = false;
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [base, file] : files_) {
@@ -128,7 +132,8 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy) c
   std::vector<Misplaced> result;
   for (size_t i = 0; i < found.size(); i++) {
     found[i].to = policy.tier(assigned[i]);
-    if (found[i].from != found[i].to || found[i].from != found[i].wanted) {
+    if (found[i].from != found[i].to || found[i].from != found[i].wanted ||
+        found[i].from == leaving) {
       result.push_back(found[i]);
     }
   }

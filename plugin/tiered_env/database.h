@@ -49,8 +49,9 @@ class Database {
     Tier* to = nullptr;      // where it shall be
     Tier* wanted = nullptr;  // where it belongs
   };
-  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
-  std::vector<Misplaced> FindMisplaced(const Policy& policy) const;
+  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out. `leaving`: a tier
+  // where no file shall be.
+  std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
 
   // Whether the MANIFEST names an SST or a blob file.
   bool Needs(const std::string& base) const;

@@ -31,12 +31,6 @@ std::string AbsolutePath(FileSystem* fs, const std::string& path) {
   return fs->GetAbsolutePath(path, IOOptions(), &result, nullptr).ok() ? result : path;
 }
 
-IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result) {
-  std::string contents;
-  IOStatus s = ReadSmallFile(fs, path, kMostIdentity, &contents);
-  return s.ok() ? AsIOStatus(Identity::Decode(contents, path, result)) : s;
-}
-
 IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -83,6 +77,12 @@ IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most,
   return s;
 }
 
+IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result) {
+  std::string contents;
+  IOStatus s = ReadSmallFile(fs, path, kMostIdentity, &contents);
+  return s.ok() ? AsIOStatus(Identity::Decode(contents, path, result)) : s;
+}
+
 IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
@@ -118,10 +118,16 @@ IOStatus Folders::Load(const std::string& directory, Folder** result) {
 }
 
 IOStatus Folders::Create(const std::string& directory, Folder** result) {
+  const std::string name = FolderNameFor(AbsolutePath(target_, directory), NewSuffix());
+  return WriteName(directory, name, result);
+}
+
+// Under another name first: a crash must not leave half of it.
+IOStatus Folders::WriteName(const std::string& directory, const std::string& folder,
+                            Folder** result) {
   Identity identity;
   identity.directory = AbsolutePath(target_, directory);
-  identity.folder = FolderNameFor(identity.directory, NewSuffix());
-  // Under another name first: a crash must not leave half of it.
+  identity.folder = folder;
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
   if (s.ok()) {
@@ -132,6 +138,7 @@ IOStatus Folders::Create(const std::string& directory, Folder** result) {
   }
   if (s.ok()) {
     *result = &folders_[directory];
+    **result = Folder();
     (*result)->name = identity.folder;
   }
   return s;
@@ -142,13 +149,10 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
     return IOStatus::OK();
   }
   const std::string path = PathIn(tier, folder->name);
-  Identity identity;
-  identity.folder = folder->name;
-  identity.directory = AbsolutePath(target_, directory);
   // The tier's own directory must be there: an unmounted device looks like an empty one.
   IOStatus s = target_->CreateDirIfMissing(path, IOOptions(), nullptr);
   if (s.ok()) {
-    s = WriteSmallFile(target_, path + "/" + kOwnerName, identity.Encode());
+    s = WriteOwner(tier, directory, folder->name);
   }
   if (s.ok()) {
     s = SyncDirectory(target_, tier.options().path);
@@ -158,6 +162,14 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
     folder->dirty.insert(tier.index());
   }
   return s;
+}
+
+IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
+                             const std::string& folder) {
+  Identity identity;
+  identity.folder = folder;
+  identity.directory = AbsolutePath(target_, directory);
+  return WriteSmallFile(target_, PathIn(tier, folder + "/" + kOwnerName), identity.Encode());
 }
 
 std::string Folders::NewSuffix() {
@@ -250,39 +262,80 @@ IOStatus Folders::Remove(const std::string& directory) {
   return s;
 }
 
+Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier& tier,
+                                        std::string* other) {
+  std::string name;
+  if (tier.is_home() || !Find(directory, &name).ok() ||
+      !target_->FileExists(PathIn(tier, name), IOOptions(), nullptr).ok()) {
+    return Ownership::kNone;
+  }
+  Identity owner;
+  if (!ReadIdentity(target_, PathIn(tier, name + "/" + kOwnerName), &owner).ok()) {
+    return Ownership::kUnknown;
+  }
+  *other = owner.directory;
+  if (owner.directory == AbsolutePath(target_, directory)) {
+    return Ownership::kOurs;
+  }
+  Identity theirs;
+  const std::string there = owner.directory + "/" + kIdentityName;
+  if (!ReadIdentity(target_, there, &theirs).ok() || theirs.folder != name) {
+    return Ownership::kMoved;
+  }
+  bool same = false;
+  IOStatus s =
+      target_->AreFilesSame(directory + "/" + kIdentityName, there, IOOptions(), &same, nullptr);
+  return s.ok() && same ? Ownership::kMoved : Ownership::kCopied;
+}
+
 IOStatus Folders::CheckOwner(const std::string& directory) {
   std::string name;
   IOStatus s = Find(directory, &name);
   if (!s.ok()) {
     return s.IsNotFound() ? IOStatus::OK() : s;
   }
-  const std::string here = AbsolutePath(target_, directory);
   for (const auto& tier : tiers_) {
-    Identity owner;
-    const std::string path = PathIn(*tier, name + "/" + kOwnerName);
-    if (tier->is_home() || !ReadIdentity(target_, path, &owner).ok() || owner.directory == here) {
-      continue;
-    }
-    Identity other;
-    bool same = false;
-    const std::string there = owner.directory + "/" + kIdentityName;
-    if (ReadIdentity(target_, there, &other).ok() && other.folder == name &&
-        !(target_->AreFilesSame(directory + "/" + kIdentityName, there, IOOptions(), &same, nullptr)
-              .ok() &&
-          same)) {
+    std::string other;
+    const Ownership ownership = OwnershipOf(directory, *tier, &other);
+    if (ownership == Ownership::kCopied) {
       return IOStatus::InvalidArgument(
-          directory, "is a copy of " + owner.directory +
+          directory, "is a copy of " + other +
                          ", with which it would share its files in tiers; copy databases by "
                          "checkpoint or backup");
     }
-    // It was moved.
-    owner.directory = here;
-    s = WriteSmallFile(target_, path, owner.Encode());
-    if (!s.ok()) {
-      return s;
+    if (s.ok() && ownership == Ownership::kMoved) {
+      s = WriteOwner(*tier, directory, name);
     }
   }
   return s;
+}
+
+IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
+  std::string name;
+  IOStatus s = Find(directory, &name);
+  if (s.ok()) {
+    s = WriteOwner(tier, directory, name);
+  }
+  return s.ok() ? SyncDirectory(tier.fs(), PathIn(tier, name)) : s;
+}
+
+IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* unused;
+  return WriteName(directory, folder, &unused);
+}
+
+IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  if (!s.ok()) {
+    return s.IsNotFound() ? IOStatus::OK() : s;
+  }
+  folder->made.erase(tier.index());
+  folder->dirty.erase(tier.index());
+  s = DeleteAll(target_, PathIn(tier, folder->name));
+  return s.ok() ? SyncDirectory(target_, tier.options().path) : s;
 }
 
 }  // namespace tiered_env

@@ -45,9 +45,27 @@ class Folders {
   // Deletes the folders of a directory with all that is in them, and its name.
   IOStatus Remove(const std::string& directory);
 
-  // Whether a directory was copied: its folders belong to another one, which is still there. The copy shares
-  // files with it.
+  // InvalidArgument if a directory was copied: its folders belong to another one, which is still there and
+  // with which the copy would share files. Takes over the folders of one that was moved.
   IOStatus CheckOwner(const std::string& directory);
+
+  // --- For tools. ---
+
+  enum class Ownership {
+    kNone,     // there is no folder
+    kOurs,     // the folder's OWNER names the directory
+    kMoved,    // it names another one, which is gone, or does not name the folder
+    kCopied,   // it names another one, which names the folder, too
+    kUnknown,  // there is no sound OWNER
+  };
+  // Whose a directory's folder in a tier is. `other`: what its OWNER names.
+  Ownership OwnershipOf(const std::string& directory, const Tier& tier, std::string* other);
+  // Writes OWNER in a directory's folder.
+  IOStatus TakeOver(const std::string& directory, const Tier& tier);
+  // Gives a directory the name of its folders, over what was there.
+  IOStatus SetName(const std::string& directory, const std::string& folder);
+  // Deletes a directory's folder in one tier with all that is in it.
+  IOStatus RemoveFrom(const std::string& directory, const Tier& tier);
 
   static std::string PathIn(const Tier& tier, const std::string& below) {
     return tier.options().path + "/" + below;
@@ -63,8 +81,10 @@ class Folders {
   // Requires mutex_.
   IOStatus Load(const std::string& directory, Folder** result);
   IOStatus Create(const std::string& directory, Folder** result);
+  IOStatus WriteName(const std::string& directory, const std::string& folder, Folder** result);
   IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
   std::string NewSuffix();
+  IOStatus WriteOwner(const Tier& tier, const std::string& directory, const std::string& folder);
 
   FileSystem* const target_;
   const Tiers& tiers_;
@@ -79,6 +99,8 @@ class Folders {
 
 // Writes a small file as a whole, durably but for its name.
 IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
+// A TIERS or OWNER file.
+IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);
 // Reads a small file as a whole.
 IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
 // Makes the names in a directory durable.

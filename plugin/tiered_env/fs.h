@@ -127,7 +127,9 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // Puts a file into another tier. Aborted if it is not where it was, any more, NoSpace if there is no room.
   // A crash leaves it in one of the two, whole.
-  IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter);
+  // `anyway`: whatever the budget.
+  IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
+                    bool anyway = false);
   void WaitForMoves();
 
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "db/blob/blob_log_format.h"
 #include "db/log_reader.h"
 #include "db/version_edit.h"
 #include "file/sequence_file_reader.h"
@@ -46,6 +47,7 @@ IOStatus Manifest::Open(const std::string& name) {
     name_ = name;
     tables_.clear();
     values_in_blobs_.clear();
+    sizes_of_blobs_.clear();
   }
   return s;
 }
@@ -82,10 +84,13 @@ void Manifest::Apply(const VersionEdit& edit) {
     table.size = meta.fd.GetFileSize();
     table.level = level;
     table.column_family = edit.GetColumnFamily();
+    table.path_id = meta.fd.GetPathId();
     table.temperature = meta.temperature;
   }
   for (const BlobFileAddition& blob : edit.GetBlobFileAdditions()) {
     values_in_blobs_[blob.GetBlobFileNumber()] = blob.GetTotalBlobCount();
+    sizes_of_blobs_[blob.GetBlobFileNumber()] =
+        BlobLogHeader::kSize + blob.GetTotalBlobBytes() + BlobLogFooter::kSize;
   }
   for (const BlobFileGarbage& garbage : edit.GetBlobFileGarbages()) {
     uint64_t& values = values_in_blobs_[garbage.GetBlobFileNumber()];
@@ -101,6 +106,11 @@ std::set<uint64_t> Manifest::blobs() const {
     }
   }
   return result;
+}
+
+uint64_t Manifest::SizeOfBlob(uint64_t number) const {
+  const auto it = sizes_of_blobs_.find(number);
+  return it == sizes_of_blobs_.end() ? 0 : it->second;
 }
 
 std::map<uint32_t, Shape> Manifest::shapes() const {

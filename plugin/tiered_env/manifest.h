@@ -26,6 +26,7 @@ struct LiveTable {
   uint64_t size = 0;  // bytes
   int level = 0;
   uint32_t column_family = 0;
+  uint32_t path_id = 0;  // which of DBOptions::db_paths
   Temperature temperature = Temperature::kUnknown;
 };
 
@@ -43,6 +44,8 @@ class Manifest {
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
   // Those that were added and are not all garbage.
   std::set<uint64_t> blobs() const;
+  // Bytes of such a file, once it is complete.
+  uint64_t SizeOfBlob(uint64_t number) const;
   // By column family; those without a file below L0 are left out.
   std::map<uint32_t, Shape> shapes() const;
 
@@ -57,6 +60,7 @@ class Manifest {
   std::unique_ptr<log::FragmentBufferedReader> reader_;
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, uint64_t> values_in_blobs_;  // by number, those that are not garbage
+  std::map<uint64_t, uint64_t> sizes_of_blobs_;   // by number
 };
 
 }  // namespace tiered_env

@@ -198,8 +198,10 @@ IOStatus TieredFileSystem::CheckRoom(const Place& place, uint64_t bytes) {
 }
 
 IOStatus TieredFileSystem::MoveFile(Database* database, const Database::Misplaced& file,
-                                    RateLimiter* limiter) {
-  if (!file.to->Reserve(file.size)) {
+                                    RateLimiter* limiter, bool anyway) {
+  if (anyway) {
+    file.to->Take(file.size);
+  } else if (!file.to->Reserve(file.size)) {
     return IOStatus::NoSpace(file.base, "is beyond the budget of " + file.to->ToString());
   }
   bool swapped = false;

@@ -15,8 +15,10 @@ namespace {
 
 constexpr auto kRetryAfter = std::chrono::seconds(10);
 
+}  // namespace
+
 // Room is made first, then used by what has the best claim.
-bool Before(const Database::Misplaced& a, const Database::Misplaced& b) {
+bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b) {
   const bool a_leaves = a.to->index() > a.from->index();
   const bool b_leaves = b.to->index() > b.from->index();
   if (a_leaves != b_leaves) {
@@ -24,8 +26,6 @@ bool Before(const Database::Misplaced& a, const Database::Misplaced& b) {
   }
   return a_leaves ? a.level > b.level : a.level < b.level;
 }
-
-}  // namespace
 
 Mover::Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter)
     : fs_(fs), limiter_(std::move(limiter)) {}
@@ -117,7 +117,7 @@ bool Mover::Choose(const Database& database, const std::set<std::string>& failed
   if (files.empty()) {
     return false;
   }
-  *next = *std::min_element(files.begin(), files.end(), Before);
+  *next = *std::min_element(files.begin(), files.end(), MovesBefore);
   if (failed.count(next->base) > 0) {
     detours->insert(next->base);
   }

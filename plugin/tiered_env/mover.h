@@ -18,6 +18,9 @@ namespace tiered_env {
 
 class TieredFileSystem;
 
+// Which of two moves is to be made first.
+bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b);
+
 // A thread that puts files where they belong. Thread-safe.
 class Mover {
  public:

@@ -2,20 +2,11 @@
 
 #include <string>
 
-#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/find.h"
 #include "plugin/tiered_env/tiered_env.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-namespace {
-
-Status FindFs(FileSystem* fs, TieredFileSystem** result) {
-  *result = fs != nullptr ? fs->CheckedCast<TieredFileSystem>() : nullptr;
-  return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
-}
-
-}  // namespace
 
 std::string TieredStats::ToString() const {
   std::string text;

@@ -2,6 +2,8 @@
 
 #include "plugin/tiered_env/survey.h"
 
+#include <algorithm>
+
 #include "logging/logging.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/name.h"
@@ -21,61 +23,90 @@ bool IsCounted(const std::string& base) {
 
 }  // namespace
 
-IOStatus Survey::Run() { return Look(directory_, /*below=*/false); }
+IOStatus Survey::Run() { return Look(""); }
 
-IOStatus Survey::Look(const std::string& directory, bool below) {
+IOStatus Survey::Look(const std::string& below) {
   FileSystem* const target = fs_->target();
+  const std::string directory = WithoutSlash(directory_ + "/" + below);
   std::vector<std::string> names;
   IOStatus s = target->GetChildren(directory, IOOptions(), &names, nullptr);
-  for (const std::string& base : names) {
-    if (!s.ok() || base == "." || base == "..") {
+  const bool belongs =
+      below.empty() || std::find(names.begin(), names.end(), kIdentityName) == names.end();
+  for (const std::string& name : names) {
+    // To look at a LOCK would unlock it: PosixFileSystem::IsDirectory() opens and closes the file, and with
+    // that a process gives up its locks on it.
+    if (!s.ok() || name == "." || name == ".." || name == "LOCK") {
       continue;
     }
-    const std::string path = directory + "/" + base;
+    const std::string path = directory + "/" + name;
     uint64_t number;
     bool is_directory = false;
-    if (EndsWith(base, kTemporary)) {
-      if (!below) {  // else it may be of a database of its own
+    if (EndsWith(name, kTemporary)) {
+      if (below.empty()) {  // else it may be of a database of its own
         temporary_.push_back(path);
       }
-    } else if (ContentOf(base, &number) == Content::kOther &&
+    } else if (ContentOf(name, &number) == Content::kOther &&
                target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
                is_directory) {
-      s = below ? s : Look(path, /*below=*/true);  // archive, lost
+      s = below.empty() ? Look(name + "/") : s;  // archive, lost
     } else {
-      s = LookAt(path, base, below);
+      s = LookAt(below + name, belongs);
     }
   }
   return s;
 }
 
-IOStatus Survey::LookAt(const std::string& path, const std::string& base, bool below) {
+IOStatus Survey::LookAt(const std::string& base, bool belongs) {
+  const std::string path = directory_ + "/" + base;
+  const bool below = base.find('/') != std::string::npos;
   uint64_t number;
   const Content content = ContentOf(base, &number);
   File file;
   file.base = base;
   IOStatus s = fs_->Resolve(path, &file.place);
   if (!s.ok() && !s.IsCorruption()) {
-    return s;
+    return belongs ? s : IOStatus::OK();
   }
   if (!below) {
     names_.insert(base);
   }
   if (!s.ok()) {
-    damaged_.push_back(path);
+    if (belongs) {
+      damaged_.push_back(path);
+    }
     return IOStatus::OK();
   }
+  file.counts = !below && IsCounted(base);
   if (!file.place.stub && (below || (content != Content::kTable && content != Content::kBlob))) {
     return s;
   }
   if (file.place.stub) {
     referenced_.insert(file.place.path);
   }
-  s = file.place.fs()->GetFileSize(file.place.path, IOOptions(), &file.size, nullptr);
-  file.lost = !s.ok();
-  file.counts = !below && IsCounted(base);
-  files_.push_back(std::move(file));
+  if (belongs && Measure(path, &file)) {
+    files_.push_back(std::move(file));
+  }
   return IOStatus::OK();
+}
+
+// Of a database that is open elsewhere a file may be moved or deleted meanwhile.
+bool Survey::Measure(const std::string& path, File* file) {
+  const auto measure = [&] {
+    return file->place.fs()->GetFileSize(file->place.path, IOOptions(), &file->size, nullptr).ok();
+  };
+  if (measure()) {
+    return true;
+  }
+  const std::string before = file->place.path;
+  if (!fs_->target()->FileExists(path, IOOptions(), nullptr).ok() ||
+      !fs_->Resolve(path, &file->place).ok()) {
+    return false;
+  }
+  if (file->place.path != before && file->place.stub) {
+    referenced_.insert(file->place.path);
+  }
+  file->lost = !measure();
+  return true;
 }
 
 std::vector<std::string> Survey::LostIn(const Tier& tier) const {

@@ -20,7 +20,7 @@ class TieredFileSystem;
 class Survey {
  public:
   struct File {
-    std::string base;
+    std::string base;  // its path below the directory: "000012.sst", "archive/000003.log"
     Place place;
     uint64_t size = 0;  // bytes
     bool lost = false;  // there is a stub, and no file
@@ -33,10 +33,17 @@ class Survey {
 
   IOStatus Run();
 
-  // The SSTs and blob files of the directory, and everything that has a stub.
+  // The SSTs and blob files of the directory, and everything that has a stub; of the directories below it what
+  // has one, unless they have folders of their own, as checkpoints have.
   const std::vector<File>& files() const { return files_; }
   // Stubs that cannot be read.
   const std::vector<std::string>& damaged() const { return damaged_; }
+  // What interrupted moves have left, or moves that are under way.
+  const std::vector<std::string>& temporary() const { return temporary_; }
+  // Paths in tiers that stubs name.
+  const std::set<std::string>& referenced() const { return referenced_; }
+  // Whether the directory has something of this name.
+  bool Has(const std::string& base) const { return names_.count(base) > 0; }
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
@@ -53,8 +60,11 @@ class Survey {
   void DeleteOrphans(const Database& database, Logger* info_log);
 
  private:
-  IOStatus Look(const std::string& directory, bool below);
-  IOStatus LookAt(const std::string& path, const std::string& base, bool below);
+  // `below`: "" or "archive/".
+  IOStatus Look(const std::string& below);
+  IOStatus LookAt(const std::string& base, bool belongs);
+  // Finds out how long it is; false if it is gone.
+  bool Measure(const std::string& path, File* file);
 
   TieredFileSystem* const fs_;
   const std::string directory_;

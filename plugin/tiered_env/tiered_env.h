@@ -119,5 +119,83 @@ Status GetTieredStats(FileSystem* fs, TieredStats* stats);
 // InvalidArgument as above.
 Status WaitForMoves(FileSystem* fs);
 
+// --- For tools. `fs` is a TieredFileSystem, or wraps one, with the options that the database in `directory`
+// has. Each of these fails with IOError if it needs the database closed and it is open somewhere; after a
+// crash each can be run again. The mover has no part in them. ---
+
+// Bytes done, of all.
+using TieredProgress = std::function<void(uint64_t done, uint64_t total)>;
+
+// An SST or blob file, or a file of any kind that is not at home.
+struct TieredFileInfo {
+  std::string name;  // below the database directory
+  uint64_t size = 0;
+  bool needed = false;  // the MANIFEST names it
+  int level = -1;       // of an SST that is needed
+  uint32_t column_family = 0;
+  std::string tier;
+  std::string wanted;  // the tier where it belongs
+  std::string path;    // where it is
+  Temperature temperature = Temperature::kUnknown;
+  bool lost = false;  // there is a stub, and no file
+};
+
+struct TieredTierInfo {
+  std::string name;
+  std::string path;          // of home: the database directory
+  bool there = false;        // there is such a directory
+  uint64_t budget = 0;       // bytes; 0: no limit
+  uint64_t files = 0;        // SSTs and blob files of the database
+  uint64_t bytes = 0;        // of them
+  uint64_t other_files = 0;  // write-ahead logs, MANIFESTs... that are not at home
+  uint64_t other_bytes = 0;
+  uint64_t stranded_files = 0;  // SSTs and blob files that belong elsewhere
+  uint64_t stranded_bytes = 0;
+  uint64_t free_bytes = 0;  // on its device
+};
+
+struct TieredDirectoryInfo {
+  std::vector<TieredFileInfo> files;  // by name
+  std::vector<TieredTierInfo> tiers;  // in their order
+};
+
+// Says which file is where, without changing anything. The database may be open.
+Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirectoryInfo* info);
+
+struct TieredProblem {
+  std::string path;
+  std::string what;
+  bool harmless = false;  // left from interrupted work; the next opening, or nobody, minds it
+  bool repaired = false;
+};
+
+struct TieredCheck {
+  bool open_elsewhere = false;
+  uint64_t files = 0;  // that the MANIFEST needs
+  uint64_t bytes = 0;  // of them
+  std::vector<TieredProblem> problems;
+};
+
+// Whether all files that the MANIFEST needs are there with the sizes that it says, all stubs and owners of
+// folders are sound, and nothing is left that nothing names. Does not read the files. Changes nothing unless
+// `repair`, for which the database must be closed: then lost stubs, and those damaged or of the wrong file, are
+// written anew if one tier has one file of that name and size; what nothing names is deleted.
+Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result);
+
+// Puts an SST or blob file of a closed database into another tier. `later`: where the mover will put it when
+// the database is opened; empty if it will stay.
+Status MoveToTier(FileSystem* fs, const std::string& directory, const std::string& name,
+                  const std::string& tier, std::string* later);
+
+// Puts all files of a closed database that are in a tier into others, by placement and budgets, and removes
+// its folder from the tier. NoSpace, before anything is moved, if the others have no room.
+Status DrainTier(FileSystem* fs, const std::string& directory, const std::string& tier,
+                 uint64_t* moved, const TieredProgress& progress = nullptr);
+
+// Brings all files of a closed database home, whatever home's budget, and removes all that the plugin has made: then it is
+// a directory as RocksDB without the plugin has it.
+Status EvacuateTiers(FileSystem* fs, const std::string& directory, uint64_t* moved,
+                     const TieredProgress& progress = nullptr);
+
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

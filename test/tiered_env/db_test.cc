@@ -2,6 +2,10 @@
 //
 // Databases over TieredFileSystem.
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "rocksdb/utilities/checkpoint.h"
@@ -64,6 +68,25 @@ TEST_F(TieredDbTest, FilesThatMoveTriviallyFollow) {
   }
   EXPECT_GT(StatsOf("slow").moves, 0u);
   Verify();
+}
+
+TEST_F(TieredDbTest, OtherProcessesAreKeptOut) {
+  NewFs(Tiers(), "0..1=fast;2..=slow");
+  Open();
+  const std::string path = db_name_ + "/LOCK";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    const int fd = open(path.c_str(), O_RDWR);
+    _exit(fd < 0 ? 2 : fcntl(fd, F_SETLK, &lock) == 0 ? 1 : 0);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "1: another process got the lock";
 }
 
 }  // namespace rocktier

@@ -1,0 +1,376 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Finds what is wrong with the files of a database in tiers, and repairs what can be.
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/visit.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr int kMostRounds = 4;  // of repairs: one may make others possible
+
+using Repair = std::function<IOStatus()>;
+
+struct Finding {
+  TieredProblem problem;
+  Repair repair;  // may be empty
+};
+
+// One look at a database.
+class Examination {
+ public:
+  // `closed`: nobody has it open, and so nothing is half done.
+  Examination(Visit* visit, bool closed) : visit_(visit), closed_(closed) {}
+
+  IOStatus Run() {
+    IOStatus s = visit_->Look();
+    if (s.ok()) {
+      FindOrphans();
+      CheckTiersAreThere();
+      CheckName();
+      CheckOwners();
+      CheckStubs();
+      CheckNeeded();
+      CheckLeftovers();
+      CheckOtherFolders();
+    }
+    return s;
+  }
+
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  Folders* folders() const { return visit_->fs()->folders(); }
+  const Survey& survey() const { return visit_->survey(); }
+
+  void Add(const std::string& path, const std::string& what, bool harmless, Repair repair) {
+    findings_.push_back({{path, what, harmless, false}, std::move(repair)});
+  }
+
+  void FindOrphans();
+  void CheckTiersAreThere();
+  void CheckName();
+  void CheckOwners();
+  void CheckStubs();
+  void CheckNeeded();
+  void CheckLeftovers();
+  void CheckOtherFolders();
+  void CheckOtherFolder(const Tier& tier, const std::string& folder, const std::string& ours);
+
+  bool IsThere(const Tier& tier) const { return absent_.count(tier.index()) == 0; }
+  // A file that is needed and not in order.
+  void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what);
+  IOStatus WriteStub(const std::string& base, const Place& place);
+  IOStatus DeleteIn(FileSystem* fs, const std::string& path) {
+    return fs->DeleteFile(path, IOOptions(), nullptr);
+  }
+
+  Visit* const visit_;
+  const bool closed_;
+  std::vector<Survey::Orphan> orphans_;
+  std::set<int> absent_;             // tiers that are not there
+  std::set<std::string> not_sound_;  // names with a finding
+  std::vector<Finding> findings_;
+};
+
+void Examination::FindOrphans() { orphans_ = survey().Orphans(visit_->database()); }
+
+void Examination::CheckTiersAreThere() {
+  for (const auto& tier : visit_->policy().tiers) {
+    const std::string& path = tier->options().path;
+    if (tier->is_home() || visit_->target()->FileExists(path, IOOptions(), nullptr).ok()) {
+      continue;
+    }
+    absent_.insert(tier->index());
+    const size_t count = survey().CountIn(*tier);
+    Add(path,
+        "is not there: the directory of tier " + tier->name() + ", which has " +
+            std::to_string(count) + " files of the database",
+        count == 0, nullptr);
+  }
+}
+
+// The name of the folders, which stubs have, too.
+void Examination::CheckName() {
+  std::string folder;
+  IOStatus s = folders()->Find(visit_->directory(), &folder);
+  if (s.ok()) {
+    return;
+  }
+  std::set<std::string> names;
+  for (const Survey::File& file : survey().files()) {
+    if (file.place.stub) {
+      const std::string below = file.place.path.substr(file.place.tier->options().path.size() + 1);
+      names.insert(below.substr(0, below.find('/')));
+    }
+  }
+  if (s.IsNotFound() && names.empty()) {
+    return;
+  }
+  Repair repair;
+  if (names.size() == 1) {
+    repair = [this, name = *names.begin()] {
+      return folders()->SetName(visit_->directory(), name);
+    };
+  } else if (names.empty()) {
+    repair = [this] { return DeleteIn(visit_->target(), visit_->PathOf(kIdentityName)); };
+  }
+  Add(visit_->PathOf(kIdentityName), s.IsNotFound() ? "is missing" : s.ToString(), false, repair);
+}
+
+void Examination::CheckOwners() {
+  for (const auto& tier : visit_->policy().tiers) {
+    std::string other;
+    const auto ownership = folders()->OwnershipOf(visit_->directory(), *tier, &other);
+    const Repair take_over = [this, tier = tier.get()] {
+      return folders()->TakeOver(visit_->directory(), *tier);
+    };
+    switch (ownership) {
+      case Folders::Ownership::kNone:
+      case Folders::Ownership::kOurs:
+        break;
+      case Folders::Ownership::kMoved:
+        Add(visit_->directory(), "was " + other + " when it got its folder in tier " + tier->name(),
+            true, take_over);
+        break;
+      case Folders::Ownership::kUnknown:
+        Add(visit_->directory(), "has a folder without a sound OWNER in tier " + tier->name(),
+            false, take_over);
+        break;
+      case Folders::Ownership::kCopied:
+        Add(visit_->directory(),
+            "is a copy of " + other + ", or that of this: they share what is in tier " +
+                tier->name() + "; delete neither through the plugin",
+            false, nullptr);
+        break;
+    }
+  }
+}
+
+void Examination::AddNeeded(const std::string& base, const LiveTable& need,
+                            const std::string& what) {
+  not_sound_.insert(base);
+  std::vector<const Survey::Orphan*> candidates;
+  for (const Survey::Orphan& orphan : orphans_) {
+    uint64_t size = 0;
+    if (orphan.base == base &&
+        orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() &&
+        size == need.size) {
+      candidates.push_back(&orphan);
+    }
+  }
+  Repair repair;
+  std::string found;
+  if (candidates.size() == 1) {
+    repair = [this, base, place = candidates[0]->place] { return WriteStub(base, place); };
+    found = "; it is in " + candidates[0]->place.path;
+  } else if (!candidates.empty()) {
+    found = "; there are " + std::to_string(candidates.size()) + " such files, one in " +
+            candidates[0]->place.path;
+  }
+  Add(visit_->PathOf(base), what + found, false, std::move(repair));
+}
+
+IOStatus Examination::WriteStub(const std::string& base, const Place& place) {
+  const std::string path = visit_->PathOf(base);
+  IOStatus s = visit_->fs()->WriteStub(path + kTemporary, place);
+  if (s.ok()) {
+    s = visit_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(visit_->target(), visit_->directory()) : s;
+}
+
+// That each is sound and has its file.
+void Examination::CheckStubs() {
+  for (const std::string& path : survey().damaged()) {
+    const std::string base = path.substr(visit_->directory().size() + 1);
+    const LiveTable* need = visit_->NeedOf(base);
+    if (need != nullptr) {
+      AddNeeded(base, *need, "is a damaged stub of a file that the MANIFEST needs");
+    } else {
+      Add(path, "is a damaged stub of a file that the MANIFEST does not need", true,
+          [this, path] { return DeleteIn(visit_->target(), path); });
+    }
+  }
+  for (const Survey::File& file : survey().files()) {
+    if (!file.lost || !IsThere(*file.place.tier)) {
+      continue;
+    }
+    const std::string what =
+        "is lost: " + file.place.tier->ToString() + " has no " + file.place.path;
+    const LiveTable* need = file.counts ? visit_->NeedOf(file.base) : nullptr;
+    const std::string path = visit_->PathOf(file.base);
+    if (need != nullptr) {
+      AddNeeded(file.base, *need, what);
+    } else if (file.counts) {
+      Add(path, what + ", which the MANIFEST does not need", true,
+          [this, path] { return DeleteIn(visit_->target(), path); });
+    } else {
+      Add(path, what, false, nullptr);
+    }
+  }
+}
+
+// That each file of the MANIFEST is there.
+void Examination::CheckNeeded() {
+  for (const Survey::File& file : survey().files()) {
+    const LiveTable* need = file.counts ? visit_->NeedOf(file.base) : nullptr;
+    if (need != nullptr && !file.lost && file.size != need->size) {
+      AddNeeded(file.base, *need,
+                "has " + std::to_string(file.size) + " bytes, and the MANIFEST says " +
+                    std::to_string(need->size));
+    }
+  }
+  for (const auto& [base, need] : visit_->needed()) {
+    if (!survey().Has(base)) {
+      AddNeeded(base, need, "is missing, and the MANIFEST needs it");
+    }
+  }
+}
+
+// What is being written or deleted in a database that is open looks the same.
+void Examination::CheckLeftovers() {
+  if (!closed_) {
+    return;
+  }
+  for (const std::string& path : survey().temporary()) {
+    Add(path, "is left from interrupted work", true,
+        [this, path] { return DeleteIn(visit_->target(), path); });
+  }
+  for (const Survey::Orphan& orphan : orphans_) {
+    if (orphan.needed || not_sound_.count(orphan.base) > 0) {
+      continue;  // was reported
+    }
+    Repair repair;
+    if (survey().damaged().empty()) {  // which may stand for it
+      repair = [this, place = orphan.place] { return DeleteIn(place.fs(), place.path); };
+    }
+    Add(orphan.place.path, "is named by no stub", true, std::move(repair));
+  }
+}
+
+// They are of other databases, which may be elsewhere: never touched.
+void Examination::CheckOtherFolders() {
+  std::string ours;
+  folders()->Find(visit_->directory(), &ours).PermitUncheckedError();
+  for (const auto& tier : visit_->policy().tiers) {
+    std::vector<std::string> names;
+    if (tier->is_home() ||
+        !visit_->target()->GetChildren(tier->options().path, IOOptions(), &names, nullptr).ok()) {
+      continue;
+    }
+    for (const std::string& name : names) {
+      CheckOtherFolder(*tier, name, ours);
+    }
+  }
+}
+
+void Examination::CheckOtherFolder(const Tier& tier, const std::string& folder,
+                                   const std::string& ours) {
+  Identity owner;
+  Identity theirs;
+  const std::string path = Folders::PathIn(tier, folder);
+  if (folder == ours || folder == "." || folder == ".." ||
+      !ReadIdentity(visit_->target(), path + "/" + kOwnerName, &owner).ok()) {
+    return;
+  }
+  const std::string there = owner.directory + "/" + kIdentityName;
+  IOStatus s = ReadIdentity(visit_->target(), there, &theirs);
+  if (!s.ok() || theirs.folder != folder) {
+    Add(path,
+        "was of " + owner.directory +
+            ", which does not name it; if that database is gone for good, delete the folder",
+        true, nullptr);
+  }
+}
+
+bool Contains(const std::vector<Finding>& findings, const TieredProblem& problem) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.problem.path == problem.path && finding.problem.what == problem.what;
+  });
+}
+
+void Sum(const Visit& visit, TieredCheck* result) {
+  result->files = visit.needed().size();
+  result->bytes = 0;
+  for (const auto& [base, need] : visit.needed()) {
+    result->bytes += need.size;
+  }
+}
+
+// What is found twice is not a passing state of a database that is open.
+IOStatus CheckOpen(Visit* visit, TieredCheck* result) {
+  Examination first(visit, /*closed=*/false);
+  IOStatus s = first.Run();
+  if (s.ok()) {
+    Examination second(visit, /*closed=*/false);
+    s = second.Run();
+    for (const Finding& finding : second.findings()) {
+      if (Contains(first.findings(), finding.problem)) {
+        result->problems.push_back(finding.problem);
+      }
+    }
+  }
+  return s;
+}
+
+IOStatus CheckClosed(Visit* visit, bool repair, TieredCheck* result) {
+  for (int round = 0; round < kMostRounds; round++) {
+    Examination examination(visit, /*closed=*/true);
+    IOStatus s = examination.Run();
+    if (!s.ok()) {
+      return s;
+    }
+    size_t repaired = 0;
+    std::vector<TieredProblem> left;
+    for (const Finding& finding : examination.findings()) {
+      TieredProblem problem = finding.problem;
+      if (repair && finding.repair != nullptr && round + 1 < kMostRounds) {
+        IOStatus done = finding.repair();
+        problem.repaired = done.ok();
+        problem.what += done.ok() ? "" : "; cannot be repaired: " + done.ToString();
+      }
+      (problem.repaired ? result->problems : left).push_back(problem);
+      repaired += problem.repaired ? 1 : 0;
+    }
+    if (repaired == 0) {
+      result->problems.insert(result->problems.end(), left.begin(), left.end());
+      break;
+    }
+  }
+  return IOStatus::OK();
+}
+
+}  // namespace
+
+Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result) {
+  *result = TieredCheck();
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  if (!s.ok()) {
+    return s;
+  }
+  Visit visit(ours, directory);
+  s = visit.Lock();
+  if (s.IsNotFound() || (!s.ok() && repair)) {
+    return s;
+  }
+  result->open_elsewhere = !s.ok();
+  s = result->open_elsewhere ? CheckOpen(&visit, result) : CheckClosed(&visit, repair, result);
+  if (s.ok()) {
+    Sum(visit, result);
+  }
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,374 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// rocktier tier: the sub-command of tiered_env, over the functions for tools in tiered_env.h.
+
+#include <getopt.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/convenience.h"
+#include "tools/command.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace rocktier {
+
+namespace {
+
+using tiered_env::DrainTier;
+using tiered_env::EvacuateTiers;
+using tiered_env::MoveToTier;
+using tiered_env::TieredCheck;
+using tiered_env::TieredDirectoryInfo;
+using tiered_env::TieredFileInfo;
+using tiered_env::TieredProblem;
+using tiered_env::TieredProgress;
+using tiered_env::TieredTierInfo;
+
+constexpr char kHelp[] =
+    "Looks at databases whose files are in tiers of tiered_env, repairs them, and moves their "
+    "files.\n"
+    "\n"
+    "Usage: rocktier tier ls URI DIRECTORY [--json]\n"
+    "       rocktier tier df URI DIRECTORY [--json]\n"
+    "       rocktier tier check URI DIRECTORY [--repair] [--json]\n"
+    "       rocktier tier mv URI DIRECTORY FILE TIER\n"
+    "       rocktier tier drain URI DIRECTORY TIER\n"
+    "       rocktier tier evacuate URI DIRECTORY\n"
+    "\n"
+    "URI is the FileSystem as the database has it, in quotes:\n"
+    "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
+    "DIRECTORY is the database's. ls, df and check without --repair change nothing and may be used "
+    "while\n"
+    "it is open; the others refuse then, and can be run again after an interruption.\n"
+    "\n"
+    "  ls        prints the SSTs and blob files, and what else is in tiers: level, size, tier,\n"
+    "            temperature; and the tier where a file belongs, if that is another one\n"
+    "  df        prints how much the database has in each tier; \"stranded\" belongs elsewhere\n"
+    "  check     verifies that each file that the MANIFEST needs is there with its size, that "
+    "stubs and\n"
+    "            owners of folders are sound, and tells what nothing names. Does not read the "
+    "files\n"
+    "            (that is \"ldb verify_checksum\"). --repair brings back stubs that were lost, and "
+    "deletes\n"
+    "            what nothing names.\n"
+    "  mv        puts a file into another tier, and says if it will not stay there\n"
+    "  drain     empties a tier: its files go where placement and budgets would have them without "
+    "it.\n"
+    "            Take the tier out of tiers= and placement= before the database is opened again.\n"
+    "  evacuate  brings all files home and removes what the plugin has made: DIRECTORY is then one "
+    "of\n"
+    "            RocksDB without the plugin.\n"
+    "\n"
+    "Exit status: 0; 1 if check found problems that it has not repaired; 2 for wrong usage and "
+    "errors.\n";
+
+struct Arguments {
+  std::vector<std::string> words;  // URI, DIRECTORY, ...
+  bool json = false;
+  bool repair = false;
+
+  const std::string& uri() const { return words[0]; }
+  const std::string& directory() const { return words[1]; }
+};
+
+enum Flag : int { kJson = 1, kRepair, kShowHelp };
+
+class ProgressBar {
+ public:
+  TieredProgress Callback() {
+    if (isatty(STDERR_FILENO) == 0) {
+      return nullptr;
+    }
+    return [this](uint64_t done, uint64_t total) { Show(done, total); };
+  }
+  ~ProgressBar() {
+    if (shown_ >= 0) {
+      fputc('\n', stderr);
+    }
+  }
+
+ private:
+  void Show(uint64_t done, uint64_t total) {
+    const int percent = total == 0 ? 100 : static_cast<int>(done * 100 / total);
+    if (percent != shown_) {
+      shown_ = percent;
+      const std::string bar(static_cast<size_t>(percent / 2), '#');
+      fprintf(stderr, "\r[%-50s] %3d%%", bar.c_str(), percent);
+    }
+  }
+
+  int shown_ = -1;
+};
+
+int Report(const std::string& action, const Status& s) {
+  if (s.ok()) {
+    return kExitOk;
+  }
+  fprintf(stderr, "rocktier tier %s: %s\n", action.c_str(), s.ToString().c_str());
+  return kExitError;
+}
+
+std::string Quote(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+    }
+    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  return result + "\"";
+}
+
+unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
+
+std::string LevelOf(const TieredFileInfo& file) {
+  return file.level >= 0 ? std::to_string(file.level) : "-";
+}
+
+// What there is to say of a file besides its columns.
+std::string RemarkOn(const TieredFileInfo& file) {
+  if (file.lost) {
+    return "  lost: no " + file.path;
+  }
+  return file.wanted != file.tier ? "  belongs to " + file.wanted : "";
+}
+
+void PrintFiles(const TieredDirectoryInfo& info) {
+  printf("%-20s %3s %6s %14s  %-12s %s\n", "file", "cf", "level", "size", "tier", "temperature");
+  for (const TieredFileInfo& file : info.files) {
+    printf("%-20s %3s %6s %14llu  %-12s %s%s\n", file.name.c_str(),
+           file.level >= 0 ? std::to_string(file.column_family).c_str() : "-",
+           LevelOf(file).c_str(), Wide(file.size), file.tier.c_str(),
+           tiered_env::PrintTemperature(file.temperature).c_str(), RemarkOn(file).c_str());
+  }
+}
+
+void PrintFilesAsJson(const TieredDirectoryInfo& info) {
+  std::string separator;
+  printf("[");
+  for (const TieredFileInfo& file : info.files) {
+    printf(
+        "%s{\"name\":%s,\"size\":%llu,\"needed\":%s,\"level\":%d,\"column_family\":%u,"
+        "\"tier\":%s,\"wanted\":%s,\"path\":%s,\"temperature\":%s,\"lost\":%s}",
+        separator.c_str(), Quote(file.name).c_str(), Wide(file.size),
+        file.needed ? "true" : "false", file.level, file.column_family, Quote(file.tier).c_str(),
+        Quote(file.wanted).c_str(), Quote(file.path).c_str(),
+        Quote(tiered_env::PrintTemperature(file.temperature)).c_str(),
+        file.lost ? "true" : "false");
+    separator = ",";
+  }
+  printf("]\n");
+}
+
+void PrintTiers(const TieredDirectoryInfo& info) {
+  printf("%-12s %7s %14s %14s %9s %14s %14s  %s\n", "tier", "files", "bytes", "budget", "stranded",
+         "bytes", "free", "path");
+  for (const TieredTierInfo& tier : info.tiers) {
+    printf("%-12s %7llu %14llu %14s %9llu %14llu %14s  %s\n", tier.name.c_str(),
+           Wide(tier.files + tier.other_files), Wide(tier.bytes + tier.other_bytes),
+           tier.budget == 0 ? "-" : std::to_string(tier.budget).c_str(), Wide(tier.stranded_files),
+           Wide(tier.stranded_bytes),
+           tier.there ? std::to_string(tier.free_bytes).c_str() : "not there", tier.path.c_str());
+  }
+}
+
+void PrintTiersAsJson(const TieredDirectoryInfo& info) {
+  std::string separator;
+  printf("[");
+  for (const TieredTierInfo& tier : info.tiers) {
+    printf(
+        "%s{\"name\":%s,\"path\":%s,\"there\":%s,\"budget\":%llu,\"files\":%llu,\"bytes\":%llu,"
+        "\"other_files\":%llu,\"other_bytes\":%llu,\"stranded_files\":%llu,"
+        "\"stranded_bytes\":%llu,\"free_bytes\":%llu}",
+        separator.c_str(), Quote(tier.name).c_str(), Quote(tier.path).c_str(),
+        tier.there ? "true" : "false", Wide(tier.budget), Wide(tier.files), Wide(tier.bytes),
+        Wide(tier.other_files), Wide(tier.other_bytes), Wide(tier.stranded_files),
+        Wide(tier.stranded_bytes), Wide(tier.free_bytes));
+    separator = ",";
+  }
+  printf("]\n");
+}
+
+int Look(const std::string& action, FileSystem* fs, const Arguments& arguments) {
+  TieredDirectoryInfo info;
+  const Status s = InspectTiers(fs, arguments.directory(), &info);
+  if (!s.ok()) {
+    return Report(action, s);
+  }
+  if (action == "ls") {
+    (arguments.json ? PrintFilesAsJson : PrintFiles)(info);
+  } else {
+    (arguments.json ? PrintTiersAsJson : PrintTiers)(info);
+  }
+  return kExitOk;
+}
+
+const char* StateOf(const TieredProblem& problem) {
+  return problem.repaired ? "repaired" : problem.harmless ? "harmless" : "problem";
+}
+
+int Check(FileSystem* fs, const Arguments& arguments) {
+  TieredCheck check;
+  const Status s = CheckTiers(fs, arguments.directory(), arguments.repair, &check);
+  if (!s.ok()) {
+    return Report("check", s);
+  }
+  uint64_t left = 0;
+  std::string list;
+  for (const TieredProblem& problem : check.problems) {
+    left += problem.repaired || problem.harmless ? 0 : 1;
+    if (!arguments.json) {
+      printf("%s: %s %s\n", StateOf(problem), problem.path.c_str(), problem.what.c_str());
+    }
+    list += (list.empty() ? "" : ",") + ("{\"state\":" + Quote(StateOf(problem))) +
+            ",\"path\":" + Quote(problem.path) + ",\"what\":" + Quote(problem.what) + "}";
+  }
+  if (arguments.json) {
+    printf(
+        "{\"files\":%llu,\"bytes\":%llu,\"open_elsewhere\":%s,\"problems\":%llu,\"list\":[%s]}\n",
+        Wide(check.files), Wide(check.bytes), check.open_elsewhere ? "true" : "false", Wide(left),
+        list.c_str());
+  } else {
+    printf("%llu files, %llu bytes, %llu problems%s\n", Wide(check.files), Wide(check.bytes),
+           Wide(left),
+           check.open_elsewhere ? "; the database is open, so what is left over was not looked for"
+                                : "");
+  }
+  return left == 0 ? kExitOk : kExitProblems;
+}
+
+int Move(FileSystem* fs, const Arguments& arguments) {
+  const std::string& file = arguments.words[2];
+  const std::string& tier = arguments.words[3];
+  std::string later;
+  const Status s = MoveToTier(fs, arguments.directory(), file, tier, &later);
+  if (s.ok()) {
+    printf("%s is in %s%s\n", file.c_str(), tier.c_str(),
+           later.empty() ? ""
+                         : ("; when the database is opened, the mover will put it into " + later +
+                            ", by placement and budgets")
+                               .c_str());
+  }
+  return Report("mv", s);
+}
+
+int Empty(const std::string& action, FileSystem* fs, const Arguments& arguments) {
+  uint64_t moved = 0;
+  Status s;
+  {
+    ProgressBar bar;
+    s = action == "drain"
+            ? DrainTier(fs, arguments.directory(), arguments.words[2], &moved, bar.Callback())
+            : EvacuateTiers(fs, arguments.directory(), &moved, bar.Callback());
+  }
+  if (s.ok() && action == "drain") {
+    printf("%llu files moved; %s has nothing of %s any more\n", Wide(moved),
+           arguments.words[2].c_str(), arguments.directory().c_str());
+  } else if (s.ok()) {
+    printf("%llu files moved; %s has all its files\n", Wide(moved), arguments.directory().c_str());
+  }
+  return Report(action, s);
+}
+
+struct Action {
+  const char* name;
+  size_t words;
+  const char* usage;
+};
+
+constexpr Action kActions[] = {
+    {"ls", 2, "a URI and a directory are needed"},
+    {"df", 2, "a URI and a directory are needed"},
+    {"check", 2, "a URI and a directory are needed"},
+    {"mv", 4, "a URI, a directory, a file and a tier are needed"},
+    {"drain", 3, "a URI, a directory and a tier are needed"},
+    {"evacuate", 2, "a URI and a directory are needed"},
+};
+
+const Action* FindAction(const std::string& name) {
+  for (const Action& action : kActions) {
+    if (name == action.name) {
+      return &action;
+    }
+  }
+  return nullptr;
+}
+
+// False after telling what is wrong, or showing the help.
+bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* status) {
+  static const option kOptions[] = {{"json", no_argument, nullptr, kJson},
+                                    {"repair", no_argument, nullptr, kRepair},
+                                    {"help", no_argument, nullptr, kShowHelp},
+                                    {}};
+  opterr = 0;
+  const std::string command = std::string("tier ") + action.name;
+  *status = kExitError;
+  for (int c = 0; (c = getopt_long(argc, argv, ":", kOptions, nullptr)) != -1;) {
+    if (c == kShowHelp) {
+      fputs(kHelp, stdout);
+      *status = kExitOk;
+      return false;
+    }
+    const std::string name = action.name;
+    const bool known = (c == kJson && (name == "ls" || name == "df" || name == "check")) ||
+                       (c == kRepair && name == "check");
+    if (!known) {
+      UsageError(command, std::string("no such option: ") + argv[optind - 1]);
+      return false;
+    }
+    (c == kJson ? result->json : result->repair) = true;
+  }
+  result->words.assign(argv + optind, argv + argc);
+  if (result->words.size() != action.words) {
+    UsageError(command, action.usage);
+    return false;
+  }
+  return true;
+}
+
+Status OpenFs(const std::string& uri, std::shared_ptr<FileSystem>* fs) {
+  ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  return FileSystem::CreateFromString(config, uri, fs);
+}
+
+}  // namespace
+
+int TierCommand(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h") {
+    fputs(kHelp, stdout);
+    return kExitOk;
+  }
+  const Action* action = FindAction(name);
+  if (action == nullptr) {
+    return UsageError(
+        "tier", name.empty() ? "ls, df, check, mv, drain or evacuate?" : "no such action: " + name);
+  }
+  Arguments arguments;
+  int status;
+  if (!Parse(*action, argc - 1, argv + 1, &arguments, &status)) {
+    return status;
+  }
+  std::shared_ptr<FileSystem> fs;
+  const Status s = OpenFs(arguments.uri(), &fs);
+  if (!s.ok()) {
+    return Report(name, s);
+  }
+  if (name == "ls" || name == "df") {
+    return Look(name, fs.get(), arguments);
+  }
+  if (name == "check") {
+    return Check(fs.get(), arguments);
+  }
+  return name == "mv" ? Move(fs.get(), arguments) : Empty(name, fs.get(), arguments);
+}
+
+}  // namespace rocktier
+}  // namespace ROCKSDB_NAMESPACE

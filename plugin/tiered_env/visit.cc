@@ -1,0 +1,134 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/visit.h"
+
+#include <utility>
+
+#include "file/filename.h"
+#include "plugin/tiered_env/name.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+const char* const kSeeCheck = "; see \"rocktier tier check\"";
+
+}  // namespace
+
+Visit::Visit(TieredFileSystem* fs, const std::string& directory)
+    : fs_(fs), directory_(WithoutSlash(directory)), manifest_(fs, directory_) {}
+
+Visit::~Visit() {
+  if (lock_ != nullptr) {
+    target()->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+IOStatus Visit::Lock() {
+  if (!target()->FileExists(PathOf("CURRENT"), IOOptions(), nullptr).ok()) {
+    return IOStatus::NotFound(directory_, "has no database");
+  }
+  return target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+}
+
+IOStatus Visit::ReadManifest(std::map<std::string, LiveTable>* files) {
+  IOStatus s = manifest_.Refresh();
+  for (const auto& [number, table] : manifest_.tables()) {
+    if (table.path_id == 0) {
+      (*files)[BaseOf(MakeTableFileName(directory_, number))] = table;
+    }
+  }
+  for (const uint64_t number : manifest_.blobs()) {
+    LiveTable& blob = (*files)[BaseOf(BlobFileName(directory_, number))];
+    blob.level = -1;
+    blob.size = manifest_.SizeOfBlob(number);
+  }
+  return s;
+}
+
+// What is installed or deleted meanwhile, by whoever has the database open, is left out.
+IOStatus Visit::Look() {
+  std::map<std::string, LiveTable> before;
+  std::map<std::string, LiveTable> after;
+  survey_ = std::make_unique<Survey>(fs_, directory_);
+  database_ = std::make_unique<Database>(fs_, directory_);
+  IOStatus s = ReadManifest(&before);
+  if (s.ok()) {
+    s = survey_->Run();
+  }
+  if (s.ok()) {
+    s = ReadManifest(&after);
+  }
+  if (s.ok()) {
+    s = database_->Refresh();
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  needed_.clear();
+  for (const auto& file : after) {
+    if (before.count(file.first) > 0) {
+      needed_.insert(file);
+    }
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.counts) {
+      file.place.tier->Take(file.size);
+      database_->Add(file.base, file.place.tier, file.size);
+    }
+  }
+  return s;
+}
+
+const LiveTable* Visit::NeedOf(const std::string& base) const {
+  const auto it = needed_.find(base);
+  return it == needed_.end() ? nullptr : &it->second;
+}
+
+IOStatus Visit::TakeOver() {
+  IOStatus s = Lock();
+  if (s.ok()) {
+    s = fs_->folders()->CheckOwner(directory_);
+  }
+  if (s.ok()) {
+    s = Look();
+  }
+  if (s.ok()) {
+    s = CheckSound();
+  }
+  if (s.ok()) {
+    survey_->DeleteOrphans(*database_, nullptr);
+  }
+  return s;
+}
+
+IOStatus Visit::CheckSound() {
+  if (!survey_->damaged().empty()) {
+    return IOStatus::Corruption(survey_->damaged()[0], std::string("is damaged") + kSeeCheck);
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.lost) {
+      return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
+                                                         " has no " + file.place.path + kSeeCheck);
+    }
+    const LiveTable* need = file.counts ? NeedOf(file.base) : nullptr;
+    if (need != nullptr && need->size != file.size) {
+      return IOStatus::Corruption(
+          PathOf(file.base), std::string("has not the size that the MANIFEST says") + kSeeCheck);
+    }
+  }
+  for (const auto& [base, need] : needed_) {
+    if (!survey_->Has(base)) {
+      return IOStatus::Corruption(PathOf(base), std::string("is missing") + kSeeCheck);
+    }
+  }
+  return IOStatus::OK();
+}
+
+IOStatus Visit::Move(const Database::Misplaced& file, bool anyway) {
+  return fs_->MoveFile(database_.get(), file, nullptr, anyway);
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,64 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "plugin/tiered_env/database.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/manifest.h"
+#include "plugin/tiered_env/survey.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or deleted but by
+// what is called here. Not thread-safe.
+class Visit {
+ public:
+  Visit(TieredFileSystem* fs, const std::string& directory);
+  ~Visit();
+
+  TieredFileSystem* fs() const { return fs_; }
+  FileSystem* target() const { return fs_->target(); }
+  const Policy& policy() const { return fs_->policy(); }
+  const std::string& directory() const { return directory_; }
+  std::string PathOf(const std::string& base) const { return directory_ + "/" + base; }
+
+  // Nobody else has the database open as long as this lives. NotFound: there is no database.
+  IOStatus Lock();
+  // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
+  IOStatus Look();
+  // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check" would not
+  // call sound.
+  IOStatus TakeOver();
+
+  // All below: by the last Look().
+  const Survey& survey() const { return *survey_; }
+  const Database& database() const { return *database_; }
+  // The SSTs and blob files that the MANIFEST named before and after the files were looked for, by name.
+  const std::map<std::string, LiveTable>& needed() const { return needed_; }
+  // Null if it does not need this file.
+  const LiveTable* NeedOf(const std::string& base) const;
+
+  // Puts a file into another tier. NoSpace if its budget has no room, unless `anyway`.
+  IOStatus Move(const Database::Misplaced& file, bool anyway = false);
+
+ private:
+  IOStatus ReadManifest(std::map<std::string, LiveTable>* files);
+  IOStatus CheckSound();
+
+  TieredFileSystem* const fs_;
+  const std::string directory_;
+  FileLock* lock_ = nullptr;
+  Manifest manifest_;
+  std::unique_ptr<Survey> survey_;
+  std::unique_ptr<Database> database_;
+  std::map<std::string, LiveTable> needed_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

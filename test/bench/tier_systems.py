@@ -1,0 +1,153 @@
+"""The arrangements that the benchmark of tiered_env compares, on a fast and a slow device, and how one is run."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import wal_systems
+
+BLKIO = "/sys/fs/cgroup/blkio/blkio.throttle."
+SLOW = {"read_iops": 3000, "write_iops": 3000, "read_bps": 120 << 20, "write_bps": 120 << 20}
+
+SYSTEMS = ("slow", "db_paths", "levels", "hints", "fill", "fast")
+OVERHEAD_SYSTEMS = ("stock", "tiers")
+
+
+def missing():
+    """Why there is no slow device here; empty if there can be one."""
+    if not wal_systems.can_loop():
+        return "loop devices need root"
+    if not shutil.which("mkfs.ext4"):
+        return "no mkfs.ext4"
+    if not os.access(f"{BLKIO}read_iops_device", os.W_OK):
+        return "no blkio.throttle of cgroup v1"
+    return ""
+
+
+class Ground:
+    """Two file systems on loop devices with direct I/O, of which one is throttled."""
+
+    def __init__(self, context, size):
+        self.points, self.devices, self._undo = {}, {}, []
+        try:
+            for name in ("fast", "slow"):
+                self._make(context.path(f"image-{name}"), name, size, context.path(f"on-{name}"))
+            self._throttle(self.devices["slow"])
+        except BaseException:
+            self.close()
+            raise
+
+    def _make(self, image, name, size, point):
+        with open(image, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+        self._undo.append(lambda: os.unlink(image))
+        device = output("losetup", "--find", "--show", "--direct-io=on", image)
+        self._undo.append(lambda: output("losetup", "--detach", device))
+        # Nothing is left to be initialized in the background while figures are taken.
+        output("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+        os.makedirs(point)
+        output("mount", device, point)
+        self._undo.append(lambda: output("umount", point))
+        self.points[name], self.devices[name] = point, device
+
+    def _throttle(self, device):
+        number = os.stat(device).st_rdev
+        for what, limit in SLOW.items():
+            path = f"{BLKIO}{what}_device"
+            set_limit(path, number, limit)
+            self._undo.append(lambda path=path: set_limit(path, number, 0))
+
+    def close(self):
+        while self._undo:
+            self._undo.pop()()
+
+    def counters(self):
+        return ";".join(f"{name}={os.path.basename(device)}" for name, device in self.devices.items())
+
+
+def output(*argv):
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def set_limit(path, number, limit):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{os.major(number)}:{os.minor(number)} {limit}")
+
+
+def ground(context, records, value_size):
+    """Made when it is first asked for, unmade at the end."""
+    size = max(1 << 30, 4 * records * value_size)
+
+    def make():
+        made = Ground(context, size)
+        return made, made.close
+
+    return context.resource("tiers-ground", make)
+
+
+def flags(place, system, fast_bytes):
+    """(directory of the database, flags). All have the same bytes of the fast device, but for slow and fast."""
+    db = f"{place.points['fast' if system == 'fast' else 'slow']}/db-{system}"
+    if system in ("slow", "fast"):
+        return db, []
+    fast = f"{place.points['fast']}/{system}"
+    os.makedirs(fast, exist_ok=True)
+    if system == "db_paths":
+        rest = 1 << 50
+        return db, [f"--db_paths={fast}={fast_bytes};{db}={rest}"]
+    rule = "0..=fast" if system == "fill" else "0..last-1=fast"
+    uri = (
+        f"id=TieredFileSystem;tiers={{fast={{path={fast};budget={fast_bytes}}}}};"
+        f"placement={{{rule}}};mover_bytes_per_second={SLOW['write_bps'] // 2}"
+    )
+    return db, [f"--fs_uri={uri}", f"--listener={'false' if system == 'hints' else 'true'}"]
+
+
+def run(context, place, system, fast_bytes, *more):
+    """Figures of one run of tier_driver."""
+    db, arrangement = flags(place, system, fast_bytes)
+    figures = json.loads(
+        context.child([
+            context.program("tier_driver"), f"--db={db}", f"--devices={place.counters()}",
+            *arrangement, *more,
+        ])
+    )
+    reads = figures["fast_reads"] + figures["slow_reads"]
+    figures["fast_share"] = figures["fast_reads"] / reads if reads else None
+    for name, point in place.points.items():
+        figures[f"{name}_files_bytes"] = table_bytes(point, system)
+    return {name: value for name, value in figures.items() if value is not None}
+
+
+def table_bytes(point, system):
+    """Bytes of a system's SSTs on a device."""
+    total = 0
+    for folder in (f"{point}/{system}", f"{point}/db-{system}"):
+        for where, _, names in os.walk(folder):
+            sizes = [os.path.getsize(f"{where}/{name}") for name in names if ".sst" in name]
+            total += sum(size for size in sizes if size != 2048)  # not the stubs
+    return total
+
+
+def overhead(context, system, benchmark, seed, num):
+    """db_bench on one path, in the page cache: what the FileSystem itself costs."""
+    db = context.path(f"overhead-{system}")
+    fast = context.path("overhead-tier")
+    os.makedirs(fast, exist_ok=True)
+    argv = [
+        context.program("db_bench"), f"--db={db}", f"--num={num}", f"--seed={seed}", "--threads=1",
+        "--value_size=200", "--compression_type=none", "--cache_size=1048576", "--bloom_bits=10",
+    ]
+    if system == "tiers":
+        argv.append(f"--fs_uri=id=TieredFileSystem;tiers={{fast={{path={fast}}}}};placement={{0..=fast}}")
+    if benchmark == "readrandom":
+        argv += ["--use_existing_db", "--benchmarks=readrandom", f"--reads={num}"]
+    else:
+        shutil.rmtree(db, ignore_errors=True)
+        shutil.rmtree(fast, ignore_errors=True)
+        os.makedirs(fast)
+        argv += ["--benchmarks=fillrandom"]
+    text = context.child(argv)
+    return {"ops_per_s": float(re.search(r"(\d+) ops/sec", text).group(1))}

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+"""rocktier tier as a user calls it, on databases that db_bench writes.
+
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+BIN = os.environ["ROCKTIER_BIN"]
+TMP = os.environ["TEST_TMPDIR"]
+STUB = 2048  # bytes
+
+SMALL_FILES = [
+    "--write_buffer_size=131072", "--target_file_size_base=65536",
+    "--max_bytes_for_level_base=262144", "--max_bytes_for_level_multiplier=4",
+    "--level_compaction_dynamic_level_bytes=false", "--compression_type=none",
+]
+
+
+def run(*argv):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def tier(*argv):
+    return run(BIN + "/rocktier", "tier", *argv)
+
+
+class TierTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.join(TMP, self.id().replace(".", "-"))
+        for name in "fast", "slow":
+            os.makedirs(self.folder + "/" + name)
+        self.db = self.folder + "/db"
+        self.uri = self.make_uri()
+
+    def make_uri(self, fast="", slow="", home="", placement=""):
+        return ("id=TieredFileSystem;tiers={fast={path=%s/fast;%s};slow={path=%s/slow;%s};home={%s}};"
+                "placement={0..1=fast;2..=slow;blob=slow%s};mover_bytes_per_second=0" %
+                (self.folder, fast, self.folder, slow, home, placement))
+
+    def succeed(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        return result.stdout
+
+    def refused(self, result, *texts):
+        self.assertEqual(result.returncode, 2, result.stderr + result.stdout)
+        for text in texts:
+            self.assertIn(text, result.stderr)
+
+    def write(self, *flags, uri=None):
+        """Leaves SSTs in several levels, and what was written last in a write-ahead log."""
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + (uri or self.uri),
+                         "--benchmarks=fillrandom,waitforcompaction", "--num=30000",
+                         "--value_size=100", *SMALL_FILES, *flags))
+
+    def read(self, name):
+        with open(self.db + "/" + name, "rb") as file:
+            return file.read()
+
+    def contents(self, uri=None):
+        """A digest of all that the database has; without a URI, as stock RocksDB reads it."""
+        flags = ["--fs_uri=" + uri] if uri else []
+        out = self.succeed(run(BIN + "/ldb", "--db=" + self.db, *flags, "scan", "--hex"))
+        self.assertGreater(len(out.splitlines()), 10000)
+        return hashlib.sha256(out.encode()).hexdigest()
+
+    def ls(self, uri=None):
+        return json.loads(self.succeed(tier("ls", uri or self.uri, self.db, "--json")))
+
+    def df(self, uri=None):
+        tiers = json.loads(self.succeed(tier("df", uri or self.uri, self.db, "--json")))
+        return {one["name"]: one for one in tiers}
+
+    def check(self, *flags, problems=0, uri=None):
+        """The list of what was found."""
+        result = tier("check", uri or self.uri, self.db, "--json", *flags)
+        self.assertEqual(result.returncode, 1 if problems else 0, result.stderr + result.stdout)
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["problems"], problems, result.stdout)
+        return answer["list"]
+
+    def files_in(self, name):
+        """Paths of a tier's files but for those that name owners."""
+        found = []
+        for folder, _, names in os.walk(self.folder + "/" + name):
+            found += [folder + "/" + base for base in names if base != "OWNER"]
+        return found
+
+    def a_file_in(self, name):
+        return next(f for f in self.ls() if f["tier"] == name and f["needed"])
+
+
+class Looking(TierTest):
+    def test_files_levels_and_bytes_are_told(self):
+        self.write()
+        files = self.ls()
+        for file in files:
+            if file["needed"]:
+                self.assertEqual(file["tier"], "fast" if file["level"] <= 1 else "slow", file)
+            self.assertEqual(os.path.getsize(file["path"]), file["size"])
+        self.assertGreater(max(file["level"] for file in files), 1)
+        tiers = self.df()
+        for name in "fast", "slow":
+            self.assertEqual(tiers[name]["files"] + tiers[name]["other_files"],
+                             len(self.files_in(name)))
+            self.assertEqual(tiers[name]["bytes"],
+                             sum(os.path.getsize(path) for path in self.files_in(name)))
+            self.assertEqual(tiers[name]["stranded_files"], 0)
+        self.assertEqual(self.check(), [])
+        text = self.succeed(tier("ls", self.uri, self.db))
+        self.assertEqual(len(text.splitlines()), len(files) + 1)
+        self.assertIn("0 problems", self.succeed(tier("check", self.uri, self.db)))
+        self.assertEqual(len(self.succeed(tier("df", self.uri, self.db)).splitlines()), 4)
+
+    def test_what_found_no_room_is_stranded(self):
+        uri = self.make_uri(fast="budget=40K")
+        self.write(uri=uri)
+        tiers = self.df(uri)
+        self.assertLessEqual(tiers["fast"]["bytes"], 40 << 10)
+        self.assertEqual(tiers["fast"]["budget"], 40 << 10)
+        stranded = [f for f in self.ls(uri) if f["tier"] == "slow" and f["wanted"] == "fast"]
+        self.assertEqual(tiers["slow"]["stranded_files"], len(stranded))
+        self.assertEqual(tiers["slow"]["stranded_bytes"], sum(f["size"] for f in stranded))
+        self.assertGreater(len(stranded), 0)
+
+    def test_a_database_that_is_open_can_be_looked_at_and_nothing_else(self):
+        self.write()
+        log = os.stat(self.db + "/LOG").st_ino
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + self.uri, "--use_existing_db",
+             "--benchmarks=overwrite", "--num=30000", "--duration=600", "--value_size=100",
+             "--benchmark_write_rate_limit=2000000", *SMALL_FILES],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            # Not by a look at the lock, which db_bench might then find taken.
+            while log == os.stat(self.db + "/LOG").st_ino or b"DB pointer" not in self.read("LOG"):
+                self.assertIsNone(writer.poll(), "db_bench has ended")
+                time.sleep(0.1)
+            for _ in range(20):
+                self.assertEqual(self.check(), [])
+                self.assertEqual([f for f in self.ls() if f["lost"]], [])
+                self.assertGreater(self.df()["slow"]["files"], 0)
+            for argv in (["check", self.uri, self.db, "--repair"], ["drain", self.uri, self.db, "fast"],
+                         ["evacuate", self.uri, self.db]):
+                self.refused(tier(*argv), "LOCK")
+            self.assertIsNone(writer.poll())
+        finally:
+            writer.kill()
+            writer.wait()
+
+    def test_wrong_usage_is_told(self):
+        self.write()
+        for argv in ([], ["fly"], ["ls"], ["ls", self.uri], ["ls", self.uri, self.db, "x"],
+                     ["mv", self.uri, self.db, "x"], ["drain", self.uri, self.db],
+                     ["ls", self.uri, self.db, "--repair"], ["mv", "--json", "a", "b", "c", "d"]):
+            result = tier(*argv)
+            self.refused(result, "rocktier tier")
+        self.assertIn("Usage", self.succeed(tier("--help")))
+        self.refused(tier("ls", self.uri, self.folder), self.folder)
+        self.refused(tier("ls", "id=NoSuchFileSystem", self.db), "NoSuchFileSystem")
+        self.refused(tier("ls", "posix://", self.db), "TieredFileSystem")
+        self.refused(tier("ls", "id=TieredFileSystem;tiers={a={path=b}}", self.db), "absolute")
+        self.refused(tier("ls", "id=TieredFileSystem;tiers={fast={path=%s/fast}}" % self.folder,
+                       self.db), "is in tier slow")
+        self.refused(tier("drain", self.uri, self.db, "home"), "home")
+        self.refused(tier("drain", self.uri, self.db, "none"), "none")
+        self.refused(tier("mv", self.uri, self.db, "999999.sst", "fast"), "999999.sst")
+
+
+class Moving(TierTest):
+    def test_a_file_is_moved_and_it_is_told_that_it_will_not_stay(self):
+        self.write()
+        before = self.contents(self.uri)
+        file = self.a_file_in("slow")
+        self.assertIn("mover will put it into slow",
+                      self.succeed(tier("mv", self.uri, self.db, file["name"], "fast")))
+        moved = next(f for f in self.ls() if f["name"] == file["name"])
+        self.assertEqual((moved["tier"], moved["wanted"]), ("fast", "slow"))
+        self.assertEqual(self.df()["fast"]["stranded_files"], 1)
+        self.assertEqual(self.check(), [])
+        back = self.succeed(tier("mv", self.uri, self.db, file["name"], "slow"))
+        self.assertNotIn("mover", back)
+        self.assertEqual(self.contents(self.uri), before)
+
+    def test_a_budget_holds_for_it_too(self):
+        self.write()
+        full = self.make_uri(fast="budget=1K")
+        file = self.a_file_in("slow")
+        self.refused(tier("mv", full, self.db, file["name"], "fast"), "budget")
+        self.assertEqual(self.check(), [])
+
+    def test_a_tier_is_drained(self):
+        self.write()
+        before = self.contents(self.uri)
+        self.assertIn("files moved", self.succeed(tier("drain", self.uri, self.db, "fast")))
+        self.assertEqual(os.listdir(self.folder + "/fast"), [])
+        self.assertEqual(self.df()["fast"]["files"], 0)
+        self.assertEqual(self.check(), [])
+        # The device is gone, and its tier from the options.
+        shutil.rmtree(self.folder + "/fast")
+        uri = "id=TieredFileSystem;tiers={slow={path=%s/slow}};placement={2..=slow}" % self.folder
+        self.assertEqual(self.contents(uri), before)
+
+    def test_a_tier_can_get_another_path(self):
+        self.write()
+        before = self.contents(self.uri)
+        os.rename(self.folder + "/fast", self.folder + "/faster")
+        uri = self.uri.replace("/fast;", "/faster;")
+        self.assertNotEqual(uri, self.uri)
+        self.assertEqual(self.check(uri=uri), [])
+        self.assertEqual(self.contents(uri), before)
+
+    def test_a_tier_is_not_drained_if_the_others_have_no_room(self):
+        self.write()
+        files = len(self.files_in("slow"))
+        uri = self.make_uri(slow="budget=1K", home="budget=1K")
+        self.refused(tier("drain", uri, self.db, "fast"), "room")
+        self.assertEqual(len(self.files_in("slow")), files)
+        self.assertEqual(self.check(), [])
+
+    def test_evacuated_a_database_is_one_of_stock_rocksdb(self):
+        for flags in ([], ["--enable_blob_files=1", "--min_blob_size=90"]):
+            with self.subTest(flags=flags):
+                uri = self.make_uri(placement=";wal=fast;meta=slow")
+                self.write(*flags, uri=uri)
+                self.assertTrue(any("MANIFEST" in path for path in self.files_in("slow")))
+                before = self.contents(uri)
+                self.assertNotEqual(
+                    run(BIN + "/ldb", "--db=" + self.db, "scan", "--max_keys=1").returncode, 0,
+                    "stock RocksDB opened it without its files")
+                self.succeed(tier("evacuate", uri, self.db))
+                self.assert_evacuated(before)
+                self.assertIn("0 files moved", self.succeed(tier("evacuate", uri, self.db)))
+                # And the way back.
+                self.assertEqual(self.contents(uri), before)
+                shutil.rmtree(self.db)
+
+    def assert_evacuated(self, before):
+        self.assertEqual(os.listdir(self.folder + "/fast"), [])
+        self.assertEqual(os.listdir(self.folder + "/slow"), [])
+        self.assertEqual([n for n in os.listdir(self.db) if "TIERS" in n or "tiers" in n], [])
+        self.assertEqual(self.contents(), before)
+
+    def interrupt(self, seconds, *argv):
+        """True if the command was killed before its end."""
+        process = subprocess.Popen([BIN + "/rocktier", "tier", *argv], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            out, err = process.communicate(timeout=seconds)
+            self.assertEqual(process.returncode, 0, out + err)
+            return False
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            return True
+
+    def kill_again_and_again(self, *argv):
+        """Runs a command to its end, killed many times on the way."""
+        seed = random.randrange(1 << 30)
+        print("seed", seed)
+        chance = random.Random(seed)
+        kills = 0
+        while self.interrupt(chance.uniform(0.02, 0.4), *argv):
+            kills += 1
+            self.assertLess(kills, 1000)
+            self.check()  # which has nothing but harmless things to tell
+        print("killed", kills, "times")
+        self.assertGreater(kills, 2)
+
+    def test_a_drain_can_be_killed_and_run_again(self):
+        self.write()
+        before = self.contents(self.uri)
+        slowed = self.make_uri(slow="emulate={bandwidth=1M}")
+        self.kill_again_and_again("drain", slowed, self.db, "slow")
+        self.assertEqual(os.listdir(self.folder + "/slow"), [])
+        self.assertEqual(self.contents(self.uri), before)
+
+    def test_an_evacuation_can_be_killed_and_run_again(self):
+        self.write()
+        before = self.contents(self.uri)
+        slowed = self.make_uri(slow="emulate={bandwidth=1M}")
+        self.kill_again_and_again("evacuate", slowed, self.db)
+        self.assert_evacuated(before)
+
+
+class Checking(TierTest):
+    def setUp(self):
+        super().setUp()
+        self.write()
+        self.before = self.contents(self.uri)
+
+    def repair(self, *states, problems=0):
+        found = self.check("--repair", problems=problems)
+        self.assertEqual(sorted(one["state"] for one in found), sorted(states), found)
+        return found
+
+    def assert_as_before(self):
+        self.assertEqual(self.check(), [])
+        self.assertEqual(self.contents(self.uri), self.before)
+
+    def test_a_lost_stub_comes_back(self):
+        for name in "fast", "slow":
+            os.unlink(self.db + "/" + self.a_file_in(name)["name"])
+        found = self.check(problems=2)
+        self.assertTrue(all("it is in " + self.folder in one["what"] for one in found), found)
+        # Opening deletes neither: the MANIFEST needs them.
+        files = self.files_in("slow")
+        self.assertNotEqual(
+            run(BIN + "/ldb", "--db=" + self.db, "--fs_uri=" + self.uri, "scan").returncode, 0)
+        self.assertEqual(self.files_in("slow"), files)
+        self.repair("repaired", "repaired")
+        self.assert_as_before()
+
+    def test_damaged_and_torn_stubs_come_back(self):
+        files = [f["name"] for f in self.ls() if f["needed"]][:3]
+        with open(self.db + "/" + files[0], "r+b") as stub:
+            stub.seek(40)
+            stub.write(b"!")
+        with open(self.db + "/" + files[1], "wb") as stub:
+            stub.write(bytes(STUB))
+        with open(self.db + "/" + files[2], "r+b") as stub:
+            stub.truncate(100)
+        self.check(problems=3)
+        self.repair("repaired", "repaired", "repaired")
+        self.assert_as_before()
+
+    def test_of_two_files_none_is_taken(self):
+        file = self.a_file_in("slow")
+        shutil.copyfile(file["path"], file["path"] + "ff")
+        os.unlink(self.db + "/" + file["name"])
+        found = self.repair("problem", problems=1)
+        self.assertIn("there are 2 such files", found[0]["what"])
+        os.unlink(file["path"] + "ff")
+        self.repair("repaired")
+        self.assert_as_before()
+
+    def test_a_lost_file_is_told_and_its_stub_stays(self):
+        file = self.a_file_in("slow")
+        os.rename(file["path"], file["path"] + ".kept")
+        os.rename(file["path"] + ".kept", self.folder + "/kept")
+        found = self.repair("problem", problems=1)
+        self.assertIn("is lost", found[0]["what"])
+        self.assertIn(file["path"], found[0]["what"])
+        self.refused(tier("evacuate", self.uri, self.db), "rocktier tier check")
+        self.refused(tier("drain", self.uri, self.db, "fast"), "rocktier tier check")
+        os.rename(self.folder + "/kept", file["path"])
+        self.assert_as_before()
+
+    def test_a_file_of_another_size_is_told(self):
+        file = self.a_file_in("slow")
+        with open(file["path"], "ab") as sst:
+            sst.write(b"more")
+        found = self.repair("problem", problems=1)
+        self.assertIn("the MANIFEST says %d" % file["size"], found[0]["what"])
+        self.refused(tier("evacuate", self.uri, self.db), "size")
+
+    def test_a_tier_that_is_not_mounted_is_told_and_nothing_is_deleted(self):
+        os.rename(self.folder + "/slow", self.folder + "/away")
+        found = self.repair("problem", problems=1)
+        self.assertIn("is not there", found[0]["what"])
+        os.rename(self.folder + "/away", self.folder + "/slow")
+        self.assert_as_before()
+
+    def test_what_nothing_names_is_deleted(self):
+        file = self.a_file_in("slow")
+        extra = os.path.dirname(file["path"]) + "/000001.sst.0123456789abcdef"
+        shutil.copyfile(file["path"], extra)
+        shutil.copyfile(file["path"], self.db + "/000001.sst.tiers-tmp")
+        found = self.check()
+        self.assertEqual([one["state"] for one in found], ["harmless", "harmless"])
+        self.assertTrue(os.path.exists(extra))
+        self.repair("repaired", "repaired")
+        self.assertFalse(os.path.exists(extra))
+        self.assert_as_before()
+
+    def test_names_of_folders_come_back(self):
+        identity = self.read("TIERS")
+        os.unlink(self.db + "/TIERS")
+        self.check(problems=1)
+        self.repair("repaired")
+        self.assertEqual(self.read("TIERS"), identity)
+        for damage in (self.db + "/TIERS", os.path.dirname(self.a_file_in("slow")["path"]) + "/OWNER"):
+            with open(damage, "r+b") as file:
+                file.seek(30)
+                file.write(b"?")
+            self.check(problems=1)
+            self.repair("repaired")
+        self.assertEqual(self.read("TIERS"), identity)
+        self.assert_as_before()
+
+    def test_a_copy_of_the_directory_is_told(self):
+        shutil.copytree(self.db, self.folder + "/copy")
+        self.check()
+        db, self.db = self.db, self.folder + "/copy"
+        found = self.check("--repair", problems=2)
+        self.assertIn("is a copy of " + db, found[0]["what"])
+        for argv in (["evacuate"], ["drain", "fast"]):
+            self.refused(tier(argv[0], self.uri, self.db, *argv[1:]), "is a copy of " + db)
+        self.db = db
+        self.assert_as_before()
+
+    def test_a_directory_that_was_moved_is_its_own(self):
+        os.rename(self.db, self.folder + "/moved")
+        self.db = self.folder + "/moved"
+        self.assertEqual([one["state"] for one in self.check()], ["harmless", "harmless"])
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + self.uri,
+                         "--use_existing_db", "--benchmarks=readrandom", "--reads=10"))
+        self.assert_as_before()
+
+    def test_folders_of_databases_that_are_gone_are_told(self):
+        os.rename(self.db, self.folder + "/gone")
+        shutil.rmtree(self.folder + "/gone")
+        self.write()
+        found = self.repair("harmless", "harmless")
+        self.assertTrue(all("was of " + self.db in one["what"] for one in found), found)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
