@@ -61,25 +61,6 @@ TEST_F(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
   }
 }
 
-TEST_F(RawWalDbTest, WithoutThePluginTheDatabaseDoesNotOpen) {
-  Open();
-  Put("a", "1");
-  db_.reset();
-  for (WALRecoveryMode mode :
-       {WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
-        WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kSkipAnyCorruptedRecords}) {
-    Options options;
-    options.wal_recovery_mode = mode;
-    std::unique_ptr<DB> db;
-    Status s = OpenDb(options, db_name_, &db);
-    EXPECT_FALSE(s.ok()) << "mode " << static_cast<int>(mode);
-    s = OpenDbForReadOnly(options, db_name_, &db);
-    EXPECT_FALSE(s.ok()) << "read only, mode " << static_cast<int>(mode);
-  }
-  Open();
-  EXPECT_EQ(Get("a"), "1");
-}
-
 // An EnvWrapper overrides the Env interface, which knows nothing of what FileOptions add to EnvOptions.
 class OldEnv : public EnvWrapper {
  public:

@@ -53,9 +53,9 @@ void RawWalTest::Put(const std::string& key, const std::string& value, bool sync
   ASSERT_OK(db_->Put(options, key, value));
 }
 
-std::string RawWalTest::Get(const std::string& key) {
+std::string RawWalTest::Get(DB* db, const std::string& key) {
   std::string value;
-  Status s = db_->Get(ReadOptions(), key, &value);
+  Status s = db->Get(ReadOptions(), key, &value);
   return s.ok() ? value : s.ToString();
 }
 
