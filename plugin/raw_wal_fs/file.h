@@ -68,7 +68,8 @@ class LogReopenedFile : public FSWritableFile {
   const std::shared_ptr<Log> log_;
 };
 
-// Sees what is appended later, too.
+// Sees what is appended later, too, in this process or in another one. PathNotFound if the log was deleted by
+// another one before all of it was read.
 class LogSequentialFile : public FSSequentialFile {
  public:
   LogSequentialFile(RawWalFileSystem* fs, std::string path, std::shared_ptr<Log> log);
@@ -77,6 +78,8 @@ class LogSequentialFile : public FSSequentialFile {
   IOStatus Skip(uint64_t n) override;
 
  private:
+  bool LookAgain(uint64_t offset, IOStatus* s);
+
   RawWalFileSystem* const fs_;
   const std::string path_;
   std::unique_ptr<Reader> reader_;

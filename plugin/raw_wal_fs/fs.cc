@@ -15,6 +15,9 @@ namespace raw_wal_fs {
 
 namespace {
 
+// So many times a log is looked at before it is believed to be damaged.
+constexpr int kLooks = 5;
+
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
 
 IOStatus Refuse(const std::string& path, const std::string& what) {
@@ -136,24 +139,38 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
       return s;
     }
   }
-  // The tail first: what goes from there to the device meanwhile is found there.
-  s = FindStub(path, /*contents=*/true, &stub);
-  if (s.ok() && !volume->writable()) {
-    s = volume->Refresh();
-  }
-  const LogId id = stub.stub.log;
-  if (s.ok()) {
-    s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
-  }
+  s = Recover(volume, path, result);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
-    found_[id] = *result;
+    found_[(*result)->id()] = *result;
     return s;
   }
   // Deleted meanwhile? Then its name went first.
+  const LogId id = stub.stub.log;
   IOStatus again = FindStub(path, /*contents=*/false, &stub);
   const bool is_there = again.ok() && stub.stub.log == id;
   return is_there ? s : IOStatus::PathNotFound(path);
+}
+
+// A log that another process writes may look damaged, if a header was read before it was written and the next
+// segment's after that, or if frames were: then it is looked at again.
+IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
+                                   std::shared_ptr<Log>* result) {
+  IOStatus s;
+  bool damaged = true;
+  for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
+    // The tail first: what goes from there to the device meanwhile is found there.
+    StubFile stub;
+    s = FindStub(path, /*contents=*/true, &stub);
+    if (s.ok() && !volume->writable()) {
+      s = volume->Refresh();
+    }
+    if (s.ok()) {
+      s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
+    }
+    damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
+  }
+  return s;
 }
 
 IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,

@@ -96,6 +96,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   }
   if (claimed > end) {  // damaged: RocksDB shall see the hole
     end = std::max(claimed, log->pieces_.end());
+    log->damaged_ = true;
   }
   log->pieces_.Truncate(end);
   log->appended_ = end;

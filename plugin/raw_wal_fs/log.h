@@ -58,6 +58,8 @@ class Log {
 
   // The logical size in bytes.
   uint64_t size() const;
+  // Bytes were durable that Recover() did not find.
+  bool damaged() const { return damaged_; }
   // Changes whenever bytes move: what was read from the device before may be elsewhere now.
   uint64_t version() const;
   // A run of the log's bytes from `offset` on: either in `bytes`, or, if that is empty, on the device in
@@ -99,6 +101,7 @@ class Log {
   const Stub stub_;
   const LogId id_;
   const Settings settings_;
+  bool damaged_ = false;  // constant after Recover()
   std::atomic<bool> release_{false};
 
   std::mutex io_mutex_;
