@@ -44,7 +44,7 @@ IOStatus LogReopenedFile::Truncate(uint64_t size, const IOOptions&, IODebugConte
 
 LogSequentialFile::LogSequentialFile(RawWalFileSystem* fs, std::string path,
                                      std::shared_ptr<Log> log)
-    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log))) {}
+    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log), /*ahead=*/true)) {}
 
 IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                                  IODebugContext*) {
@@ -55,7 +55,7 @@ IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char
     std::shared_ptr<Log> log;
     if (fs_->FindLog(path_, /*fresh=*/true, &log).ok() && log != nullptr &&
         log->id() == reader_->log().id() && log->size() > offset_ + got) {
-      reader_ = std::make_unique<Reader>(std::move(log));
+      reader_ = std::make_unique<Reader>(std::move(log), /*ahead=*/true);
       size_t more;
       s = reader_->Read(offset_ + got, n - got, scratch + got, &more);
       got += more;
@@ -74,7 +74,8 @@ IOStatus LogSequentialFile::Skip(uint64_t n) {
 IOStatus LogRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                    char* scratch, IODebugContext*) const {
   size_t got;
-  IOStatus s = Reader(log_).Read(offset, n, scratch, &got);
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s = reader_.Read(offset, n, scratch, &got);
   *result = Slice(scratch, got);
   return s;
 }
