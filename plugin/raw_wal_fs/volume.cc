@@ -82,7 +82,7 @@ IOStatus Volume::Load() {
   if (info.logical_block > superblock_.block_size) {
     return IOStatus::NotSupported(
         "device=" + path(),
-        "has blocks of " + std::to_string(info.logical_block) +
+        "takes direct I/O in units of " + std::to_string(info.logical_block) +
             " bytes; it was formatted with block_size=" + std::to_string(superblock_.block_size));
   }
   return Refresh();

@@ -7,6 +7,7 @@ ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -128,6 +129,67 @@ class OnALoopDevice(OnAFile):
                               stdout=subprocess.PIPE).stdout.strip()
         self.addCleanup(subprocess.run, ["losetup", "--detach", name], check=False)
         return name
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"),
+                     "not root, or no loop devices")
+class OnBlocksOf4096Bytes(unittest.TestCase):
+    """Files of a file system whose device knows no smaller blocks."""
+
+    FILE_SYSTEMS = {"xfs": ["mkfs.xfs", "-q"], "ext4": ["mkfs.ext4", "-q"]}
+
+    def mount(self, kind):
+        folder = os.path.join(TMP, self.id().replace(".", "-") + "-" + kind)
+        os.makedirs(folder + "/mnt")
+        run("truncate", "-s", "400M", folder + "/disk")
+        made = run("losetup", "--find", "--show", "--sector-size=4096", folder + "/disk")
+        if made.returncode != 0:
+            self.skipTest("no loop device with blocks of 4096 bytes: " + made.stderr)
+        device = made.stdout.strip()
+        self.addCleanup(run, "losetup", "--detach", device)
+        if shutil.which(self.FILE_SYSTEMS[kind][0]) is None:
+            self.skipTest("there is no " + self.FILE_SYSTEMS[kind][0])
+        for argv in ([*self.FILE_SYSTEMS[kind], device], ["mount", device, folder + "/mnt"]):
+            result = run(*argv)
+            if result.returncode != 0:
+                self.skipTest(" ".join(argv) + ": " + result.stderr)
+        self.addCleanup(run, "umount", folder + "/mnt")
+        return folder + "/mnt"
+
+    def refuse(self, result, *words):
+        self.assertNotEqual(result.returncode, 0)
+        for word in words:
+            self.assertIn(word, result.stderr + result.stdout)
+
+    def check(self, kind):
+        folder = self.mount(kind)
+        device = folder + "/device"
+        small = wal("format", device, "--size=16M", "--segment-size=256K", "--block-size=512")
+        self.refuse(small, "block_size=512", "4096", device)
+        self.assertEqual([name for name in os.listdir(folder) if name != "lost+found"], [])
+        run("fallocate", "-l", "16M", device)
+        self.refuse(wal("format", device, "--block-size=512"), "block_size=512", "4096", device)
+        os.unlink(device)
+
+        # Formatted where it was possible.
+        elsewhere = os.path.join(TMP, self.id() + "-" + kind + "-elsewhere")
+        if wal("format", elsewhere, "--size=16M", "--segment-size=256K", "--block-size=512").returncode == 0:
+            shutil.copyfile(elsewhere, device)
+            self.refuse(wal("ls", device), "block_size=512", "4096", device)
+            self.refuse(write(folder + "/db", device), "block_size=512", "4096", device)
+            os.unlink(device)
+
+        result = wal("format", device, "--size=16M", "--segment-size=256K")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = write(folder + "/db", device)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(wal("check", device).returncode, 0)
+
+    def test_small_blocks_are_refused_on_xfs(self):
+        self.check("xfs")
+
+    def test_small_blocks_are_refused_on_ext4(self):
+        self.check("ext4")
 
 
 if __name__ == "__main__":
