@@ -130,7 +130,7 @@ def recovery(context, name, flags):
 
 
 def parse(text):
-    figures = {"ops_per_s": float(re.search(r"(\d+) ops/sec", text).group(1))}
+    figures = {"ops_per_s": float(re.search(r"micros/op (\d+) ops/sec", text).group(1))}
     found = re.search(r"P50: ([\d.]+) .*P99: ([\d.]+) P99.9: ([\d.]+)", text)
     for name, value in zip(("p50_us", "p99_us", "p999_us"), found.groups()):
         figures[name] = float(value)
