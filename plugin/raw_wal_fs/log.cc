@@ -55,7 +55,8 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
     return IOStatus::IOError(path, "no memory for a buffer");
   }
   log->release_ = true;  // of the segment, should anything fail
-  IOStatus s = log->StartSegment();
+  // One that fails for want of room begins without a segment: RocksDB needs a new log to let go of old ones.
+  IOStatus s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
     // Before there is a stub: whoever finds that shall find the log that is being written.
@@ -135,6 +136,10 @@ IOStatus Log::Append(const Slice& data) {
   counters.appended_bytes.fetch_add(data.size(), std::memory_order_relaxed);
   Slice left = data;
   std::unique_lock<std::mutex> lock(mutex_);
+  IOStatus full = TellFull();
+  if (!full.ok()) {
+    return full;
+  }
   while (!left.empty()) {
     if (!error_.ok()) {
       return error_;
@@ -200,6 +205,10 @@ IOStatus Log::Sync() {
     return error_;
   }
   IOStatus s = WriteTail(end, /*durable=*/true);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    s = TellFull();
+  }
   Counters& counters = volume_->counters();
   counters.syncs.fetch_add(1, std::memory_order_relaxed);
   counters.sync_micros.Add(MicrosSince(start));
@@ -333,7 +342,7 @@ IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
       return IOStatus::OK();
     }
     IOStatus s = StartSegment();
-    if (s.IsNoSpace() && settings_.on_spill != nullptr) {
+    if (s.IsNoSpace()) {
       s = StartSpill(s);
     }
     if (!s.ok()) {
@@ -362,13 +371,23 @@ IOStatus Log::StartSegment() {
 
 // All that is on the device is durable: StartSegment() saw to it.
 IOStatus Log::StartSpill(const IOStatus& reason) {
-  settings_.on_spill(path_, reason);
+  if (settings_.on_spill != nullptr) {
+    settings_.on_spill(path_, reason);
+  }
   std::unique_ptr<Spill> spill;
   IOStatus s = Spill::Create(settings_.target, path_, stub_, &spill);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
     spill_ = std::move(spill);
+    full_ = settings_.on_full == OnFull::kFail ? reason : IOStatus::OK();
   }
+  return s;
+}
+
+// Requires mutex_.
+IOStatus Log::TellFull() {
+  IOStatus s = full_;
+  full_ = IOStatus::OK();
   return s;
 }
 

@@ -42,11 +42,13 @@ class Log {
   struct Settings {
     FileSystem* target = nullptr;  // of the stubs
     uint64_t tail_size = 512 << 10;
-    // Called when the device is full and the rest of the log goes to the stub. Null: NoSpace then.
+    OnFull on_full = OnFull::kFail;
+    // Called when the device is full and the rest of the log goes to the stub.
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
   };
 
-  // A new log whose stub replaces `path`. NoSpace if the device has no segment for it.
+  // A new log whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no segment for it; else
+  // its first write asks for one.
   static IOStatus Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
                          const std::string& path, std::shared_ptr<Log>* result);
   // A log that nobody writes. Finds its end by a scan of its last segment that holds anything: what is in
@@ -55,7 +57,9 @@ class Log {
                           const std::string& path, StubFile stub, std::shared_ptr<Log>* result);
   ~Log();
 
-  // After an error all calls that write return it.
+  // After an error all calls that write return it. NoSpace is an exception: with OnFull::kFail one call of
+  // Append(), which then takes nothing, or Sync() returns it; what else was and is appended goes to the stub.
+  // So RocksDB can resume: it writes again to this log what failed, and begins another one.
   IOStatus Append(const Slice& data);
   IOStatus Sync();
   // Writes what is in the tail, without a flush.
@@ -104,6 +108,7 @@ class Log {
   IOStatus StartSegment();
   IOStatus StartSpill(const IOStatus& reason);
   IOStatus FlushDevice();
+  IOStatus TellFull();
   void SetDurable();
   void Fail(const IOStatus& s);
   void WriterLoop();
@@ -140,6 +145,7 @@ class Log {
   uint64_t appended_ = 0;
   uint64_t version_ = 0;
   IOStatus error_;
+  IOStatus full_;  // NoSpace that nobody has been told of
   bool half_full_ = false;
   bool stop_ = false;
   std::thread writer_;  // started with the first half that is full

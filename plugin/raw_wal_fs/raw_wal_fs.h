@@ -23,7 +23,10 @@ namespace raw_wal_fs {
 // What happens to a log that finds no room on the device.
 enum class OnFull {
   kSpill,  // it goes to the target FileSystem, as stock RocksDB would have it
-  kFail,   // IOStatus::NoSpace, retryable
+  // A write fails with IOStatus::NoSpace. RocksDB, by itself or when DB::Resume() is called, then flushes, lets
+  // the logs go and goes on with a new one. What the log had taken, and what is written to it again when
+  // RocksDB resumes, goes to the target.
+  kFail,
 };
 
 // All options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
