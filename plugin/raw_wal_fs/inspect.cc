@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plugin/raw_wal_fs/finder.h"
 #include "plugin/raw_wal_fs/layout.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/options.h"
@@ -91,11 +92,17 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   info->segments = superblock.segments;
   info->epoch = superblock.epoch;
   uint64_t done = 0;
+  Finder finder(superblock.uuid);
   for (auto& [id, log] : LogsOf(*volume, info)) {
     if (scan) {
       s = Scan(*volume, &log);
       if (!s.ok()) {
         return s;
+      }
+      const Finder::Answer answer = finder.Find(id, log.name, &log.file);
+      log.missing = answer == Finder::Answer::kMissing;
+      if (answer != Finder::Answer::kFound) {
+        log.file.clear();
       }
       done += log.segments;
       if (progress != nullptr) {

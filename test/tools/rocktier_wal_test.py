@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
 BIN = os.environ["ROCKTIER_BIN"]
@@ -107,9 +108,91 @@ class OnAFile(unittest.TestCase):
         self.assertEqual(checked.returncode, 1, checked.stdout)
         self.assertIn("damaged", checked.stdout)
 
+    def logs(self):
+        return json.loads(self.succeed(wal("ls", self.device, "--json")))
+
+    def refused(self, result, *words):
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_logs_of_a_lost_directory_are_removed(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        self.succeed(write(self.folder + "/kept", self.device))
+        lost, kept = self.logs()
+        self.assertFalse(lost["missing"] or kept["missing"])
+        self.assertEqual(os.path.dirname(lost["file"]), self.db)
+        self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", lost["file"])
+        self.refused(wal("rm", self.device, "--log=7:7"), "no log 7:7")
+
+        # Renamed and archived logs are still known.
+        archive = self.db + "/archive"
+        os.makedirs(archive, exist_ok=True)
+        for name in (lost["file"] + ".trash", archive + "/000077.log", archive + "/000078.log.trash"):
+            os.rename(self.logs()[0]["file"], name)
+            self.assertEqual(self.logs()[0]["file"], name)
+            self.assertNotIn("no file", self.succeed(wal("ls", self.device)))
+            self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", name)
+
+        shutil.rmtree(self.db)
+        self.assertEqual([log["missing"] for log in self.logs()], [True, False])
+        marked = [line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line]
+        self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
+        # One that is in use: none is removed.
+        self.refused(wal("rm", self.device, "--log=" + lost["id"], "--log=" + kept["id"]), kept["file"])
+        self.assertEqual(len(self.logs()), 2)
+
+        used = json.loads(self.succeed(wal("df", self.device, "--json")))["segments_used"]
+        freed = self.succeed(wal("rm", self.device, "--log=" + lost["id"]))
+        self.assertIn(lost["id"], freed)
+        self.assertIn(str(lost["segments"]) + " segments", freed)
+        self.assertEqual([log["id"] for log in self.logs()], [kept["id"]])
+        usage = json.loads(self.succeed(wal("df", self.device, "--json")))
+        self.assertEqual(usage["segments_used"], used - lost["segments"])
+        self.succeed(wal("check", self.device))
+
+        # By force: the database that needs it does not open without a word.
+        self.succeed(wal("rm", self.device, "--log=" + kept["id"], "--force"))
+        self.assertEqual(self.logs(), [])
+        opened = run(BIN + "/ldb", "--db=" + self.folder + "/kept",
+                     "--fs_uri=id=RawWalFileSystem;device=" + self.device, "scan", "--max_keys=1")
+        self.assertNotEqual(opened.returncode, 0)
+
+    def test_a_log_whose_place_is_not_known_is_removed_by_force_only(self):
+        self.succeed(self.format("--size=8M"))
+        for db in (self.folder + "/" + "/".join(["d" * 100] * 5), os.path.relpath(self.folder + "/r")):
+            os.makedirs(db)
+            self.succeed(write(db, self.device))
+            shutil.rmtree(db)
+        for log in self.logs():
+            self.assertFalse(log["missing"])
+            self.refused(wal("rm", self.device, "--log=" + log["id"]), "may be in use")
+            self.succeed(wal("rm", self.device, "--log=" + log["id"], "--force"))
+        self.assertEqual(self.logs(), [])
+
+    def test_nothing_is_removed_while_the_device_is_in_use(self):
+        self.succeed(self.format("--size=32M"))
+        self.succeed(write(self.db, self.device))
+        shutil.rmtree(self.db)
+        log = self.logs()[0]
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.folder + "/other", "--benchmarks=fillseq",
+             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while len(self.logs()) < 2:
+                self.assertIsNone(writer.poll())
+                time.sleep(0.1)
+            self.refused(wal("rm", self.device, "--log=" + log["id"]), "busy")
+        finally:
+            writer.kill()
+            writer.wait()
+        self.succeed(wal("rm", self.device, "--log=" + log["id"]))
+
     def test_wrong_usage_is_told(self):
         for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],
-                     ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"]):
+                     ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"], ["rm", "x"]):
             result = wal(*argv)
             self.assertEqual(result.returncode, 2, argv)
             self.assertIn("rocktier wal", result.stderr)
