@@ -47,7 +47,7 @@ IOStatus LogReopenedFile::Truncate(uint64_t size, const IOOptions&, IODebugConte
 
 LogSequentialFile::LogSequentialFile(RawWalFileSystem* fs, std::string path,
                                      std::shared_ptr<Log> log)
-    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log))) {}
+    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log), /*ahead=*/true)) {}
 
 IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                                  IODebugContext*) {
@@ -81,7 +81,7 @@ bool LogSequentialFile::LookAgain(uint64_t offset, IOStatus* s) {
   if (is_gone || !found.ok() || (s->ok() && log->size() <= offset)) {
     return false;
   }
-  reader_ = std::make_unique<Reader>(std::move(log));
+  reader_ = std::make_unique<Reader>(std::move(log), /*ahead=*/true);
   return true;
 }
 
@@ -93,7 +93,8 @@ IOStatus LogSequentialFile::Skip(uint64_t n) {
 IOStatus LogRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                    char* scratch, IODebugContext*) const {
   size_t got;
-  IOStatus s = Reader(log_).Read(offset, n, scratch, &got);
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s = reader_.Read(offset, n, scratch, &got);
   *result = Slice(scratch, got);
   return s;
 }

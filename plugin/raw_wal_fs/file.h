@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "plugin/raw_wal_fs/log.h"
@@ -88,13 +89,14 @@ class LogSequentialFile : public FSSequentialFile {
 
 class LogRandomAccessFile : public FSRandomAccessFile {
  public:
-  explicit LogRandomAccessFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+  explicit LogRandomAccessFile(std::shared_ptr<Log> log) : reader_(std::move(log)) {}
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override;
 
  private:
-  const std::shared_ptr<Log> log_;
+  mutable std::mutex mutex_;
+  mutable Reader reader_;  // guarded by mutex_
 };
 
 }  // namespace raw_wal_fs

@@ -113,8 +113,24 @@ def floor(context, seconds, neighbour=False):
     return figures
 
 
+def recovery(context, name, flags):
+    """Seconds to read all logs after a crash, and to read the same part of the device plainly."""
+    program = context.program("wal_recovery")
+
+    def make(folder):
+        os.mkdir(folder)
+        context.child([program, f"--folder={folder}", "--make", *flags])
+
+    folder = context.shared(name, make)
+    figures = json.loads(context.child([program, f"--folder={folder}", *flags]))
+    return {
+        "floor": {"recovery_s": figures["plain_s"]},
+        "file": {"recovery_s": figures["recovery_s"]},
+    }
+
+
 def parse(text):
-    figures = {"ops_per_s": float(re.search(r"(\d+) ops/sec", text).group(1))}
+    figures = {"ops_per_s": float(re.search(r"micros/op (\d+) ops/sec", text).group(1))}
     found = re.search(r"P50: ([\d.]+) .*P99: ([\d.]+) P99.9: ([\d.]+)", text)
     for name, value in zip(("p50_us", "p99_us", "p999_us"), found.groups()):
         figures[name] = float(value)

@@ -15,6 +15,7 @@ METRICS = (
     Metric("p999_us", "p99.9 us", "us", "{:.0f}"),
     Metric("sync_p50_us", "sync p50", "us", "{:.1f}"),
     Metric("sync_p99_us", "sync p99", "us", "{:.0f}"),
+    Metric("recovery_s", "recovery s", "s", "{:.2f}"),
 )
 
 PANELS = (
@@ -26,6 +27,11 @@ IDLE = "sync, 200 B, 1 thread"
 BUSY = "sync, 200 B, 1 thread, neighbour"
 MANY = "sync, 200 B, 64 threads"
 ASYNC = "no sync, 200 B, 1 thread"
+# Logs of 1 GiB, as flags of wal_recovery: written in frames of a block, as small syncs do, and in large ones.
+RECOVERIES = {
+    "recovery, small frames": ("--append=3000", "--each"),
+    "recovery, large frames": ("--append=32768",),
+}
 
 
 def add_arguments(group):
@@ -55,6 +61,9 @@ def cases(args):
     add(BUSY, floor=True, neighbour=True, sync=1)
     add(MANY, sync=1, threads=64)
     add(ASYNC, sync=0)
+    for name, flags in RECOVERIES.items():
+        run = functools.partial(run_recovery, name, flags, 128 if args.quick else 1024)
+        result.append(Case(name, ("floor", "file"), run))
     if args.quick or args.only_gates:
         return result
     for size in VALUE_SIZES:
@@ -87,6 +96,10 @@ def run_floor(seconds, neighbour, context, number):
     return {"floor": wal_systems.floor(context, seconds, neighbour)}
 
 
+def run_recovery(name, flags, mib, context, number):
+    return wal_systems.recovery(context, name, (f"--mib={mib}", *flags))
+
+
 def gates(results):
     def ratio(name, metric, other, target, at_least, benchmark, text):
         return Gate(
@@ -103,6 +116,8 @@ def gates(results):
     yield ratio(BUSY, "p99_us", "stock", 0.5, False, BUSY, "p99")
     yield ratio(MANY, "ops_per_s", "stock", 1.15, True, MANY, "ops/s")
     yield ratio(ASYNC, "ops_per_s", "stock", 0.98, True, ASYNC, "ops/s")
+    for name in RECOVERIES:
+        yield ratio(name, "recovery_s", "floor", 2.0, False, name, "time")
 
 
 BENCHMARK = Benchmark(
