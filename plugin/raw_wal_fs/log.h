@@ -121,7 +121,7 @@ class Log {
   const Stub stub_;
   const LogId id_;
   const Settings settings_;
-  bool damaged_ = false;  // constant after Recover()
+  bool damaged_ = false;                  // constant after Recover()
   std::vector<uint64_t> early_segments_;  // constant after Recover(), as is early_end_
   uint64_t early_end_ = 0;
   std::atomic<bool> release_{false};
