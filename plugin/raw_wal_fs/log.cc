@@ -32,6 +32,26 @@ uint64_t EndOfEarly(const Frames& frames) {
   return first;
 }
 
+// Segments that nobody owns for the damage to their headers may have been the log's, to the last one.
+IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) {
+  const std::vector<Volume::Segment> segments = volume.segments();
+  Window window;
+  for (uint64_t i = 0; i < segments.size(); i++) {
+    if (segments[i].owner != Volume::Owner::kDamaged) {
+      continue;
+    }
+    Frames frames;
+    IOStatus s = ScanSegment(volume, log, i, &window, &frames);
+    if (!s.ok() || !frames.pieces.empty()) {
+      return !s.ok() ? s
+                     : IOStatus::Corruption(path, "was partly in segment " + std::to_string(i) +
+                                                      " of device=" + volume.path() +
+                                                      ", whose header is damaged");
+    }
+  }
+  return IOStatus::OK();
+}
+
 }  // namespace
 
 Log::Log(std::shared_ptr<Volume> volume, std::string path, const Stub& stub,
@@ -88,6 +108,9 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   while (s.ok() && found.pieces.empty() && !early.empty()) {
     s = ScanSegment(*volume, stub.stub.log, early.back(), window.get(), &found);
     early.pop_back();
+  }
+  if (s.ok()) {
+    s = CheckDamaged(*volume, path, stub.stub.log);
   }
   if (s.ok()) {
     log->early_end_ = early.empty() ? 0 : EndOfEarly(found);

@@ -104,11 +104,11 @@ IOStatus Volume::ReadHeaders(std::vector<Segment>* segments) const {
   for (uint64_t begin = 0; begin < segments->size(); begin += share) {
     const uint64_t end = std::min<uint64_t>(begin + share, segments->size());
     readers.push_back(std::async(
-        std::launch::async | std::launch::deferred,
+        begin == 0 ? std::launch::deferred : std::launch::async | std::launch::deferred,
         [this, begin, end, segments] { return ReadHeaders(begin, end, segments->data()); }));
   }
   IOStatus result;
-  for (std::future<IOStatus>& reader : readers) {
+  for (std::future<IOStatus>& reader : readers) {  // the first share is this thread's
     IOStatus s = reader.get();
     result = result.ok() ? s : result;
   }
