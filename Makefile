@@ -1,7 +1,7 @@
 # The doors to everything; see "make". Work is done by scripts/, CMake presets and ctest.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal check-make check-alone \
+.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal fuzz check-make check-alone \
   format check-format clean
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make test-upstream  RocksDB's own tests over the plugins"
 	@echo 'make crash          kills and reopens for SECONDS=300 per test'
 	@echo 'make crash-raw-wal  kills a writer of raw_wal_fs ROUNDS=10000 times'
+	@echo 'make fuzz           runs the fuzzers for SECONDS=60 each; needs clang'
 	@echo "make check-make     builds with RocksDB's own Makefile"
 	@echo 'make check-alone    builds each plugin without the others'
 	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
@@ -54,6 +55,10 @@ crash:
 ROUNDS ?= 10000
 crash-raw-wal:
 	ROCKTIER_CRASH_ROUNDS=$(ROUNDS) scripts/test checked -- -R crash_raw_wal $(ARGS)
+
+fuzz: SECONDS = 60
+fuzz:
+	scripts/fuzz raw_wal_fs_fuzz $(SECONDS)
 
 check-make:
 	scripts/check-make

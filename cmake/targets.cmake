@@ -79,6 +79,23 @@ function(rocktier_test name)
     ENVIRONMENT ${arg_ENVIRONMENT} ${options})
 endfunction()
 
+# rocktier_fuzzer(name PLUGIN plugin SOURCES file...)
+#
+# A libFuzzer executable (make fuzz), where ROCKTIER_FUZZ is set. The plugin's sources are compiled anew with
+# the sanitizers; those of RocksDB are taken as they are, for the sake of time.
+function(rocktier_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PLUGIN" "SOURCES")
+  if(NOT ROCKTIER_FUZZ OR NOT arg_PLUGIN IN_LIST rocktier_plugins)
+    return()
+  endif()
+  file(GLOB plugin_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/${arg_PLUGIN}/*.cc")
+  set(sanitizers address,undefined)
+  rocktier_executable(${name} SOURCES ${arg_SOURCES} ${plugin_sources})
+  target_compile_options(${name} PRIVATE
+    -fsanitize=fuzzer-no-link,${sanitizers} -fno-sanitize-recover=undefined)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer,${sanitizers})
+endfunction()
+
 # rocktier_long(target): builds the target with rocktier_long only, for tests that are LONG.
 add_custom_target(rocktier_long COMMENT "Built the long tests")
 function(rocktier_long target)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -21,6 +22,8 @@ namespace {
 // end the I/O of a process that was killed.
 constexpr int kLockTries = 100;
 constexpr auto kLockPause = std::chrono::milliseconds(10);
+
+constexpr uint32_t kLargestUnit = 64 << 10;  // bytes; of direct I/O, as far as it is tried
 
 class PosixDevice : public Device {
  public:
@@ -90,6 +93,30 @@ IOStatus Lock(int fd, const std::string& path) {
   return IOStatus::OK();
 }
 
+// Whether direct I/O in units of `size` bytes is refused.
+bool IsTooSmall(int fd, uint32_t size) {
+  const Buffer buffer = NewBuffer(size);
+  return buffer != nullptr && pread(fd, buffer.get(), size, 0) < 0 && errno == EINVAL;
+}
+
+// The smallest unit of direct I/O to a regular file: that of the device below its file system, or more.
+uint32_t SmallestUnit(const std::string& path) {
+  constexpr uint32_t kLeast = 512;
+#ifdef STATX_DIOALIGN
+  struct statx status;
+  if (statx(AT_FDCWD, path.c_str(), 0, STATX_DIOALIGN, &status) == 0 &&
+      (status.stx_mask & STATX_DIOALIGN) != 0) {
+    return std::max(status.stx_dio_offset_align, kLeast);  // 0: there is no direct I/O
+  }
+#endif
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  uint32_t unit = kLeast;
+  while (fd.get() >= 0 && unit < kLargestUnit && IsTooSmall(fd.get(), unit)) {
+    unit *= 2;
+  }
+  return unit;
+}
+
 }  // namespace
 
 IOStatus InspectDevice(const std::string& path, DeviceInfo* info) {
@@ -105,6 +132,7 @@ IOStatus InspectDevice(const std::string& path, DeviceInfo* info) {
   info->is_block_device = S_ISBLK(status.st_mode);
   if (S_ISREG(status.st_mode)) {
     info->size = static_cast<uint64_t>(status.st_size);
+    info->logical_block = SmallestUnit(path);
     return IOStatus::OK();
   }
   if (!info->is_block_device) {

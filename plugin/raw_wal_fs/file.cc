@@ -11,6 +11,9 @@ namespace raw_wal_fs {
 
 namespace {
 
+// So many times what another process has written over meanwhile is looked for in its new place.
+constexpr int kLooks = 10;
+
 IOStatus CheckTruncate(const Log& log, uint64_t size) {
   return size == log.size()
              ? IOStatus::OK()
@@ -44,26 +47,42 @@ IOStatus LogReopenedFile::Truncate(uint64_t size, const IOOptions&, IODebugConte
 
 LogSequentialFile::LogSequentialFile(RawWalFileSystem* fs, std::string path,
                                      std::shared_ptr<Log> log)
-    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log))) {}
+    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log), /*ahead=*/true)) {}
 
 IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                                  IODebugContext*) {
   size_t got;
   IOStatus s = reader_->Read(offset_, n, scratch, &got);
-  if (s.ok() && got < n && !reader_->log().volume().writable()) {
-    // Another process may have written more.
-    std::shared_ptr<Log> log;
-    if (fs_->FindLog(path_, /*fresh=*/true, &log).ok() && log != nullptr &&
-        log->id() == reader_->log().id() && log->size() > offset_ + got) {
-      reader_ = std::make_unique<Reader>(std::move(log));
-      size_t more;
-      s = reader_->Read(offset_ + got, n - got, scratch + got, &more);
-      got += more;
-    }
+  for (int i = 0; got < n && (s.ok() ? i == 0 : s.IsCorruption() && i < kLooks) &&
+                  LookAgain(offset_ + got, &s);
+       i++) {
+    size_t more;
+    s = reader_->Read(offset_ + got, n - got, scratch + got, &more);
+    got += more;
   }
   offset_ += got;
   *result = Slice(scratch, got);
   return s;
+}
+
+// Another process may have written more, or over what was found: frames change their places. False if it
+// did neither; then `s` is right.
+bool LogSequentialFile::LookAgain(uint64_t offset, IOStatus* s) {
+  if (reader_->log().volume().writable()) {
+    return false;
+  }
+  std::shared_ptr<Log> log;
+  const IOStatus found = fs_->FindLog(path_, /*fresh=*/true, &log);
+  const bool is_gone = found.IsPathNotFound() ||
+                       (found.ok() && (log == nullptr || log->id() != reader_->log().id()));
+  if (is_gone && !s->ok()) {
+    *s = IOStatus::PathNotFound(path_, "was deleted while it was read");
+  }
+  if (is_gone || !found.ok() || (s->ok() && log->size() <= offset)) {
+    return false;
+  }
+  reader_ = std::make_unique<Reader>(std::move(log), /*ahead=*/true);
+  return true;
 }
 
 IOStatus LogSequentialFile::Skip(uint64_t n) {
@@ -74,7 +93,8 @@ IOStatus LogSequentialFile::Skip(uint64_t n) {
 IOStatus LogRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                    char* scratch, IODebugContext*) const {
   size_t got;
-  IOStatus s = Reader(log_).Read(offset, n, scratch, &got);
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s = reader_.Read(offset, n, scratch, &got);
   *result = Slice(scratch, got);
   return s;
 }

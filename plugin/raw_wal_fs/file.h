@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "plugin/raw_wal_fs/log.h"
@@ -68,7 +69,8 @@ class LogReopenedFile : public FSWritableFile {
   const std::shared_ptr<Log> log_;
 };
 
-// Sees what is appended later, too.
+// Sees what is appended later, too, in this process or in another one. PathNotFound if the log was deleted by
+// another one before all of it was read.
 class LogSequentialFile : public FSSequentialFile {
  public:
   LogSequentialFile(RawWalFileSystem* fs, std::string path, std::shared_ptr<Log> log);
@@ -77,6 +79,8 @@ class LogSequentialFile : public FSSequentialFile {
   IOStatus Skip(uint64_t n) override;
 
  private:
+  bool LookAgain(uint64_t offset, IOStatus* s);
+
   RawWalFileSystem* const fs_;
   const std::string path_;
   std::unique_ptr<Reader> reader_;
@@ -85,13 +89,14 @@ class LogSequentialFile : public FSSequentialFile {
 
 class LogRandomAccessFile : public FSRandomAccessFile {
  public:
-  explicit LogRandomAccessFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+  explicit LogRandomAccessFile(std::shared_ptr<Log> log) : reader_(std::move(log)) {}
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override;
 
  private:
-  const std::shared_ptr<Log> log_;
+  mutable std::mutex mutex_;
+  mutable Reader reader_;  // guarded by mutex_
 };
 
 }  // namespace raw_wal_fs

@@ -179,7 +179,11 @@ std::string Stub::Encode() const {
 
 Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   constexpr size_t kMagicAt = kRecordHeader + kStubBody;
-  if (bytes.size() < kSize || memcmp(bytes.data() + kMagicAt, kStubMagic, 8) != 0) {
+  constexpr size_t kTextAt = kMagicAt + 8 + 4 + kUuidSize + 8 + 8;
+  // One of the two is enough: a damaged stub must not be taken for a plain log, which RocksDB may tolerate.
+  if (bytes.size() < kSize ||
+      (memcmp(bytes.data() + kMagicAt, kStubMagic, 8) != 0 &&
+       memcmp(bytes.data() + kTextAt, kStubText, sizeof(kStubText) - 1) != 0)) {
     return Status::NotFound(path, "is not the stub of a log");
   }
   const char* from = bytes.data();

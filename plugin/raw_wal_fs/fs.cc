@@ -9,11 +9,15 @@
 #include "plugin/raw_wal_fs/layout.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/options.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 namespace {
+
+// So many times a log is looked at before it is believed to be damaged.
+constexpr int kLooks = 5;
 
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
 
@@ -136,24 +140,47 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
       return s;
     }
   }
-  // The tail first: what goes from there to the device meanwhile is found there.
-  s = FindStub(path, /*contents=*/true, &stub);
-  if (s.ok() && !volume->writable()) {
-    s = volume->Refresh();
-  }
-  const LogId id = stub.stub.log;
+  s = Recover(volume, path, result);
   if (s.ok()) {
-    s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
-  }
-  if (s.ok()) {
+    TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::FindLog:Found", result);
     std::lock_guard<std::mutex> lock(mutex_);
-    found_[id] = *result;
-    return s;
+    found_[(*result)->id()] = *result;
   }
   // Deleted meanwhile? Then its name went first.
+  const LogId id = stub.stub.log;
   IOStatus again = FindStub(path, /*contents=*/false, &stub);
-  const bool is_there = again.ok() && stub.stub.log == id;
-  return is_there ? s : IOStatus::PathNotFound(path);
+  if (again.ok() && stub.stub.log == id) {
+    return s;
+  }
+  Forget(id);
+  result->reset();
+  return IOStatus::PathNotFound(path);
+}
+
+void RawWalFileSystem::Forget(LogId log) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  found_.erase(log);
+}
+
+// A log that another process writes may look damaged, if a header was read before it was written and the next
+// segment's after that, or if frames were: then it is looked at again.
+IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
+                                   std::shared_ptr<Log>* result) {
+  IOStatus s;
+  bool damaged = true;
+  for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
+    // The tail first: what goes from there to the device meanwhile is found there.
+    StubFile stub;
+    s = FindStub(path, /*contents=*/true, &stub);
+    if (s.ok() && !volume->writable()) {
+      s = volume->Refresh();
+    }
+    if (s.ok()) {
+      s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
+    }
+    damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
+  }
+  return s;
 }
 
 IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -202,18 +229,17 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   Log::Settings settings;
   settings.target = target_.get();
   settings.tail_size = options_.tail_size;
-  if (options_.on_full == OnFull::kSpill) {
-    Counters* const counters = &volume->counters();
-    settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
-      counters->logs_spilled++;
-      const std::shared_ptr<Logger> info_log = InfoLog();
-      ROCKS_LOG_WARN(info_log, "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
-                     target_->Name(), reason.ToString().c_str());
-    };
-  }
+  settings.on_full = options_.on_full;
+  Counters* const counters = &volume->counters();
+  settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
+    counters->logs_spilled++;
+    const std::shared_ptr<Logger> info_log = InfoLog();
+    ROCKS_LOG_WARN(info_log, "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
+                   target_->Name(), reason.ToString().c_str());
+  };
   std::shared_ptr<Log> log;
   s = Log::Create(volume, settings, path, &log);
-  if (s.IsNoSpace() && settings.on_spill != nullptr) {
+  if (s.IsNoSpace() && options_.on_full == OnFull::kSpill) {
     settings.on_spill(path, s);
     return target_->NewWritableFile(path, options, result, dbg);
   }
@@ -278,12 +304,14 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
 }
 
 // Leaves the stub: as long as it is there the space belongs to somebody.
-IOStatus RawWalFileSystem::DeleteLog(const std::string& path) {
+IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
+  *deleted = 0;
   StubFile stub;
   IOStatus s = FindStub(path, /*contents=*/false, &stub);
   if (s.IsNotFound()) {
     return IOStatus::OK();
   }
+  *deleted = stub.stub.log;
   std::shared_ptr<Volume> volume;
   if (s.ok()) {
     s = ForWriting(&volume);
@@ -332,10 +360,15 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
       s = SyncDirectory(target_.get(), DirectoryOf(path));
     }
   }
+  LogId log = 0;
   if (s.ok()) {
-    s = DeleteLog(trash);
+    s = DeleteLog(trash, &log);
   }
-  return s.ok() ? target_->DeleteFile(trash, options, dbg) : s;
+  if (s.ok()) {
+    s = target_->DeleteFile(trash, options, dbg);
+    Forget(log);  // somebody may have found it before the stub went
+  }
+  return s;
 }
 
 // RocksDB does not look for what is left of deleted logs there.
@@ -364,13 +397,16 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
   // the same log to its archive twice.
   std::lock_guard<std::mutex> lock(rename_mutex_);
+  LogId replaced = 0;
   if (from != to && target_->FileExists(from, options, dbg).ok()) {
-    s = DeleteLog(to);
+    s = DeleteLog(to, &replaced);
     if (!s.ok()) {
       return s;
     }
   }
-  return target_->RenameFile(from, to, options, dbg);
+  s = target_->RenameFile(from, to, options, dbg);
+  Forget(replaced);
+  return s;
 }
 
 IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,

@@ -115,9 +115,13 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus ForReading(std::shared_ptr<Volume>* result);
   // NotFound if `path` is no stub of a log.
   IOStatus FindStub(const std::string& path, bool contents, StubFile* result);
+  // Finds a log that nobody in this process writes.
+  IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
+                   std::shared_ptr<Log>* result);
   IOStatus CheckUuid(const std::string& path, const Stub& stub, const Volume& volume) const;
-  // Frees a log's space if `path` is a log's.
-  IOStatus DeleteLog(const std::string& path);
+  // Frees a log's space if `path` is a log's; which one, or 0.
+  IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  void Forget(LogId log);
   IOStatus CleanArchive(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "plugin/raw_wal_fs/finder.h"
 #include "plugin/raw_wal_fs/layout.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/options.h"
+#include "plugin/raw_wal_fs/scan.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -40,29 +42,28 @@ IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
     log->problem = s.ToString();
     return IOStatus::OK();
   }
-  std::vector<FrameHeader> headers;
-  std::vector<Piece> pieces;
-  uint64_t claimed = 0;
-  if (s.ok()) {
-    s = ScanLog(volume, log->id, segments, &pieces, &claimed, &headers);
+  Frames found;
+  Window window;
+  for (size_t i = 0; s.ok() && i < segments.size(); i++) {
+    s = ScanSegment(volume, log->id, segments[i], &window, &found);
   }
   if (!s.ok()) {
     return s;
   }
-  for (size_t i = 0; i < pieces.size(); i++) {
-    log->frames.push_back(
-        {pieces[i].position, headers[i].offset, headers[i].length, headers[i].durable});
+  for (size_t i = 0; i < found.pieces.size(); i++) {
+    const FrameHeader& header = found.headers[i];
+    log->frames.push_back({found.pieces[i].position, header.offset, header.length, header.durable});
   }
   std::sort(log->frames.begin(), log->frames.end(), [](const RawWalFrame& a, const RawWalFrame& b) {
     return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
   });
   Pieces all;
-  all.Assign(std::move(pieces));
+  all.Assign(std::move(found.pieces));
   log->bytes = all.ContiguousEnd();
-  log->durable = claimed;
-  if (claimed > log->bytes) {
+  log->durable = found.claimed;
+  if (found.claimed > log->bytes) {
     log->problem = "bytes from " + std::to_string(log->bytes) + " on are damaged; " +
-                   std::to_string(claimed) + " were durable";
+                   std::to_string(found.claimed) + " were durable";
   }
   return s;
 }
@@ -91,11 +92,17 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   info->segments = superblock.segments;
   info->epoch = superblock.epoch;
   uint64_t done = 0;
+  Finder finder(superblock.uuid);
   for (auto& [id, log] : LogsOf(*volume, info)) {
     if (scan) {
       s = Scan(*volume, &log);
       if (!s.ok()) {
         return s;
+      }
+      const Finder::Answer answer = finder.Find(id, log.name, &log.file);
+      log.missing = answer == Finder::Answer::kMissing;
+      if (answer != Finder::Answer::kFound) {
+        log.file.clear();
       }
       done += log.segments;
       if (progress != nullptr) {

@@ -32,6 +32,17 @@ IOStatus Invalid(const RawWalOptions& options, const std::string& reason) {
   return IOStatus::InvalidArgument("device=" + options.device, reason);
 }
 
+IOStatus CheckBlockSize(const RawWalOptions& options, const Superblock& plan,
+                        const DeviceInfo& info) {
+  return plan.block_size >= info.logical_block
+             ? IOStatus::OK()
+             : IOStatus::InvalidArgument("block_size=" + std::to_string(plan.block_size),
+                                         "is less than the " + std::to_string(info.logical_block) +
+                                             " bytes that are the smallest unit of direct I/O to "
+                                             "device=" +
+                                             options.device);
+}
+
 IOStatus Plan(const RawWalOptions& options, const DeviceInfo& info, Superblock* plan) {
   const uint64_t size = info.exists ? info.size : options.size;
   plan->uuid = RandomUuid();
@@ -40,11 +51,9 @@ IOStatus Plan(const RawWalOptions& options, const DeviceInfo& info, Superblock* 
       options.block_size != 0 ? options.block_size : (info.physical_block <= 512 ? 512 : 4096);
   plan->segments =
       size < Superblock::kDataOffset ? 0 : (size - Superblock::kDataOffset) / plan->segment_size;
-  if (plan->block_size < info.logical_block) {
-    return IOStatus::InvalidArgument("block_size=" + std::to_string(plan->block_size),
-                                     "is less than the blocks of " +
-                                         std::to_string(info.logical_block) +
-                                         " bytes of device=" + options.device);
+  IOStatus s = CheckBlockSize(options, *plan, info);
+  if (!s.ok()) {
+    return s;
   }
   return plan->segments == 0
              ? Invalid(options, "has no room for a segment: size=" + std::to_string(size) +
@@ -108,7 +117,14 @@ IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
     }
   }
   std::unique_ptr<Device> device;
-  IOStatus s = OpenDevice(temporary, /*write=*/true, &device);
+  DeviceInfo info;
+  IOStatus s = InspectDevice(temporary, &info);
+  if (s.ok()) {  // what the file system asks for is not known before
+    s = CheckBlockSize(options, plan, info);
+  }
+  if (s.ok()) {
+    s = OpenDevice(temporary, /*write=*/true, &device);
+  }
   if (s.ok()) {
     s = WriteEmpty(device.get(), plan, /*all=*/true, progress);
   }

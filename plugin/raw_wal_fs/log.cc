@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "plugin/raw_wal_fs/scan.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -16,13 +17,39 @@ namespace {
 constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
 constexpr size_t kHeaderRoom = 4096;  // of a segment's header, before the frame
 
-// What takes the place of bytes that were durable and are gone. RocksDB's log reader reports it as a
-// damaged record; zeros it would pass over in silence.
-constexpr char kFiller = 1;
-
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   const auto took = std::chrono::steady_clock::now() - start;
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+}
+
+// Where the bytes begin that were written to a segment with these frames: all before them was durable. The
+// first frame may have been lost with the power; then some other one says so.
+uint64_t EndOfEarly(const Frames& frames) {
+  uint64_t first = frames.claimed;
+  for (const Piece& piece : frames.pieces) {
+    first = std::min(first, piece.offset);
+  }
+  return first;
+}
+
+// Segments that nobody owns for the damage to their headers may have been the log's, to the last one.
+IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) {
+  const std::vector<Volume::Segment> segments = volume.segments();
+  Window window;
+  for (uint64_t i = 0; i < segments.size(); i++) {
+    if (segments[i].owner != Volume::Owner::kDamaged) {
+      continue;
+    }
+    Frames frames;
+    IOStatus s = ScanSegment(volume, log, i, &window, &frames);
+    if (!s.ok() || !frames.pieces.empty()) {
+      return !s.ok() ? s
+                     : IOStatus::Corruption(path, "was partly in segment " + std::to_string(i) +
+                                                      " of device=" + volume.path() +
+                                                      ", whose header is damaged");
+    }
+  }
+  return IOStatus::OK();
 }
 
 }  // namespace
@@ -48,7 +75,8 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
     return IOStatus::IOError(path, "no memory for a buffer");
   }
   log->release_ = true;  // of the segment, should anything fail
-  IOStatus s = log->StartSegment();
+  // One that fails for want of room begins without a segment: RocksDB needs a new log to let go of old ones.
+  IOStatus s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
     // Before there is a stub: whoever finds that shall find the log that is being written.
@@ -68,26 +96,32 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
 IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                       const std::string& path, StubFile stub, std::shared_ptr<Log>* result) {
   std::shared_ptr<Log> log(new Log(volume, path, stub.stub, Settings()));
-  std::vector<uint64_t> segments;
-  std::vector<Piece> pieces;
-  uint64_t claimed = 0;
-  IOStatus s = volume->SegmentsOf(stub.stub.log, &segments);
+  std::vector<uint64_t>& early = log->early_segments_;
+  Frames found;
+  IOStatus s = volume->SegmentsOf(stub.stub.log, &early);
   if (s.IsNotFound() && stub.stub.on_device) {
     return IOStatus::Corruption(path, "is not on device=" + volume->path() +
                                           ": it was deleted under another name, or is lost");
   }
-  if (s.ok()) {
-    s = ScanLog(*volume, stub.stub.log, segments, &pieces, &claimed);
+  // A power loss may have left the last one empty, but for its header.
+  auto window = std::make_unique<Window>();
+  while (s.ok() && found.pieces.empty() && !early.empty()) {
+    s = ScanSegment(*volume, stub.stub.log, early.back(), window.get(), &found);
+    early.pop_back();
   }
   if (s.ok()) {
-    s = Spill::Find(target, path, stub.stub, volume->superblock().block_size, &pieces,
-                    &log->spill_);
+    s = CheckDamaged(*volume, path, stub.stub.log);
+  }
+  if (s.ok()) {
+    log->early_end_ = early.empty() ? 0 : EndOfEarly(found);
+    s = Spill::Find(target, path, stub.stub, volume->superblock().block_size, &found, &log->spill_);
   }
   if (!s.ok() && !s.IsNotFound()) {  // not found: it never got so far
     return s;
   }
-  log->pieces_.Assign(std::move(pieces));
-  uint64_t end = log->pieces_.ContiguousEnd();
+  const uint64_t claimed = found.claimed;
+  log->pieces_.Assign(std::move(found.pieces));
+  uint64_t end = log->pieces_.ContiguousEnd(log->early_end_);
   for (Run& run : stub.runs) {
     if (run.begin <= end && run.end() > end) {
       end = run.end();
@@ -96,11 +130,21 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   }
   if (claimed > end) {  // damaged: RocksDB shall see the hole
     end = std::max(claimed, log->pieces_.end());
+    log->damaged_ = true;
   }
   log->pieces_.Truncate(end);
   log->appended_ = end;
+  if (volume->superblock().segment_size <= Window::kMax) {
+    log->verified_ = std::move(window);
+    volume->SetKeeper(log);
+  }
   *result = std::move(log);
   return IOStatus::OK();
+}
+
+std::unique_ptr<Window> Log::TakeVerified() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::move(verified_);
 }
 
 Log::~Log() {
@@ -116,6 +160,10 @@ IOStatus Log::Append(const Slice& data) {
   counters.appended_bytes.fetch_add(data.size(), std::memory_order_relaxed);
   Slice left = data;
   std::unique_lock<std::mutex> lock(mutex_);
+  IOStatus full = TellFull();
+  if (!full.ok()) {
+    return full;
+  }
   while (!left.empty()) {
     if (!error_.ok()) {
       return error_;
@@ -181,6 +229,10 @@ IOStatus Log::Sync() {
     return error_;
   }
   IOStatus s = WriteTail(end, /*durable=*/true);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    s = TellFull();
+  }
   Counters& counters = volume_->counters();
   counters.syncs.fetch_add(1, std::memory_order_relaxed);
   counters.sync_micros.Add(MicrosSince(start));
@@ -314,7 +366,7 @@ IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
       return IOStatus::OK();
     }
     IOStatus s = StartSegment();
-    if (s.IsNoSpace() && settings_.on_spill != nullptr) {
+    if (s.IsNoSpace()) {
       s = StartSpill(s);
     }
     if (!s.ok()) {
@@ -343,13 +395,23 @@ IOStatus Log::StartSegment() {
 
 // All that is on the device is durable: StartSegment() saw to it.
 IOStatus Log::StartSpill(const IOStatus& reason) {
-  settings_.on_spill(path_, reason);
+  if (settings_.on_spill != nullptr) {
+    settings_.on_spill(path_, reason);
+  }
   std::unique_ptr<Spill> spill;
   IOStatus s = Spill::Create(settings_.target, path_, stub_, &spill);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
     spill_ = std::move(spill);
+    full_ = settings_.on_full == OnFull::kFail ? reason : IOStatus::OK();
   }
+  return s;
+}
+
+// Requires mutex_.
+IOStatus Log::TellFull() {
+  IOStatus s = full_;
+  full_ = IOStatus::OK();
   return s;
 }
 

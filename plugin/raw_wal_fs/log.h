@@ -17,10 +17,15 @@
 #include "plugin/raw_wal_fs/spill.h"
 #include "plugin/raw_wal_fs/tail.h"
 #include "plugin/raw_wal_fs/volume.h"
+#include "plugin/raw_wal_fs/window.h"
 #include "rocksdb/io_status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
+
+// What takes the place of bytes that were durable and are gone. RocksDB's log reader reports it as a
+// damaged record; zeros it would pass over in silence.
+constexpr char kFiller = 1;
 
 // A log on the device, open for writing, or as it was found.
 //
@@ -37,19 +42,24 @@ class Log {
   struct Settings {
     FileSystem* target = nullptr;  // of the stubs
     uint64_t tail_size = 512 << 10;
-    // Called when the device is full and the rest of the log goes to the stub. Null: NoSpace then.
+    OnFull on_full = OnFull::kFail;
+    // Called when the device is full and the rest of the log goes to the stub.
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
   };
 
-  // A new log whose stub replaces `path`. NoSpace if the device has no segment for it.
+  // A new log whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no segment for it; else
+  // its first write asks for one.
   static IOStatus Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
                          const std::string& path, std::shared_ptr<Log>* result);
-  // A log that nobody writes: finds its end by a scan.
+  // A log that nobody writes. Finds its end by a scan of its last segment that holds anything: what is in
+  // the segments before was durable before that was begun. Their frames whoever reads them finds.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                           const std::string& path, StubFile stub, std::shared_ptr<Log>* result);
   ~Log();
 
-  // After an error all calls that write return it.
+  // After an error all calls that write return it. NoSpace is an exception: with OnFull::kFail one call of
+  // Append(), which then takes nothing, or Sync() returns it; what else was and is appended goes to the stub.
+  // So RocksDB can resume: it writes again to this log what failed, and begins another one.
   IOStatus Append(const Slice& data);
   IOStatus Sync();
   // Writes what is in the tail, without a flush.
@@ -58,11 +68,22 @@ class Log {
 
   // The logical size in bytes.
   uint64_t size() const;
+  // Bytes were durable that Recover() did not find.
+  bool damaged() const { return damaged_; }
   // Changes whenever bytes move: what was read from the device before may be elsewhere now.
   uint64_t version() const;
-  // A run of the log's bytes from `offset` on: either in `bytes`, or, if that is empty, on the device in
-  // `piece`. False at the end of the log.
+  // A run of the log's bytes from `offset` on, which is not below early_end(): either in `bytes`, or, if that
+  // is empty, on the device in `piece`. False at the end of the log.
   bool Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const;
+
+  // Of a log that was found: the segments that were not scanned, by ordinal, and the end of the bytes of the
+  // log that are in them.
+  const std::vector<uint64_t>& early_segments() const { return early_segments_; }
+  uint64_t early_end() const { return early_end_; }
+
+  // The window with all frames of pieces on the device, each verified, if this log was found last and nobody
+  // has asked for it; else null.
+  std::unique_ptr<Window> TakeVerified();
 
   // Reads frames, from the device or the spill.
   IOStatus ReadFrames(uint64_t position, size_t n, char* to) const;
@@ -89,6 +110,7 @@ class Log {
   IOStatus StartSegment();
   IOStatus StartSpill(const IOStatus& reason);
   IOStatus FlushDevice();
+  IOStatus TellFull();
   void SetDurable();
   void Fail(const IOStatus& s);
   void WriterLoop();
@@ -99,6 +121,9 @@ class Log {
   const Stub stub_;
   const LogId id_;
   const Settings settings_;
+  bool damaged_ = false;                  // constant after Recover()
+  std::vector<uint64_t> early_segments_;  // constant after Recover(), as is early_end_
+  uint64_t early_end_ = 0;
   std::atomic<bool> release_{false};
 
   std::mutex io_mutex_;
@@ -118,20 +143,16 @@ class Log {
   // Guarded by mutex_.
   std::unique_ptr<Tail> tail_;  // null if the log is not open for writing
   Pieces pieces_;
+  std::unique_ptr<Window> verified_;
   std::vector<Run> runs_;  // of a log that was found: bytes that are in its stub only
   uint64_t appended_ = 0;
   uint64_t version_ = 0;
   IOStatus error_;
+  IOStatus full_;  // NoSpace that nobody has been told of
   bool half_full_ = false;
   bool stop_ = false;
   std::thread writer_;  // started with the first half that is full
 };
-
-// Finds the frames of a log in its segments and adds them to `pieces`, in any order, and, if it is not null,
-// to `headers`. `claimed`: as many bytes were durable at some time, by what the frames say.
-IOStatus ScanLog(const Volume& volume, LogId log, const std::vector<uint64_t>& segments,
-                 std::vector<Piece>* pieces, uint64_t* claimed,
-                 std::vector<FrameHeader>* headers = nullptr);
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

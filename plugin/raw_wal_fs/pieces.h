@@ -66,9 +66,9 @@ class Pieces {
     }
   }
 
-  // The end of the bytes that are there without a gap from the beginning.
-  uint64_t ContiguousEnd() const {
-    uint64_t end = 0;
+  // The end of the bytes that are there without a gap from `begin` on.
+  uint64_t ContiguousEnd(uint64_t begin = 0) const {
+    uint64_t end = begin;
     for (const Piece& piece : pieces_) {
       if (piece.offset != end) {
         break;

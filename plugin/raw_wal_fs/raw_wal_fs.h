@@ -23,7 +23,10 @@ namespace raw_wal_fs {
 // What happens to a log that finds no room on the device.
 enum class OnFull {
   kSpill,  // it goes to the target FileSystem, as stock RocksDB would have it
-  kFail,   // IOStatus::NoSpace, retryable
+  // A write fails with IOStatus::NoSpace. RocksDB, by itself or when DB::Resume() is called, then flushes, lets
+  // the logs go and goes on with a new one. What the log had taken, and what is written to it again when
+  // RocksDB resumes, goes to the target.
+  kFail,
 };
 
 // All options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
@@ -120,6 +123,10 @@ struct RawWalLogInfo {
   uint64_t durable = 0;  // bytes that some frame says were durable
   std::vector<RawWalFrame> frames;
   std::string problem;  // empty if it is sound
+  std::string file;     // where its file is now, if that is known
+  // There is no file of it in the directory of its name, nor in the archive there. Then nobody knows the log any
+  // more, unless the database was moved.
+  bool missing = false;
 };
 
 struct RawWalDeviceInfo {
@@ -139,6 +146,13 @@ struct RawWalDeviceInfo {
 // written is then approximate.
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
                         const RawWalProgress& progress = nullptr);
+
+// Frees the segments of logs that nobody knows any more, such as those of a database that was deleted without
+// RocksDB. All or, if one may be known, none. `removed`: what was freed; bytes and frames are not filled in.
+// Busy: the device is open for writing in another process. NotFound: no such log. InvalidArgument: its file is
+// there, or might be; not with options.force, which leaves a database without its log.
+Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids,
+                  std::vector<RawWalLogInfo>* removed);
 
 // Turns the logs of a closed database, in `directory` and directory/archive, into plain files, so that
 // stock RocksDB opens it. After a crash it can be run again. Bytes of progress.

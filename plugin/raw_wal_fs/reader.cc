@@ -8,74 +8,179 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-namespace {
-
-constexpr uint64_t kWindow = 1 << 20;  // bytes that are read at once; more than the largest frame
-
-}  // namespace
-
 IOStatus Reader::Read(uint64_t offset, size_t n, char* to, size_t* got) {
   *got = 0;
-  Piece piece;
-  std::string bytes;
   while (n > 0) {
-    const uint64_t version = log_->version();
-    if (!log_->Locate(offset, n, &piece, &bytes)) {
-      break;
+    Slice bytes;
+    IOStatus s =
+        offset < log_->early_end() ? NextEarly(offset, n, &bytes) : Next(offset, n, &bytes);
+    if (s.IsBusy()) {
+      continue;
     }
-    Slice part = bytes;
-    if (part.empty()) {
-      IOStatus s = Load(piece, version, &part);
-      if (s.IsBusy()) {
-        continue;
-      }
-      if (!s.ok()) {
-        return s;
-      }
-      part.remove_prefix(offset - piece.offset);
-      part = Slice(part.data(), std::min(part.size(), n));
+    if (!s.ok() || bytes.empty()) {
+      return s;
     }
-    memcpy(to, part.data(), part.size());
-    to += part.size();
-    offset += part.size();
-    n -= part.size();
-    *got += part.size();
+    memcpy(to, bytes.data(), bytes.size());
+    to += bytes.size();
+    offset += bytes.size();
+    n -= bytes.size();
+    *got += bytes.size();
   }
   return IOStatus::OK();
 }
 
-IOStatus Reader::Fill(const Piece& piece, uint64_t version) {
-  if (window_ == nullptr) {
-    window_ = NewBuffer(kWindow);
-    if (window_ == nullptr) {
-      return IOStatus::IOError(log_->path(), "no memory for a buffer");
-    }
+IOStatus Reader::Next(uint64_t offset, size_t n, Slice* bytes) {
+  const uint64_t version = log_->version();
+  Piece piece;
+  if (!log_->Locate(offset, n, &piece, &bytes_)) {
+    return IOStatus::OK();
   }
-  begin_ = piece.position;
-  end_ = std::min(begin_ + kWindow, log_->EndOf(piece));
-  version_ = version;
-  verified_ = UINT64_MAX;
-  IOStatus s = log_->ReadFrames(begin_, end_ - begin_, window_.get());
-  if (!s.ok()) {
-    end_ = begin_;
+  *bytes = bytes_;
+  if (!bytes_.empty()) {
+    return IOStatus::OK();
+  }
+  IOStatus s = Load(piece, version, bytes);
+  if (s.ok()) {
+    bytes->remove_prefix(offset - piece.offset);
+    *bytes = Slice(bytes->data(), std::min(bytes->size(), n));
   }
   return s;
+}
+
+IOStatus Reader::NextEarly(uint64_t offset, size_t n, Slice* bytes) {
+  IOStatus s;
+  if (current_ == nullptr || offset < from_) {
+    from_ = 0;
+    s = GoTo(0);
+  }
+  n = std::min<uint64_t>(n, log_->early_end() - offset);
+  const Piece* piece = nullptr;
+  while (s.ok()) {
+    piece = current_->pieces.Find(offset);
+    if (piece != nullptr || ordinal_ + 1 == log_->early_segments().size()) {
+      break;
+    }
+    from_ = offset;
+    s = GoTo(ordinal_ + 1);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  if (piece == nullptr || piece->offset > offset) {
+    *bytes = Filler(piece == nullptr ? n : std::min<uint64_t>(n, piece->offset - offset));
+    return CheckHole();
+  }
+  const bool in_memory = log_->volume().superblock().segment_size <= Window::kMax;
+  if (in_memory) {
+    *bytes = Slice(current_->window.At(piece->position) + piece->skip, piece->length);
+  } else {
+    s = Load(*piece, log_->version(), bytes);
+  }
+  if (s.ok()) {
+    bytes->remove_prefix(offset - piece->offset);
+    *bytes = Slice(bytes->data(), std::min(bytes->size(), n));
+  }
+  return s;
+}
+
+IOStatus Reader::GoTo(size_t ordinal) {
+  const size_t count = log_->early_segments().size();
+  if (current_ == nullptr || ordinal != ordinal_ + 1) {
+    next_.clear();  // waits for them
+  }
+  if (next_.empty()) {
+    next_.push_back(Scan(ordinal, std::launch::deferred));
+  }
+  ScannedPtr scanned = next_.front().get();
+  next_.pop_front();
+  spare_ = std::move(current_);
+  current_ = std::move(scanned);
+  ordinal_ = ordinal;
+  while (next_.size() < ahead_ && ordinal + 1 + next_.size() < count) {
+    // Where there is no thread to be had it is done when it is needed.
+    next_.push_back(Scan(ordinal + 1 + next_.size(), std::launch::async | std::launch::deferred));
+  }
+  IOStatus s = current_->status;
+  if (!s.ok()) {
+    current_.reset();
+  }
+  return s;
+}
+
+std::future<Reader::ScannedPtr> Reader::Scan(size_t ordinal, std::launch how) {
+  ScannedPtr scanned = spare_ != nullptr ? std::move(spare_) : std::make_unique<Scanned>();
+  return std::async(
+      how,
+      [log = log_, ordinal](ScannedPtr result) {
+        Frames frames;
+        result->status = ScanSegment(log->volume(), log->id(), log->early_segments()[ordinal],
+                                     &result->window, &frames);
+        result->pieces.Assign(std::move(frames.pieces));
+        return result;
+      },
+      std::move(scanned));
+}
+
+// Bytes are missing in the current segment: damage, unless another process has deleted the log.
+IOStatus Reader::CheckHole() const {
+  const Volume& volume = log_->volume();
+  const uint64_t segment = log_->early_segments()[ordinal_];
+  if (volume.writable()) {
+    return IOStatus::OK();
+  }
+  const Superblock& superblock = volume.superblock();
+  Window window;
+  IOStatus s = window.Fill(
+      superblock.SegmentOffset(segment), superblock.block_size,
+      [&](uint64_t at, uint64_t n, char* to) { return volume.device()->Read(at, n, to); });
+  SegmentHeader header;
+  if (s.ok() && !(SegmentHeader::Decode(window.At(superblock.SegmentOffset(segment)),
+                                        superblock.uuid, &header) &&
+                  header.state == SegmentHeader::State::kLive && header.log == log_->id())) {
+    s = IOStatus::PathNotFound(log_->path(), "was deleted while it was read");
+  }
+  return s;
+}
+
+Slice Reader::Filler(uint64_t n) {
+  bytes_.assign(n, kFiller);
+  return bytes_;
+}
+
+size_t Reader::Ahead() const {
+  return std::max<size_t>(kAhead, kAheadBytes / log_->volume().superblock().segment_size);
+}
+
+IOStatus Reader::Fill(const Piece& piece, uint64_t version) {
+  version_ = version;
+  verified_ = UINT64_MAX;
+  all_verified_ = false;
+  const uint64_t size = std::min(Window::kPart, log_->EndOf(piece) - piece.position);
+  return window_->Fill(piece.position, size, [this](uint64_t at, uint64_t n, char* to) {
+    return log_->ReadFrames(at, n, to);
+  });
 }
 
 IOStatus Reader::Load(const Piece& piece, uint64_t version, Slice* bytes) {
   const Superblock& superblock = log_->volume().superblock();
   const uint64_t size =
       FrameHeader::FrameSize(piece.skip + piece.length - FrameHeader::kSize, superblock.block_size);
-  if (version != version_ || piece.position < begin_ || piece.position + size > end_) {
+  if (window_ == nullptr) {
+    window_ = log_->TakeVerified();
+    version_ = version;
+    all_verified_ = window_ != nullptr;
+    window_ = all_verified_ ? std::move(window_) : std::make_unique<Window>();
+  }
+  if (version != version_ || !window_->Holds(piece.position, size)) {
     IOStatus s = Fill(piece, version);
     if (!s.ok()) {
       return s;
     }
   }
-  const char* frame = window_.get() + (piece.position - begin_);
-  if (piece.position != verified_) {
+  const char* frame = window_->At(piece.position);
+  if (!all_verified_ && piece.position != verified_) {
     FrameHeader header;
-    const bool whole = FrameHeader::Parse(frame, log_->id(), end_ - piece.position,
+    const bool whole = FrameHeader::Parse(frame, log_->id(), window_->BytesFrom(piece.position),
                                           superblock.block_size, &header) &&
                        header.offset + piece.skip == piece.offset + FrameHeader::kSize &&
                        piece.skip + piece.length <= FrameHeader::kSize + header.length &&

@@ -3,20 +3,30 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <memory>
 #include <string>
 
 #include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/scan.h"
 #include "rocksdb/io_status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Reads a log, also one that is being written. Reads ahead on the device and verifies each frame again.
-// Not thread-safe.
+// Reads a log, also one that is being written. What it hands out was verified in the memory that it is
+// copied from. Not thread-safe.
+//
+// The early segments of a log that was found (see Log::Recover) are scanned here, one after the other, and
+// what a scan verified is handed out without being read again. Memory: a segment, or Window::kPart of a
+// larger one than Window::kMax; when it reads ahead, kAhead + 1 of them.
 class Reader {
  public:
-  explicit Reader(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+  // `ahead`: scans the next segments with threads meanwhile, for one who reads from the first byte to the
+  // last.
+  explicit Reader(std::shared_ptr<Log> log, bool ahead = false)
+      : log_(std::move(log)), ahead_(ahead ? Ahead() : 0) {}
 
   // Up to `n` bytes from `offset` on; fewer only at the end of the log.
   IOStatus Read(uint64_t offset, size_t n, char* to, size_t* got);
@@ -24,16 +34,47 @@ class Reader {
   const Log& log() const { return *log_; }
 
  private:
-  // Points `bytes` to a piece's bytes in the window. Busy if the piece was moved meanwhile.
+  // Segments that are read ahead: with one the device waits while it is verified. So many bytes, if they are
+  // small.
+  static constexpr size_t kAhead = 2;
+  static constexpr size_t kAheadBytes = 1 << 20;
+
+  // An early segment.
+  struct Scanned {
+    IOStatus status;
+    Window window;
+    Pieces pieces;
+  };
+  using ScannedPtr = std::unique_ptr<Scanned>;
+
+  size_t Ahead() const;
+  // A run of bytes from `offset` on, at most `n`; none at the end of the log. Busy: try again.
+  IOStatus Next(uint64_t offset, size_t n, Slice* bytes);
+  IOStatus NextEarly(uint64_t offset, size_t n, Slice* bytes);
+  // Points `bytes` to a piece's bytes in a window. Busy if the piece was moved meanwhile.
   IOStatus Load(const Piece& piece, uint64_t version, Slice* bytes);
   IOStatus Fill(const Piece& piece, uint64_t version);
+  Slice Filler(uint64_t n);
+
+  // Makes an early segment the current one.
+  IOStatus GoTo(size_t ordinal);
+  std::future<ScannedPtr> Scan(size_t ordinal, std::launch how);
+  IOStatus CheckHole() const;
 
   const std::shared_ptr<Log> log_;
-  Buffer window_;
-  uint64_t begin_ = 0;  // range of the device in the window
-  uint64_t end_ = 0;
+  const size_t ahead_;
+  std::string bytes_;  // those that are in no window
+
+  std::unique_ptr<Window> window_;
   uint64_t version_ = 0;            // of the log when the window was filled
   uint64_t verified_ = UINT64_MAX;  // position of the frame that was verified last
+  bool all_verified_ = false;       // the window is the one of the scan
+
+  ScannedPtr current_;  // null before the first
+  size_t ordinal_ = 0;  // of it
+  uint64_t from_ = 0;   // the bytes from here on are not in a segment before it
+  ScannedPtr spare_;    // for its memory
+  std::deque<std::future<ScannedPtr>> next_;  // the segments behind it
 };
 
 }  // namespace raw_wal_fs

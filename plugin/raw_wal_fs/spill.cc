@@ -2,6 +2,7 @@
 
 #include "plugin/raw_wal_fs/spill.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ROCKSDB_NAMESPACE {
@@ -21,8 +22,7 @@ IOStatus Spill::Create(FileSystem* target, const std::string& path, const Stub& 
 }
 
 IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& stub,
-                     uint32_t block_size, std::vector<Piece>* pieces,
-                     std::unique_ptr<Spill>* result) {
+                     uint32_t block_size, Frames* frames, std::unique_ptr<Spill>* result) {
   uint64_t size;
   IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
   if (!s.ok() || size <= stub.SpillOffset()) {
@@ -45,7 +45,9 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& st
     if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
       break;
     }
-    pieces->push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+    frames->pieces.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+    frames->headers.push_back(header);
+    frames->claimed = std::max(frames->claimed, header.durable);
     at += length;
   }
   *result = std::move(spill);

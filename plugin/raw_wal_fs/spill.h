@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "plugin/raw_wal_fs/format.h"
-#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/scan.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/io_status.h"
 
@@ -27,10 +26,9 @@ class Spill {
   // The spill of a log that is being written, empty.
   static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
                          std::unique_ptr<Spill>* result);
-  // Finds the frames of a log that is not. Null if there are none.
+  // Finds the frames of a log that is not, and adds them to `frames`. Null if there are none.
   static IOStatus Find(FileSystem* target, const std::string& path, const Stub& stub,
-                       uint32_t block_size, std::vector<Piece>* pieces,
-                       std::unique_ptr<Spill>* result);
+                       uint32_t block_size, Frames* frames, std::unique_ptr<Spill>* result);
 
   IOStatus Append(const Slice& frame, uint64_t* position);
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }

@@ -73,7 +73,8 @@ IOStatus Tail::Close(bool truncate) {
   memory_.reset();
   IOStatus closed = file_ != nullptr ? file_->Close(IOOptions(), nullptr) : IOStatus::OK();
   file_.reset();
-  if (!closed.ok() || !truncate) {
+  // A log that was deleted or renamed meanwhile must not be made anew under its name.
+  if (!closed.ok() || !truncate || !target_->FileExists(path_, IOOptions(), nullptr).ok()) {
     return closed;
   }
   std::unique_ptr<FSWritableFile> file;

@@ -3,6 +3,7 @@
 #include "plugin/raw_wal_fs/volume.h"
 
 #include <algorithm>
+#include <future>
 
 #include "plugin/raw_wal_fs/log.h"
 
@@ -12,6 +13,11 @@ namespace raw_wal_fs {
 namespace {
 
 constexpr size_t kHeaderBlock = 4096;  // read at once; holds a header whatever the block size
+
+// Threads that read headers, each at least so many: one would wait for the device a quarter of the time that a
+// device full of logs takes to be read, or, with small segments, several times that.
+constexpr uint64_t kHeaderReaders = 8;
+constexpr uint64_t kLeastShare = 64;
 
 IOStatus NoMemory() { return IOStatus::IOError("raw_wal_fs", "no memory for a buffer"); }
 
@@ -76,7 +82,7 @@ IOStatus Volume::Load() {
   if (info.logical_block > superblock_.block_size) {
     return IOStatus::NotSupported(
         "device=" + path(),
-        "has blocks of " + std::to_string(info.logical_block) +
+        "takes direct I/O in units of " + std::to_string(info.logical_block) +
             " bytes; it was formatted with block_size=" + std::to_string(superblock_.block_size));
   }
   return Refresh();
@@ -92,17 +98,34 @@ IOStatus Volume::RaiseEpoch() {
 }
 
 IOStatus Volume::ReadHeaders(std::vector<Segment>* segments) const {
+  segments->assign(superblock_.segments, Segment());
+  const uint64_t share = std::max(superblock_.segments / kHeaderReaders + 1, kLeastShare);
+  std::vector<std::future<IOStatus>> readers;
+  for (uint64_t begin = 0; begin < segments->size(); begin += share) {
+    const uint64_t end = std::min<uint64_t>(begin + share, segments->size());
+    readers.push_back(std::async(
+        begin == 0 ? std::launch::deferred : std::launch::async | std::launch::deferred,
+        [this, begin, end, segments] { return ReadHeaders(begin, end, segments->data()); }));
+  }
+  IOStatus result;
+  for (std::future<IOStatus>& reader : readers) {  // the first share is this thread's
+    IOStatus s = reader.get();
+    result = result.ok() ? s : result;
+  }
+  return result;
+}
+
+IOStatus Volume::ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) const {
   const Buffer buffer = NewBuffer(kHeaderBlock);
   if (buffer == nullptr) {
     return NoMemory();
   }
-  segments->assign(superblock_.segments, Segment());
-  for (uint64_t i = 0; i < superblock_.segments; i++) {
+  for (uint64_t i = begin; i < end; i++) {
     IOStatus s = device_->Read(superblock_.SegmentOffset(i), kHeaderBlock, buffer.get());
     if (!s.ok()) {
       return s;
     }
-    Segment& segment = (*segments)[i];
+    Segment& segment = segments[i];
     SegmentHeader header;
     if (SegmentHeader::Decode(buffer.get(), superblock_.uuid, &header) && header.segment == i) {
       segment.owner = header.state == SegmentHeader::State::kLive ? Owner::kLog : Owner::kFree;
@@ -234,6 +257,18 @@ void Volume::AddLog(LogId log, const std::shared_ptr<Log>& object) {
     it = it->second.expired() ? logs_.erase(it) : std::next(it);
   }
   logs_[log] = object;
+}
+
+void Volume::SetKeeper(const std::shared_ptr<Log>& log) {
+  std::shared_ptr<Log> before;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    before = keeper_.lock();
+    keeper_ = log;
+  }
+  if (before != nullptr) {
+    before->TakeVerified();
+  }
 }
 
 void Volume::AddStats(RawWalStats* stats) const {

@@ -84,6 +84,9 @@ class Volume {
   std::shared_ptr<Log> FindLog(LogId log) const;
   void AddLog(LogId log, const std::shared_ptr<Log>& object);
 
+  // `log` keeps what a scan verified, for the first who reads it. The one that did so before does no longer.
+  void SetKeeper(const std::shared_ptr<Log>& log);
+
   void AddStats(RawWalStats* stats) const;
 
  private:
@@ -92,6 +95,7 @@ class Volume {
   IOStatus Load();
   IOStatus RaiseEpoch();
   IOStatus ReadHeaders(std::vector<Segment>* segments) const;
+  IOStatus ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) const;
 
   const std::unique_ptr<Device> device_;
   const bool writable_;
@@ -104,6 +108,7 @@ class Volume {
   std::vector<Segment> segments_;
   std::vector<uint64_t> free_;                // the last one is the next to be used
   std::map<LogId, std::weak_ptr<Log>> logs_;  // those that are open for writing
+  std::weak_ptr<Log> keeper_;
 };
 
 // Reads the valid superblock of a device, the copy with the higher generation. Corruption if neither is

@@ -134,7 +134,7 @@ class Context:
         if self._child is not None:
             self._child.kill()
             self._child.wait()
-        for _, undo in self._resources.values():
+        for _, undo in reversed(list(self._resources.values())):
             undo()
         shutil.rmtree(self.scratch, ignore_errors=True)
 

@@ -13,9 +13,10 @@ DEVICE_BYTES = 2 << 30
 SYSTEMS = ("stock", "recycled", "file", "loop")
 
 
-def run(context, system, flags, neighbour=False):
-    """Figures of one db_bench run on an empty database."""
-    db = context.path("db")
+def run(context, system, flags, neighbour=False, journal=False):
+    """Figures of one db_bench run on an empty database; `journal`: on ext4 with a journal."""
+    folder = journaled_folder(context) if journal else context.path("")
+    db = os.path.join(folder, "db")
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, db, ignore_errors=True)
         if neighbour:
@@ -23,37 +24,64 @@ def run(context, system, flags, neighbour=False):
         argv = [
             context.program("db_bench"),
             f"--db={db}",
-            "--compression_type=none",
+            f"--options_file={options_file(context, recycled=4 if system == 'recycled' else 0)}",
             "--histogram=1",
             "--statistics=1",
             "--stats_level=4",
-            *system_flags(context, system),
+            *system_flags(context, system, folder),
             *flags,
         ]
         return parse(context.child(argv))
 
 
-def system_flags(context, system):
-    if system == "stock":
+def options_file(context, recycled):
+    """What db_bench has no flags for."""
+    path = context.path(f"recycled-{recycled}.ini")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(
+            "[Version]\n  rocksdb_version=9.10.0\n  options_file_version=1.1\n"
+            f"[DBOptions]\n  create_if_missing=true\n  recycle_log_file_num={recycled}\n"
+            '[CFOptions "default"]\n  compression=kNoCompression\n'
+            '[TableOptions/BlockBasedTable "default"]\n'
+        )
+    return path
+
+
+def system_flags(context, system, folder):
+    if system in ("stock", "recycled"):
         return []
-    if system == "recycled":
-        return ["--recycle_log_file_num=4"]
-    return [f"--fs_uri=id=RawWalFileSystem;device={device(context, system)};size={DEVICE_BYTES}"]
+    path = device(context, system, folder)
+    return [f"--fs_uri=id=RawWalFileSystem;device={path};size={DEVICE_BYTES}"]
 
 
-def device(context, system):
-    """A file in the scratch folder, or a loop device over one; made when it is first asked for."""
+def device(context, system, folder):
+    """A file in the folder of the database, or a loop device; made when it is first asked for."""
     if system == "file":
-        return context.path("log-device")
+        return os.path.join(folder, "log-device")
     return context.resource("loop", lambda: loop_device(context.path("loop-file")))
 
 
-def loop_device(path):
+def journaled_folder(context):
+    """ext4 as mkfs makes it, on a loop device."""
+    image = context.resource(
+        "ext4-image", lambda: loop_device(context.path("ext4-file"), 3 * DEVICE_BYTES)
+    )
+    return context.resource("ext4", lambda: mount_ext4(image, context.path("ext4")))
+
+
+def mount_ext4(image, folder):
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-O", "has_journal", image], check=True)
+    os.mkdir(folder)
+    subprocess.run(["mount", image, folder], check=True)
+    return folder, lambda: subprocess.run(["umount", folder], check=False)
+
+
+def loop_device(path, size=DEVICE_BYTES):
     """(name, undo). Direct I/O: else the device would be the page cache."""
     with open(path, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, DEVICE_BYTES)
+        os.posix_fallocate(file.fileno(), 0, size)
         chunk = bytes(1 << 20)
-        for _ in range(DEVICE_BYTES >> 20):
+        for _ in range(size >> 20):
             file.write(chunk)
         os.fsync(file.fileno())
     name = subprocess.run(
@@ -113,8 +141,24 @@ def floor(context, seconds, neighbour=False):
     return figures
 
 
+def recovery(context, name, flags):
+    """Seconds to read all logs after a crash, and to read the same part of the device plainly."""
+    program = context.program("wal_recovery")
+
+    def make(folder):
+        os.mkdir(folder)
+        context.child([program, f"--folder={folder}", "--make", *flags])
+
+    folder = context.shared(name, make)
+    figures = json.loads(context.child([program, f"--folder={folder}", *flags]))
+    return {
+        "floor": {"recovery_s": figures["plain_s"]},
+        "file": {"recovery_s": figures["recovery_s"]},
+    }
+
+
 def parse(text):
-    figures = {"ops_per_s": float(re.search(r"(\d+) ops/sec", text).group(1))}
+    figures = {"ops_per_s": float(re.search(r"micros/op (\d+) ops/sec", text).group(1))}
     found = re.search(r"P50: ([\d.]+) .*P99: ([\d.]+) P99.9: ([\d.]+)", text)
     for name, value in zip(("p50_us", "p99_us", "p999_us"), found.groups()):
         figures[name] = float(value)

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Databases whose logs are on a device.
+// Databases whose logs are on a device: a file, and, as root, loop devices with sectors of 512 and 4096
+// bytes.
 
 #include <atomic>
 #include <filesystem>
@@ -21,9 +22,12 @@ using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-class RawWalDbTest : public RawWalTest {
+class RawWalDbTest : public RawWalDeviceTest {
  protected:
-  void SetUp() override { NewFs(); }
+  void SetUp() override {
+    RawWalDeviceTest::SetUp();
+    NewFs();
+  }
 
   raw_wal_fs::RawWalStats Stats() const {
     raw_wal_fs::RawWalStats stats;
@@ -32,7 +36,7 @@ class RawWalDbTest : public RawWalTest {
   }
 };
 
-TEST_F(RawWalDbTest, LogsAreOnTheDeviceAndReplayed) {
+TEST_P(RawWalDbTest, LogsAreOnTheDeviceAndReplayed) {
   Open();
   Put("a", "1");
   Put("b", "2", /*sync=*/false);
@@ -44,7 +48,14 @@ TEST_F(RawWalDbTest, LogsAreOnTheDeviceAndReplayed) {
   EXPECT_EQ(Get("b"), "2");
 }
 
-TEST_F(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
+TEST_P(RawWalDbTest, TheBlockSizeIsTheDevices) {
+  Open();
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+  EXPECT_EQ(info.block_size, GetParam().sector == 0 ? 4096 : GetParam().sector);
+}
+
+TEST_P(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
   Options options = DbOptions();
   options.write_buffer_size = 64 << 10;
   Open(options);
@@ -61,25 +72,6 @@ TEST_F(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
   }
 }
 
-TEST_F(RawWalDbTest, WithoutThePluginTheDatabaseDoesNotOpen) {
-  Open();
-  Put("a", "1");
-  db_.reset();
-  for (WALRecoveryMode mode :
-       {WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
-        WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kSkipAnyCorruptedRecords}) {
-    Options options;
-    options.wal_recovery_mode = mode;
-    std::unique_ptr<DB> db;
-    Status s = OpenDb(options, db_name_, &db);
-    EXPECT_FALSE(s.ok()) << "mode " << static_cast<int>(mode);
-    s = OpenDbForReadOnly(options, db_name_, &db);
-    EXPECT_FALSE(s.ok()) << "read only, mode " << static_cast<int>(mode);
-  }
-  Open();
-  EXPECT_EQ(Get("a"), "1");
-}
-
 // An EnvWrapper overrides the Env interface, which knows nothing of what FileOptions add to EnvOptions.
 class OldEnv : public EnvWrapper {
  public:
@@ -87,7 +79,7 @@ class OldEnv : public EnvWrapper {
   const char* Name() const override { return "OldEnv"; }
 };
 
-TEST_F(RawWalDbTest, AWrapperOfTheEnvInterfaceIsNoHindrance) {
+TEST_P(RawWalDbTest, AWrapperOfTheEnvInterfaceIsNoHindrance) {
   OldEnv old(env_.get());
   Options options = DbOptions();
   options.env = &old;
@@ -99,7 +91,7 @@ TEST_F(RawWalDbTest, AWrapperOfTheEnvInterfaceIsNoHindrance) {
   db_.reset();
 }
 
-TEST_F(RawWalDbTest, ADatabaseOfStockRocksDbIsTakenOver) {
+TEST_P(RawWalDbTest, ADatabaseOfStockRocksDbIsTakenOver) {
   Options stock;
   stock.create_if_missing = true;
   stock.avoid_flush_during_shutdown = true;
@@ -114,7 +106,7 @@ TEST_F(RawWalDbTest, ADatabaseOfStockRocksDbIsTakenOver) {
   EXPECT_EQ(Stats().logs_created, 1u);
 }
 
-TEST_F(RawWalDbTest, AppendedBytesAreSeenAtOnce) {
+TEST_P(RawWalDbTest, AppendedBytesAreSeenAtOnce) {
   Open();
   Put("a", "1");
   std::unique_ptr<TransactionLogIterator> it;
@@ -129,7 +121,7 @@ TEST_F(RawWalDbTest, AppendedBytesAreSeenAtOnce) {
 }
 
 // A reader that lists the directory meets logs at every moment of their lives.
-TEST_F(RawWalDbTest, LogsAreLookedAtWhileTheyAreMade) {
+TEST_P(RawWalDbTest, LogsAreLookedAtWhileTheyAreMade) {
   Options options = DbOptions();
   options.write_buffer_size = 64 << 10;
   options.WAL_ttl_seconds = 3600;
@@ -160,7 +152,7 @@ TEST_F(RawWalDbTest, LogsAreLookedAtWhileTheyAreMade) {
   EXPECT_EQ(expected, 2001u);
 }
 
-TEST_F(RawWalDbTest, ASecondaryFollows) {
+TEST_P(RawWalDbTest, ASecondaryFollows) {
   Open();
   Put("a", "1");
   Options options = DbOptions();
@@ -175,7 +167,7 @@ TEST_F(RawWalDbTest, ASecondaryFollows) {
   EXPECT_EQ(value, "2");
 }
 
-TEST_F(RawWalDbTest, ACheckpointNeedsNeitherPluginNorDevice) {
+TEST_P(RawWalDbTest, ACheckpointNeedsNeitherPluginNorDevice) {
   Open();
   Put("a", "1");
   Put("b", "2", /*sync=*/false);
@@ -190,7 +182,7 @@ TEST_F(RawWalDbTest, ACheckpointNeedsNeitherPluginNorDevice) {
   EXPECT_EQ(value, "2");
 }
 
-TEST_F(RawWalDbTest, ABackupNeedsNeitherPluginNorDevice) {
+TEST_P(RawWalDbTest, ABackupNeedsNeitherPluginNorDevice) {
   Open();
   Put("a", "1");
   BackupEngine* raw = nullptr;
@@ -208,7 +200,7 @@ TEST_F(RawWalDbTest, ABackupNeedsNeitherPluginNorDevice) {
   ASSERT_OK(db->Get(ReadOptions(), "a", &value));
 }
 
-TEST_F(RawWalDbTest, ArchivedLogsStayReadable) {
+TEST_P(RawWalDbTest, ArchivedLogsStayReadable) {
   Options options = DbOptions();
   options.WAL_ttl_seconds = 3600;
   Open(options);
@@ -227,7 +219,7 @@ TEST_F(RawWalDbTest, ArchivedLogsStayReadable) {
   EXPECT_EQ(updates, 5);
 }
 
-TEST_F(RawWalDbTest, ARenameThatFailsHarmsNothing) {
+TEST_P(RawWalDbTest, ARenameThatFailsHarmsNothing) {
   Open();
   Put("a", "1");
   const IOStatus s = fs_->RenameFile(db_name_ + "/none.log", NewestLog(), IOOptions(), nullptr);
@@ -237,7 +229,7 @@ TEST_F(RawWalDbTest, ARenameThatFailsHarmsNothing) {
   EXPECT_EQ(Get("a"), "1");
 }
 
-TEST_F(RawWalDbTest, LogsAreRecycled) {
+TEST_P(RawWalDbTest, LogsAreRecycled) {
   Options options = DbOptions();
   options.recycle_log_file_num = 2;
   Open(options);
@@ -252,7 +244,7 @@ TEST_F(RawWalDbTest, LogsAreRecycled) {
   EXPECT_EQ(Get("key19"), "value19");
 }
 
-TEST_F(RawWalDbTest, TwoDatabasesShareADevice) {
+TEST_P(RawWalDbTest, TwoDatabasesShareADevice) {
   Open();
   Put("a", "1");
   std::unique_ptr<DB> other;
@@ -271,7 +263,7 @@ TEST_F(RawWalDbTest, TwoDatabasesShareADevice) {
   EXPECT_EQ(value, "2");
 }
 
-TEST_F(RawWalDbTest, DestroyDbFreesTheDevice) {
+TEST_P(RawWalDbTest, DestroyDbFreesTheDevice) {
   Open();
   Put("a", "1");
   EXPECT_GT(Stats().segments_used, 0u);
@@ -281,7 +273,7 @@ TEST_F(RawWalDbTest, DestroyDbFreesTheDevice) {
   EXPECT_FALSE(std::filesystem::exists(db_name_ + "/CURRENT"));
 }
 
-TEST_F(RawWalDbTest, RepairDbKeepsWhatIsInTheLogs) {
+TEST_P(RawWalDbTest, RepairDbKeepsWhatIsInTheLogs) {
   Open();
   Put("a", "1");
   db_.reset();
@@ -291,7 +283,7 @@ TEST_F(RawWalDbTest, RepairDbKeepsWhatIsInTheLogs) {
   EXPECT_EQ(Get("a"), "1");
 }
 
-TEST_F(RawWalDbTest, ReadOnlyOpenChangesNothing) {
+TEST_P(RawWalDbTest, ReadOnlyOpenChangesNothing) {
   Open();
   Put("a", "1");
   Put("b", "2", /*sync=*/false);
@@ -305,9 +297,10 @@ TEST_F(RawWalDbTest, ReadOnlyOpenChangesNothing) {
   EXPECT_TRUE(before == ReadAll(device_));
 }
 
-TEST_F(RawWalDbTest, AFullDeviceSpills) {
+TEST_P(RawWalDbTest, AFullDeviceSpills) {
   device_size_ = (1 << 20) + 4 * (64 << 10);
-  std::filesystem::remove(device_);
+  fs_.reset();
+  MakeDevice();
   NewFs();
   Options options = DbOptions();
   options.write_buffer_size = 32 << 10;
@@ -323,7 +316,7 @@ TEST_F(RawWalDbTest, AFullDeviceSpills) {
   }
 }
 
-TEST_F(RawWalDbTest, LogsAreExportedAndImported) {
+TEST_P(RawWalDbTest, LogsAreExportedAndImported) {
   Open();
   for (int i = 0; i < 200; i++) {
     Put("key" + std::to_string(i), std::string(static_cast<size_t>(i) * 50, 'v'), i % 2 == 0);
@@ -357,7 +350,7 @@ TEST_F(RawWalDbTest, LogsAreExportedAndImported) {
   EXPECT_EQ(Get("key199"), std::string(199 * 50, 'v'));
 }
 
-TEST_F(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
+TEST_P(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
   Open();
   for (int i = 0; i < 100; i++) {
     Put("key" + std::to_string(i), std::string(1000, 'v'));
@@ -393,7 +386,7 @@ TEST_F(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
   EXPECT_EQ(Get("key99"), std::string(1000, 'v'));
 }
 
-TEST_F(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {
+TEST_P(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {
   Open();
   Put("a", "1");
   db_.reset();
@@ -412,6 +405,8 @@ TEST_F(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {
   ASSERT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find("not blank"), std::string::npos) << s.ToString();
 }
+
+INSTANTIATE_TEST_CASE_P(Devices, RawWalDbTest, ::testing::ValuesIn(DeviceKinds()), NameOf);
 
 }  // namespace
 

@@ -140,8 +140,9 @@ class PowerTest : public ::testing::Test {
     }
   }
 
-  // Each page of the stub as of the sync or as of now; one that never was durable may be gone.
-  bool StubAfter(const Known& known, StubFile* stub) {
+  // Each page of the stub as of the sync or as of now; one that never was durable may be gone. What is left is
+  // in the file `path`.
+  bool StubAfter(const Known& known, const std::string& path, StubFile* stub) {
     std::string bytes = ReadAll(known.path);
     if (known.durable_stub.empty() && Random(2) == 0) {
       return false;
@@ -151,7 +152,6 @@ class PowerTest : public ::testing::Test {
         bytes.replace(at, kPage, known.durable_stub, at, kPage);
       }
     }
-    const std::string path = folder_ + "/999999.log";
     std::ofstream(path, std::ios::binary) << bytes;
     IOStatus s = ReadStub(FileSystem::Default().get(), path, /*contents=*/true, stub);
     EXPECT_TRUE(s.ok()) << s.ToString();
@@ -159,11 +159,14 @@ class PowerTest : public ::testing::Test {
   }
 
   void CheckAfterLoss() {
-    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer.
+    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer. Nor may its
+    // spill: the disk is flushed before there is one.
     std::vector<StubFile> stubs(logs_.size());
+    std::vector<std::string> paths(logs_.size());
     std::vector<bool> there(logs_.size());
     for (size_t i = 0; i < logs_.size(); i++) {
-      there[i] = StubAfter(logs_[i], &stubs[i]);
+      paths[i] = folder_ + "/" + std::to_string(999900 + i) + ".log";
+      there[i] = StubAfter(logs_[i], paths[i], &stubs[i]);
     }
     std::shared_ptr<Volume> after;
     IOStatus s = Volume::Open(
@@ -175,7 +178,7 @@ class PowerTest : public ::testing::Test {
         continue;
       }
       std::shared_ptr<Log> log;
-      s = Log::Recover(after, FileSystem::Default().get(), known.path, std::move(stubs[i]), &log);
+      s = Log::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]), &log);
       ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
       ASSERT_GE(log->size(), known.synced) << known.path;
       ASSERT_LE(log->size(), known.appended.size()) << known.path;

@@ -2,6 +2,7 @@
 
 #include "test/raw_wal_fs/support.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -53,9 +54,9 @@ void RawWalTest::Put(const std::string& key, const std::string& value, bool sync
   ASSERT_OK(db_->Put(options, key, value));
 }
 
-std::string RawWalTest::Get(const std::string& key) {
+std::string RawWalTest::Get(DB* db, const std::string& key) {
   std::string value;
-  Status s = db_->Get(ReadOptions(), key, &value);
+  Status s = db->Get(ReadOptions(), key, &value);
   return s.ok() ? value : s.ToString();
 }
 
@@ -72,6 +73,32 @@ std::string RawWalTest::NewestLog() const {
 std::string RawWalTest::ReadAll(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::vector<DeviceKind> DeviceKinds() {
+  const char* base = getenv("TEST_TMPDIR");
+  std::vector<DeviceKind> kinds = {{"File", 0}};
+  for (const DeviceKind& kind : {DeviceKind{"Loop512", 512}, DeviceKind{"Loop4096", 4096}}) {
+    LoopDevice loop;
+    const std::string problem = loop.Open(
+        std::string(base != nullptr ? base : "/tmp") + "/" + kind.name, 1 << 20, kind.sector);
+    if (problem.empty()) {
+      kinds.push_back(kind);
+    } else {
+      printf("skipped: all tests on %s: %s\n", kind.name, problem.c_str());
+    }
+  }
+  return kinds;
+}
+
+void RawWalDeviceTest::MakeDevice() {
+  if (GetParam().sector == 0) {
+    std::filesystem::remove(device_);
+    return;
+  }
+  const std::string problem = loop_.Open(folder_ + "/disk", device_size_, GetParam().sector);
+  ASSERT_EQ(problem, "");
+  device_ = loop_.path();
 }
 
 }  // namespace rocktier

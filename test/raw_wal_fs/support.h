@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
+#include "test/raw_wal_fs/loop.h"
 #include "test/support/open_db.h"
 
 namespace rocktier {
@@ -40,7 +42,9 @@ class RawWalTest : public ::testing::Test {
   void Open(const ROCKSDB_NAMESPACE::Options& options);
   void Open() { Open(DbOptions()); }
   void Put(const std::string& key, const std::string& value, bool sync = true);
-  std::string Get(const std::string& key);
+  std::string Get(const std::string& key) { return Get(db_.get(), key); }
+  // The value, or the error.
+  static std::string Get(ROCKSDB_NAMESPACE::DB* db, const std::string& key);
   // Path of the newest log.
   std::string NewestLog() const;
   static std::string ReadAll(const std::string& path);
@@ -52,6 +56,30 @@ class RawWalTest : public ::testing::Test {
   std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> fs_;
   std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
   std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;
+};
+
+// What a log device is.
+struct DeviceKind {
+  const char* name;
+  uint32_t sector;  // of a loop device; 0: a file
+};
+
+// A file, and loop devices if there can be any here; if not, prints why.
+std::vector<DeviceKind> DeviceKinds();
+
+inline std::string NameOf(const ::testing::TestParamInfo<DeviceKind>& kind) {
+  return kind.param.name;
+}
+
+// The same on each kind of device.
+class RawWalDeviceTest : public RawWalTest, public ::testing::WithParamInterface<DeviceKind> {
+ protected:
+  void SetUp() override { MakeDevice(); }
+  // A blank device of device_size_ bytes in the place of the one before.
+  void MakeDevice();
+
+ private:
+  LoopDevice loop_;
 };
 
 }  // namespace rocktier

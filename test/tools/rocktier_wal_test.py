@@ -7,7 +7,9 @@ ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 
 import json
 import os
+import shutil
 import subprocess
+import time
 import unittest
 
 BIN = os.environ["ROCKTIER_BIN"]
@@ -106,9 +108,91 @@ class OnAFile(unittest.TestCase):
         self.assertEqual(checked.returncode, 1, checked.stdout)
         self.assertIn("damaged", checked.stdout)
 
+    def logs(self):
+        return json.loads(self.succeed(wal("ls", self.device, "--json")))
+
+    def refused(self, result, *words):
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_logs_of_a_lost_directory_are_removed(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        self.succeed(write(self.folder + "/kept", self.device))
+        lost, kept = self.logs()
+        self.assertFalse(lost["missing"] or kept["missing"])
+        self.assertEqual(os.path.dirname(lost["file"]), self.db)
+        self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", lost["file"])
+        self.refused(wal("rm", self.device, "--log=7:7"), "no log 7:7")
+
+        # Renamed and archived logs are still known.
+        archive = self.db + "/archive"
+        os.makedirs(archive, exist_ok=True)
+        for name in (lost["file"] + ".trash", archive + "/000077.log", archive + "/000078.log.trash"):
+            os.rename(self.logs()[0]["file"], name)
+            self.assertEqual(self.logs()[0]["file"], name)
+            self.assertNotIn("no file", self.succeed(wal("ls", self.device)))
+            self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", name)
+
+        shutil.rmtree(self.db)
+        self.assertEqual([log["missing"] for log in self.logs()], [True, False])
+        marked = [line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line]
+        self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
+        # One that is in use: none is removed.
+        self.refused(wal("rm", self.device, "--log=" + lost["id"], "--log=" + kept["id"]), kept["file"])
+        self.assertEqual(len(self.logs()), 2)
+
+        used = json.loads(self.succeed(wal("df", self.device, "--json")))["segments_used"]
+        freed = self.succeed(wal("rm", self.device, "--log=" + lost["id"]))
+        self.assertIn(lost["id"], freed)
+        self.assertIn(str(lost["segments"]) + " segments", freed)
+        self.assertEqual([log["id"] for log in self.logs()], [kept["id"]])
+        usage = json.loads(self.succeed(wal("df", self.device, "--json")))
+        self.assertEqual(usage["segments_used"], used - lost["segments"])
+        self.succeed(wal("check", self.device))
+
+        # By force: the database that needs it does not open without a word.
+        self.succeed(wal("rm", self.device, "--log=" + kept["id"], "--force"))
+        self.assertEqual(self.logs(), [])
+        opened = run(BIN + "/ldb", "--db=" + self.folder + "/kept",
+                     "--fs_uri=id=RawWalFileSystem;device=" + self.device, "scan", "--max_keys=1")
+        self.assertNotEqual(opened.returncode, 0)
+
+    def test_a_log_whose_place_is_not_known_is_removed_by_force_only(self):
+        self.succeed(self.format("--size=8M"))
+        for db in (self.folder + "/" + "/".join(["d" * 100] * 5), os.path.relpath(self.folder + "/r")):
+            os.makedirs(db)
+            self.succeed(write(db, self.device))
+            shutil.rmtree(db)
+        for log in self.logs():
+            self.assertFalse(log["missing"])
+            self.refused(wal("rm", self.device, "--log=" + log["id"]), "may be in use")
+            self.succeed(wal("rm", self.device, "--log=" + log["id"], "--force"))
+        self.assertEqual(self.logs(), [])
+
+    def test_nothing_is_removed_while_the_device_is_in_use(self):
+        self.succeed(self.format("--size=32M"))
+        self.succeed(write(self.db, self.device))
+        shutil.rmtree(self.db)
+        log = self.logs()[0]
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.folder + "/other", "--benchmarks=fillseq",
+             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while len(self.logs()) < 2:
+                self.assertIsNone(writer.poll())
+                time.sleep(0.1)
+            self.refused(wal("rm", self.device, "--log=" + log["id"]), "busy")
+        finally:
+            writer.kill()
+            writer.wait()
+        self.succeed(wal("rm", self.device, "--log=" + log["id"]))
+
     def test_wrong_usage_is_told(self):
         for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],
-                     ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"]):
+                     ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"], ["rm", "x"]):
             result = wal(*argv)
             self.assertEqual(result.returncode, 2, argv)
             self.assertIn("rocktier wal", result.stderr)
@@ -128,6 +212,67 @@ class OnALoopDevice(OnAFile):
                               stdout=subprocess.PIPE).stdout.strip()
         self.addCleanup(subprocess.run, ["losetup", "--detach", name], check=False)
         return name
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"),
+                     "not root, or no loop devices")
+class OnBlocksOf4096Bytes(unittest.TestCase):
+    """Files of a file system whose device knows no smaller blocks."""
+
+    FILE_SYSTEMS = {"xfs": ["mkfs.xfs", "-q"], "ext4": ["mkfs.ext4", "-q"]}
+
+    def mount(self, kind):
+        folder = os.path.join(TMP, self.id().replace(".", "-") + "-" + kind)
+        os.makedirs(folder + "/mnt")
+        run("truncate", "-s", "400M", folder + "/disk")
+        made = run("losetup", "--find", "--show", "--sector-size=4096", folder + "/disk")
+        if made.returncode != 0:
+            self.skipTest("no loop device with blocks of 4096 bytes: " + made.stderr)
+        device = made.stdout.strip()
+        self.addCleanup(run, "losetup", "--detach", device)
+        if shutil.which(self.FILE_SYSTEMS[kind][0]) is None:
+            self.skipTest("there is no " + self.FILE_SYSTEMS[kind][0])
+        for argv in ([*self.FILE_SYSTEMS[kind], device], ["mount", device, folder + "/mnt"]):
+            result = run(*argv)
+            if result.returncode != 0:
+                self.skipTest(" ".join(argv) + ": " + result.stderr)
+        self.addCleanup(run, "umount", folder + "/mnt")
+        return folder + "/mnt"
+
+    def refuse(self, result, *words):
+        self.assertNotEqual(result.returncode, 0)
+        for word in words:
+            self.assertIn(word, result.stderr + result.stdout)
+
+    def check(self, kind):
+        folder = self.mount(kind)
+        device = folder + "/device"
+        small = wal("format", device, "--size=16M", "--segment-size=256K", "--block-size=512")
+        self.refuse(small, "block_size=512", "4096", device)
+        self.assertEqual([name for name in os.listdir(folder) if name != "lost+found"], [])
+        run("fallocate", "-l", "16M", device)
+        self.refuse(wal("format", device, "--block-size=512"), "block_size=512", "4096", device)
+        os.unlink(device)
+
+        # Formatted where it was possible.
+        elsewhere = os.path.join(TMP, self.id() + "-" + kind + "-elsewhere")
+        if wal("format", elsewhere, "--size=16M", "--segment-size=256K", "--block-size=512").returncode == 0:
+            shutil.copyfile(elsewhere, device)
+            self.refuse(wal("ls", device), "block_size=512", "4096", device)
+            self.refuse(write(folder + "/db", device), "block_size=512", "4096", device)
+            os.unlink(device)
+
+        result = wal("format", device, "--size=16M", "--segment-size=256K")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = write(folder + "/db", device)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(wal("check", device).returncode, 0)
+
+    def test_small_blocks_are_refused_on_xfs(self):
+        self.check("xfs")
+
+    def test_small_blocks_are_refused_on_ext4(self):
+        self.check("ext4")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -33,7 +34,8 @@ constexpr char kHelp[] =
     "                           [--force]\n"
     "       rocktier wal df DEVICE [--json]\n"
     "       rocktier wal ls DEVICE [--json]\n"
-    "       rocktier wal dump DEVICE [--log=ID]\n"
+    "       rocktier wal dump DEVICE [--log=ID]...\n"
+    "       rocktier wal rm DEVICE --log=ID... [--force]\n"
     "       rocktier wal check DEVICE [--json]\n"
     "       rocktier wal export DEVICE DIRECTORY\n"
     "       rocktier wal import DEVICE DIRECTORY\n"
@@ -44,8 +46,15 @@ constexpr char kHelp[] =
     "exist.\n"
     "           Refuses a device that holds anything unless --force, which destroys it.\n"
     "  df       prints how much of the device is used\n"
-    "  ls       prints the logs on the device\n"
-    "  dump     prints the frames of the logs\n"
+    "  ls       prints the logs on the device; \"no file\" if the directory in which a log was "
+    "created,\n"
+    "           and the archive there, hold no file of it\n"
+    "  dump     prints the frames of the logs, or of those given\n"
+    "  rm       frees the space of logs that nobody knows any more, as those of a database that "
+    "was\n"
+    "           deleted with rm -r. Refuses a log that has a file, or might have, unless --force: "
+    "the\n"
+    "           database loses it then. A database that was moved still needs its logs.\n"
     "  check    reads every log and verifies every frame, and changes nothing\n"
     "  export   turns the logs of the database in DIRECTORY into plain files, which stock RocksDB\n"
     "           reads. The database must be closed. Can be run again after an interruption.\n"
@@ -56,7 +65,7 @@ constexpr char kHelp[] =
 struct Arguments {
   RawWalOptions options;
   std::string directory;
-  uint64_t log = 0;
+  std::vector<uint64_t> logs;
   bool json = false;
 };
 
@@ -156,26 +165,26 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
     if (json) {
       printf(
           "%s{\"id\":\"%s\",\"segments\":%llu,\"bytes\":%llu,\"durable\":%llu,\"name\":%s,"
-          "\"problem\":%s}",
+          "\"file\":%s,\"missing\":%s,\"problem\":%s}",
           separator.c_str(), IdOf(log.id).c_str(), (unsigned long long)log.segments,
           (unsigned long long)log.bytes, (unsigned long long)log.durable, Quote(log.name).c_str(),
-          Quote(log.problem).c_str());
+          Quote(log.file).c_str(), log.missing ? "true" : "false", Quote(log.problem).c_str());
       separator = ",";
       continue;
     }
-    printf("%-12s %10llu %12llu %12llu  %s%s%s\n", IdOf(log.id).c_str(),
+    printf("%-12s %10llu %12llu %12llu  %s%s%s%s\n", IdOf(log.id).c_str(),
            (unsigned long long)log.segments, (unsigned long long)log.bytes,
-           (unsigned long long)log.durable, log.name.c_str(), log.problem.empty() ? "" : "  ",
-           log.problem.c_str());
+           (unsigned long long)log.durable, log.name.c_str(), log.missing ? "  no file" : "",
+           log.problem.empty() ? "" : "  ", log.problem.c_str());
   }
   if (json) {
     printf("%s]\n", info.logs.empty() ? "[" : "");
   }
 }
 
-void PrintFrames(const RawWalDeviceInfo& info, uint64_t only) {
+void PrintFrames(const RawWalDeviceInfo& info, const std::vector<uint64_t>& only) {
   for (const RawWalLogInfo& log : info.logs) {
-    if (only != 0 && log.id != only) {
+    if (!only.empty() && std::find(only.begin(), only.end(), log.id) == only.end()) {
       continue;
     }
     printf("log %s, created as %s\n%16s %16s %10s %16s\n", IdOf(log.id).c_str(), log.name.c_str(),
@@ -224,9 +233,19 @@ int Look(const std::string& action, const Arguments& arguments) {
   } else if (action == "ls") {
     PrintLogs(info, arguments.json);
   } else {
-    PrintFrames(info, arguments.log);
+    PrintFrames(info, arguments.logs);
   }
   return kExitOk;
+}
+
+int Remove(const Arguments& arguments) {
+  std::vector<RawWalLogInfo> removed;
+  const Status s = RemoveLogs(arguments.options, arguments.logs, &removed);
+  for (const RawWalLogInfo& log : removed) {
+    printf("freed log %s, created as %s: %llu segments\n", IdOf(log.id).c_str(), log.name.c_str(),
+           (unsigned long long)log.segments);
+  }
+  return Report("wal rm", s);
 }
 
 int MoveLogs(const std::string& action, const Arguments& arguments) {
@@ -287,7 +306,8 @@ bool Parse(const std::string& command, int argc, char** argv, bool with_director
         result->options.force = true;
         break;
       case kLog:
-        good = ParseLog(optarg, &result->log);
+        result->logs.push_back(0);
+        good = ParseLog(optarg, &result->logs.back());
         break;
       case kJson:
         result->json = true;
@@ -327,8 +347,8 @@ int WalCommand(int argc, char** argv) {
   }
   const bool move = action == "export" || action == "import";
   const bool look = action == "df" || action == "ls" || action == "dump" || action == "check";
-  if (!move && !look && action != "format") {
-    return UsageError("wal", action.empty() ? "format, df, ls, dump, check, export or import?"
+  if (!move && !look && action != "format" && action != "rm") {
+    return UsageError("wal", action.empty() ? "format, df, ls, dump, rm, check, export or import?"
                                             : "no such action: " + action);
   }
   Arguments arguments;
@@ -341,6 +361,10 @@ int WalCommand(int argc, char** argv) {
   }
   if (look) {
     return Look(action, arguments);
+  }
+  if (action == "rm") {
+    return arguments.logs.empty() ? UsageError("wal rm", "which log? --log=ID is needed")
+                                  : Remove(arguments);
   }
   ProgressBar bar;
   return Report("wal format", FormatLogDevice(arguments.options, bar.Callback()));

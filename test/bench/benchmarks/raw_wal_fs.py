@@ -15,6 +15,7 @@ METRICS = (
     Metric("p999_us", "p99.9 us", "us", "{:.0f}"),
     Metric("sync_p50_us", "sync p50", "us", "{:.1f}"),
     Metric("sync_p99_us", "sync p99", "us", "{:.0f}"),
+    Metric("recovery_s", "recovery s", "s", "{:.2f}"),
 )
 
 PANELS = (
@@ -26,10 +27,17 @@ IDLE = "sync, 200 B, 1 thread"
 BUSY = "sync, 200 B, 1 thread, neighbour"
 MANY = "sync, 200 B, 64 threads"
 ASYNC = "no sync, 200 B, 1 thread"
+JOURNAL = "ext4 with a journal, sync, 200 B, 1 thread"
+JOURNAL_MANY = "ext4 with a journal, sync, 200 B, 64 threads"
+# Logs of 1 GiB, as flags of wal_recovery: written in frames of a block, as small syncs do, and in large ones.
+RECOVERIES = {
+    "recovery, small frames": ("--append=3000", "--each"),
+    "recovery, large frames": ("--append=32768",),
+}
 
 
 def add_arguments(group):
-    group.add_argument("--seconds", type=float, default=SECONDS, help="of a run (default %(default)s)")
+    group.add_argument("--seconds", type=int, default=SECONDS, help="of a run (default %(default)s)")
     group.add_argument("--only-gates", action="store_true", help="just what the gates need")
     group.add_argument("--wal-systems", default=",".join(wal_systems.SYSTEMS), help="default: all")
 
@@ -43,9 +51,11 @@ def cases(args):
     ]
     result = []
 
-    def add(name, rounds=None, neighbour=False, floor=False, **flags):
+    def add(name, rounds=None, neighbour=False, journal=False, floor=False, **flags):
         for system in systems:
-            run = functools.partial(run_case, system, seconds, neighbour, flags)
+            if journal and system == "loop":
+                continue
+            run = functools.partial(run_case, system, seconds, neighbour, journal, flags)
             result.append(Case(name, (system,), run, rounds))
         if floor:
             run = functools.partial(run_floor, seconds, neighbour)
@@ -55,6 +65,12 @@ def cases(args):
     add(BUSY, floor=True, neighbour=True, sync=1)
     add(MANY, sync=1, threads=64)
     add(ASYNC, sync=0)
+    if wal_systems.can_loop():
+        add(JOURNAL, journal=True, sync=1)
+        add(JOURNAL_MANY, journal=True, sync=1, threads=64)
+    for name, flags in RECOVERIES.items():
+        run = functools.partial(run_recovery, name, flags, 128 if args.quick else 1024)
+        result.append(Case(name, ("floor", "file"), run))
     if args.quick or args.only_gates:
         return result
     for size in VALUE_SIZES:
@@ -67,7 +83,7 @@ def cases(args):
     return result
 
 
-def run_case(system, seconds, neighbour, flags, context, number):
+def run_case(system, seconds, neighbour, journal, flags, context, number):
     values = {
         "benchmarks": "fillrandom",
         "num": 1_000_000,
@@ -80,11 +96,15 @@ def run_case(system, seconds, neighbour, flags, context, number):
     if values["benchmarks"] == "fillseq":  # which knows no duration
         values["num"] = int(5000 * seconds)
     argv = [f"--{name}={value}" for name, value in values.items()]
-    return {system: wal_systems.run(context, system, argv, neighbour)}
+    return {system: wal_systems.run(context, system, argv, neighbour, journal)}
 
 
 def run_floor(seconds, neighbour, context, number):
     return {"floor": wal_systems.floor(context, seconds, neighbour)}
+
+
+def run_recovery(name, flags, mib, context, number):
+    return wal_systems.recovery(context, name, (f"--mib={mib}", *flags))
 
 
 def gates(results):
@@ -102,7 +122,12 @@ def gates(results):
     yield ratio(BUSY, "ops_per_s", "stock", 1.3, True, BUSY, "ops/s")
     yield ratio(BUSY, "p99_us", "stock", 0.5, False, BUSY, "p99")
     yield ratio(MANY, "ops_per_s", "stock", 1.15, True, MANY, "ops/s")
+    if wal_systems.can_loop():
+        yield ratio(JOURNAL, "ops_per_s", "stock", 1.2, True, JOURNAL, "ops/s")
+        yield ratio(JOURNAL_MANY, "ops_per_s", "stock", 1.15, True, JOURNAL_MANY, "ops/s")
     yield ratio(ASYNC, "ops_per_s", "stock", 0.98, True, ASYNC, "ops/s")
+    for name in RECOVERIES:
+        yield ratio(name, "recovery_s", "floor", 2.0, False, name, "time")
 
 
 BENCHMARK = Benchmark(

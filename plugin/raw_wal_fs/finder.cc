@@ -1,0 +1,64 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/finder.h"
+
+#include <vector>
+
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/tail.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+const Finder::Directory& Finder::Look(const std::string& path) {
+  const auto [it, is_new] = seen_.try_emplace(path);
+  Directory& directory = it->second;
+  if (!is_new) {
+    return directory;
+  }
+  FileSystem* const fs = FileSystem::Default().get();
+  std::vector<std::string> names;
+  IOStatus s = fs->GetChildren(path, IOOptions(), &names, nullptr);
+  for (const std::string& name : names) {
+    StubFile stub;
+    if (!s.ok()) {
+      break;
+    }
+    if (IsLogName(name)) {
+      s = ReadStub(fs, path + "/" + name, /*contents=*/false, &stub);
+      if (s.ok() && stub.stub.uuid == uuid_) {
+        directory.stubs[stub.stub.log] = path + "/" + name;
+      }
+      s = s.IsNotFound() ? IOStatus::OK() : s;  // a plain log, or it was deleted meanwhile
+    }
+  }
+  directory.status = s.IsNotFound() || s.IsPathNotFound() ? IOStatus::OK() : s;
+  return directory;
+}
+
+Finder::Answer Finder::Find(LogId log, const std::string& name, std::string* path) {
+  if (name.size() >= SegmentHeader::kMaxName) {
+    *path = "the beginning of its name is not known";
+    return Answer::kUnknown;
+  }
+  path->clear();
+  const std::string created = DirectoryOf(name);
+  for (const std::string& place : {created, created + "/archive"}) {
+    const Directory& directory = Look(place);
+    const auto it = directory.stubs.find(log);
+    if (it != directory.stubs.end()) {
+      *path = it->second;
+      return Answer::kFound;
+    }
+    if (!directory.status.ok()) {
+      *path = directory.status.ToString();
+    }
+  }
+  if (path->empty() && name.compare(0, 1, "/") != 0) {
+    *path = "its name is a relative path";
+  }
+  return path->empty() ? Answer::kMissing : Answer::kUnknown;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,28 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/volume.h"
+#include "plugin/raw_wal_fs/window.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// Frames of a log, each whole.
+struct Frames {
+  std::vector<Piece> pieces;         // as they are on the device
+  std::vector<FrameHeader> headers;  // of these
+  uint64_t claimed = 0;              // by them so many bytes of the log were durable at some time
+};
+
+// Finds the frames of a log in one of its segments and adds them to `frames`. The window is used to read; it
+// holds all of the segment afterwards if that has Window::kMax bytes at most.
+IOStatus ScanSegment(const Volume& volume, LogId log, uint64_t segment, Window* window,
+                     Frames* frames);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,255 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Logs of many segments, found and read. The seed is printed; ROCKTIER_SEED sets it.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "gtest/gtest.h"
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/reader.h"
+#include "test/raw_wal_fs/power_device.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+namespace {
+
+constexpr uint64_t kSegment = 64 << 10;
+constexpr uint64_t kSegments = 60;
+
+// Its reads fail when they are told to.
+class FailingDevice : public PowerDevice {
+ public:
+  FailingDevice(std::shared_ptr<Disk> disk, std::shared_ptr<std::atomic<bool>> fail)
+      : PowerDevice(std::move(disk)), fail_(std::move(fail)) {}
+
+  IOStatus Read(uint64_t offset, size_t size, char* to) const override {
+    return *fail_ ? IOStatus::IOError("told to fail") : PowerDevice::Read(offset, size, to);
+  }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> fail_;
+};
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  RecoveryTest() {
+    const char* text = getenv("ROCKTIER_SEED");
+    const uint64_t seed = text != nullptr ? strtoull(text, nullptr, 10) : std::random_device()();
+    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
+    random_.seed(seed);
+    const char* folder = getenv("TEST_TMPDIR");
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::string(folder != nullptr ? folder : "/tmp") + "/" + info->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ + "/000001.log";
+    Format();
+    Write();
+  }
+
+  void Format() {
+    plan_.block_size = 512;
+    plan_.segment_size = kSegment;
+    plan_.segments = kSegments;
+    plan_.uuid = std::string(kUuidSize, 'u');
+    disk_ = PowerDevice::NewDisk(plan_.Size());
+    PowerDevice device(disk_);
+    EXPECT_TRUE(WriteSuperblock(&device, plan_).ok());
+  }
+
+  std::shared_ptr<Volume> Mount(bool write) {
+    std::shared_ptr<Volume> volume;
+    IOStatus s = Volume::Open(std::make_unique<FailingDevice>(disk_, fail_), write, &volume);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return volume;
+  }
+
+  // A log that fills more than half of the device with frames of all sizes.
+  void Write() {
+    std::shared_ptr<Log> log;
+    Log::Settings settings;
+    settings.target = FileSystem::Default().get();
+    settings.tail_size = 32 << 10;
+    ASSERT_TRUE(Log::Create(Mount(/*write=*/true), settings, path_, &log).ok());
+    while (appended_.size() < kSegments / 2 * kSegment) {
+      std::string bytes(1 + random_() % (random_() % 4 == 0 ? 60000 : 300), '\0');
+      for (char& c : bytes) {
+        c = static_cast<char>(random_());
+      }
+      ASSERT_TRUE(log->Append(bytes).ok());
+      appended_ += bytes;
+      ASSERT_TRUE(random_() % 2 == 0 || log->Sync().ok());
+    }
+    ASSERT_TRUE(log->Sync().ok());
+    ASSERT_TRUE(log->Close().ok());
+  }
+
+  std::shared_ptr<Log> Find(bool write) {
+    StubFile stub;
+    EXPECT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
+    std::shared_ptr<Log> log;
+    IOStatus s =
+        Log::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub), &log);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return log;
+  }
+
+  std::string ReadAll(Reader* reader, size_t at_once) {
+    std::string bytes;
+    size_t got;
+    do {
+      std::string part(at_once, '\0');
+      IOStatus s = reader->Read(bytes.size(), at_once, part.data(), &got);
+      EXPECT_TRUE(s.ok()) << s.ToString();
+      bytes.append(part, 0, got);
+    } while (got == at_once);
+    return bytes;
+  }
+
+  // Where some frame of a segment that is not the last is, and which bytes of the log it alone has.
+  Piece AnEarlyFrame(const Log& log, size_t ordinal) {
+    Frames frames;
+    Window window;
+    EXPECT_TRUE(
+        ScanSegment(log.volume(), log.id(), log.early_segments()[ordinal], &window, &frames).ok());
+    Pieces pieces;
+    pieces.Assign(frames.pieces);
+    // The largest: small ones may be there twice.
+    return *std::max_element(pieces.all().begin(), pieces.all().end(),
+                             [](const Piece& a, const Piece& b) { return a.length < b.length; });
+  }
+
+  std::mt19937_64 random_;
+  std::string folder_;
+  std::string path_;
+  Superblock plan_;
+  std::shared_ptr<PowerDevice::Disk> disk_;
+  std::shared_ptr<std::atomic<bool>> fail_ = std::make_shared<std::atomic<bool>>(false);
+  std::string appended_;
+};
+
+TEST_F(RecoveryTest, ALogIsReadFromTheFirstByteToTheLast) {
+  for (const bool ahead : {false, true}) {
+    for (const size_t at_once : {size_t{1000}, size_t{32768}, size_t{1} << 20}) {
+      const std::shared_ptr<Log> log = Find(/*write=*/at_once == 1000);
+      ASSERT_GT(log->early_segments().size(), kSegments / 2 - 2);
+      ASSERT_EQ(log->size(), appended_.size());
+      Reader reader(log, ahead);
+      ASSERT_TRUE(ReadAll(&reader, at_once) == appended_);
+      Reader again(log, ahead);
+      ASSERT_TRUE(ReadAll(&again, at_once) == appended_);
+    }
+  }
+}
+
+TEST_F(RecoveryTest, ALogIsReadInAnyOrder) {
+  const std::shared_ptr<Log> log = Find(/*write=*/true);
+  Reader reader(log);
+  Reader ahead(log, /*ahead=*/true);
+  for (int i = 0; i < 500; i++) {
+    const uint64_t offset = random_() % (appended_.size() + 10);
+    std::string bytes(1 + random_() % 100000, '\0');
+    size_t got;
+    ASSERT_TRUE((i % 2 == 0 ? reader : ahead).Read(offset, bytes.size(), bytes.data(), &got).ok());
+    const std::string wanted =
+        offset < appended_.size() ? appended_.substr(offset, bytes.size()) : "";
+    ASSERT_TRUE(bytes.substr(0, got) == wanted) << offset;
+  }
+}
+
+TEST_F(RecoveryTest, DamageInAnEarlySegmentIsSeenByWhoReadsIt) {
+  const std::shared_ptr<Log> sound = Find(/*write=*/true);
+  const size_t ordinal = 1 + random_() % (sound->early_segments().size() - 1);
+  const Piece frame = AnEarlyFrame(*sound, ordinal);
+  char& byte = disk_->bytes[frame.position + FrameHeader::kSize + frame.length / 2];
+  byte = static_cast<char>(byte ^ 1);
+  for (const bool write : {true, false}) {
+    const std::shared_ptr<Log> log = Find(write);
+    ASSERT_EQ(log->size(), appended_.size());
+    Reader reader(log, /*ahead=*/true);
+    const std::string bytes = ReadAll(&reader, 32768);
+    ASSERT_EQ(bytes.size(), appended_.size());
+    EXPECT_TRUE(bytes.compare(0, frame.offset, appended_, 0, frame.offset) == 0);
+    EXPECT_TRUE(bytes.compare(frame.end(), std::string::npos, appended_, frame.end()) == 0);
+    uint64_t fillers = 0;
+    for (uint64_t at = frame.offset; at < frame.end(); at++) {
+      const bool filler = bytes[at] == kFiller;
+      fillers += filler;
+      ASSERT_TRUE(filler || bytes[at] == appended_[at]) << at;
+    }
+    EXPECT_GT(fillers, frame.length / 2) << "most of it was in this frame alone";
+  }
+}
+
+TEST_F(RecoveryTest, AnEarlySegmentThatLostAllIsSeenByWhoReadsIt) {
+  const std::shared_ptr<Log> sound = Find(/*write=*/true);
+  const size_t ordinal = sound->early_segments().size() - 1;
+  const uint64_t at = plan_.SegmentOffset(sound->early_segments()[ordinal]);
+  disk_->bytes.replace(at + 512, kSegment - 512, kSegment - 512, '\0');
+  const std::shared_ptr<Log> log = Find(/*write=*/true);
+  ASSERT_EQ(log->size(), appended_.size());
+  Reader reader(log);
+  const std::string bytes = ReadAll(&reader, 32768);
+  ASSERT_EQ(bytes.size(), appended_.size());
+  const size_t first = bytes.find(std::string(1000, kFiller));
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_TRUE(bytes.compare(0, first, appended_, 0, first) == 0);
+  EXPECT_TRUE(bytes.compare(log->early_end(), std::string::npos, appended_, log->early_end()) == 0);
+}
+
+TEST_F(RecoveryTest, ALogThatAnotherProcessDeletesIsNotTakenForDamaged) {
+  const std::shared_ptr<Log> log = Find(/*write=*/false);
+  Reader reader(log);
+  std::string bytes(1000, '\0');
+  size_t got;
+  ASSERT_TRUE(reader.Read(0, bytes.size(), bytes.data(), &got).ok());
+  const std::shared_ptr<Volume> other = Mount(/*write=*/true);
+  ASSERT_TRUE(other->Delete(log->id()).ok());
+  for (const uint64_t segment : log->early_segments()) {
+    const uint64_t at = plan_.SegmentOffset(segment);
+    disk_->bytes.replace(at + 512, kSegment - 512, kSegment - 512, 'x');
+  }
+  IOStatus s = reader.Read(2 * kSegment, bytes.size(), bytes.data(), &got);
+  EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
+}
+
+TEST_F(RecoveryTest, AReadThatFailedCanBeDoneAgain) {
+  for (const bool ahead : {false, true}) {
+    const std::shared_ptr<Log> log = Find(/*write=*/true);
+    Reader reader(log, ahead);
+    std::string bytes(appended_.size(), '\0');
+    size_t got;
+    ASSERT_TRUE(reader.Read(0, 1000, bytes.data(), &got).ok());
+    *fail_ = true;
+    EXPECT_FALSE(reader.Read(0, bytes.size(), bytes.data(), &got).ok());
+    *fail_ = false;
+    IOStatus s = reader.Read(0, bytes.size(), bytes.data(), &got);
+    for (int i = 0; i < 10 && !s.ok(); i++) {  // some were read ahead, and failed
+      s = reader.Read(0, bytes.size(), bytes.data(), &got);
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_TRUE(bytes == appended_);
+  }
+}
+
+TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {
+  const std::shared_ptr<Volume> volume = Mount(/*write=*/true);
+  std::shared_ptr<Log> logs[2];
+  for (std::shared_ptr<Log>& log : logs) {
+    StubFile stub;
+    ASSERT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
+    ASSERT_TRUE(
+        Log::Recover(volume, FileSystem::Default().get(), path_, std::move(stub), &log).ok());
+  }
+  EXPECT_TRUE(logs[0]->TakeVerified() == nullptr);
+  EXPECT_TRUE(logs[1]->TakeVerified() != nullptr);
+  EXPECT_TRUE(logs[1]->TakeVerified() == nullptr);
+}
+
+}  // namespace
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE
