@@ -3,7 +3,6 @@
 // rocktier wal: the sub-command of raw_wal_fs, over the functions for tools in raw_wal_fs.h.
 
 #include <getopt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +13,7 @@
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/options_type.h"
-#include "tools/command.h"
+#include "tools/output.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
@@ -25,7 +24,6 @@ using raw_wal_fs::RawWalDeviceInfo;
 using raw_wal_fs::RawWalFrame;
 using raw_wal_fs::RawWalLogInfo;
 using raw_wal_fs::RawWalOptions;
-using raw_wal_fs::RawWalProgress;
 
 constexpr char kHelp[] =
     "Makes and looks at log devices of raw_wal_fs, and moves logs onto them and off.\n"
@@ -83,54 +81,8 @@ bool ParseSize(const char* text, uint64_t* result) {
   return true;
 }
 
-class ProgressBar {
- public:
-  RawWalProgress Callback() {
-    if (isatty(STDERR_FILENO) == 0) {
-      return nullptr;
-    }
-    return [this](uint64_t done, uint64_t total) { Show(done, total); };
-  }
-  ~ProgressBar() {
-    if (shown_ >= 0) {
-      fputc('\n', stderr);
-    }
-  }
-
- private:
-  void Show(uint64_t done, uint64_t total) {
-    const int percent = total == 0 ? 100 : static_cast<int>(done * 100 / total);
-    if (percent != shown_) {
-      shown_ = percent;
-      const std::string bar(static_cast<size_t>(percent / 2), '#');
-      fprintf(stderr, "\r[%-50s] %3d%%", bar.c_str(), percent);
-    }
-  }
-
-  int shown_ = -1;
-};
-
-int Report(const std::string& command, const Status& s) {
-  if (s.ok()) {
-    return kExitOk;
-  }
-  fprintf(stderr, "rocktier %s: %s\n", command.c_str(), s.ToString().c_str());
-  return kExitError;
-}
-
 std::string IdOf(uint64_t log) {
   return std::to_string(log >> 32) + ":" + std::to_string(log & UINT32_MAX);
-}
-
-std::string Quote(const std::string& text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  }
-  return result + "\"";
 }
 
 void PrintUsage(const RawWalDeviceInfo& info, bool json) {

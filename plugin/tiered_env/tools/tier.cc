@@ -3,7 +3,6 @@
 // rocktier tier: the sub-command of tiered_env, over the functions for tools in tiered_env.h.
 
 #include <getopt.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
@@ -13,7 +12,7 @@
 #include "plugin/tiered_env/grammar.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/convenience.h"
-#include "tools/command.h"
+#include "tools/output.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
@@ -27,7 +26,6 @@ using tiered_env::TieredCheck;
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
 using tiered_env::TieredProblem;
-using tiered_env::TieredProgress;
 using tiered_env::TieredTierInfo;
 
 constexpr char kHelp[] =
@@ -78,52 +76,6 @@ struct Arguments {
 };
 
 enum Flag : int { kJson = 1, kRepair, kShowHelp };
-
-class ProgressBar {
- public:
-  TieredProgress Callback() {
-    if (isatty(STDERR_FILENO) == 0) {
-      return nullptr;
-    }
-    return [this](uint64_t done, uint64_t total) { Show(done, total); };
-  }
-  ~ProgressBar() {
-    if (shown_ >= 0) {
-      fputc('\n', stderr);
-    }
-  }
-
- private:
-  void Show(uint64_t done, uint64_t total) {
-    const int percent = total == 0 ? 100 : static_cast<int>(done * 100 / total);
-    if (percent != shown_) {
-      shown_ = percent;
-      const std::string bar(static_cast<size_t>(percent / 2), '#');
-      fprintf(stderr, "\r[%-50s] %3d%%", bar.c_str(), percent);
-    }
-  }
-
-  int shown_ = -1;
-};
-
-int Report(const std::string& action, const Status& s) {
-  if (s.ok()) {
-    return kExitOk;
-  }
-  fprintf(stderr, "rocktier tier %s: %s\n", action.c_str(), s.ToString().c_str());
-  return kExitError;
-}
-
-std::string Quote(const std::string& text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  }
-  return result + "\"";
-}
 
 unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
 
@@ -199,7 +151,7 @@ int Look(const std::string& action, FileSystem* fs, const Arguments& arguments) 
   TieredDirectoryInfo info;
   const Status s = InspectTiers(fs, arguments.directory(), &info);
   if (!s.ok()) {
-    return Report(action, s);
+    return Report("tier " + action, s);
   }
   if (action == "ls") {
     (arguments.json ? PrintFilesAsJson : PrintFiles)(info);
@@ -217,7 +169,7 @@ int Check(FileSystem* fs, const Arguments& arguments) {
   TieredCheck check;
   const Status s = CheckTiers(fs, arguments.directory(), arguments.repair, &check);
   if (!s.ok()) {
-    return Report("check", s);
+    return Report("tier check", s);
   }
   uint64_t left = 0;
   std::string list;
@@ -255,7 +207,7 @@ int Move(FileSystem* fs, const Arguments& arguments) {
                             ", by placement and budgets")
                                .c_str());
   }
-  return Report("mv", s);
+  return Report("tier mv", s);
 }
 
 int Empty(const std::string& action, FileSystem* fs, const Arguments& arguments) {
@@ -273,7 +225,7 @@ int Empty(const std::string& action, FileSystem* fs, const Arguments& arguments)
   } else if (s.ok()) {
     printf("%llu files moved; %s has all its files\n", Wide(moved), arguments.directory().c_str());
   }
-  return Report(action, s);
+  return Report("tier " + action, s);
 }
 
 struct Action {
@@ -359,7 +311,7 @@ int TierCommand(int argc, char** argv) {
   std::shared_ptr<FileSystem> fs;
   const Status s = OpenFs(arguments.uri(), &fs);
   if (!s.ok()) {
-    return Report(name, s);
+    return Report("tier " + name, s);
   }
   if (name == "ls" || name == "df") {
     return Look(name, fs.get(), arguments);
