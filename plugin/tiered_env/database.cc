@@ -115,8 +115,9 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
     for (const auto& [base, file] : files_) {
       Facts facts;
       PlannedFile plan;
-      if (!FactsOf(base, &facts, &plan.level)) {
-        continue;
+      const uint64_t known = KnownSize(base);
+      if (!FactsOf(base, &facts, &plan.level) || (known != 0 && known != file.size)) {
+        continue;  // what is damaged stays as it is
       }
       plan.size = file.size;
       plan.tier = file.tier->index();
@@ -140,12 +141,20 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
   return result;
 }
 
-bool Database::Needs(const std::string& base) const {
+uint64_t Database::SizeOf(const std::string& base) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return KnownSize(base);
+}
+
+uint64_t Database::KnownSize(const std::string& base) const {
   uint64_t number;
   const Content content = ContentOf(base, &number);
-  std::lock_guard<std::mutex> lock(mutex_);
-  return (content == Content::kTable && tables_.count(number) > 0) ||
-         (content == Content::kBlob && blobs_.count(number) > 0);
+  if (content == Content::kTable) {
+    const auto table = tables_.find(number);
+    return table == tables_.end() || table->second.path_id != 0 ? 0 : table->second.size;
+  }
+  const auto blob = content == Content::kBlob ? blobs_.find(number) : blobs_.end();
+  return blob == blobs_.end() ? 0 : blob->second;
 }
 
 void Database::AddStats(const Policy& policy, TieredStats* stats) const {

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +52,8 @@ class Database {
   // where no file shall be.
   std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
 
-  // Whether the MANIFEST names an SST or a blob file.
-  bool Needs(const std::string& base) const;
+  // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
+  uint64_t SizeOf(const std::string& base) const;
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
 
@@ -67,6 +66,7 @@ class Database {
     uint64_t size = 0;
   };
 
+  uint64_t KnownSize(const std::string& base) const;  // requires mutex_
   // What is known of a file that is installed, and its claim to room: the lower the better. Requires
   // mutex_.
   bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
@@ -80,7 +80,7 @@ class Database {
   // All below: guarded by mutex_.
   std::map<std::string, File> files_;  // by name
   std::map<uint64_t, LiveTable> tables_;
-  std::set<uint64_t> blobs_;
+  std::map<uint64_t, uint64_t> blobs_;  // sizes
   std::map<uint32_t, Shape> shapes_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/name.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -130,6 +131,7 @@ IOStatus Folders::WriteName(const std::string& directory, const std::string& fol
   identity.folder = folder;
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
+  TEST_SYNC_POINT("Folders::Create:BeforeRename");
   if (s.ok()) {
     s = target_->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
@@ -151,6 +153,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   const std::string path = PathIn(tier, folder->name);
   // The tier's own directory must be there: an unmounted device looks like an empty one.
   IOStatus s = target_->CreateDirIfMissing(path, IOOptions(), nullptr);
+  TEST_SYNC_POINT("Folders::MakeIn:BeforeOwner");
   if (s.ok()) {
     s = WriteOwner(tier, directory, folder->name);
   }

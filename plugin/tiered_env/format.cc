@@ -76,10 +76,14 @@ std::string Stub::Encode() const {
 
 Status Stub::Decode(const Slice& bytes, const std::string& name, Stub* result) {
   constexpr size_t kMagicAt = kRecordHeader + kBatchHeader;
-  if (bytes.size() != kSize || memcmp(bytes.data() + kMagicAt, kMagic, 8) != 0) {
+  if (bytes.size() > kSize || bytes.size() < kMagicAt + 8 ||
+      memcmp(bytes.data() + kMagicAt, kMagic, 8) != 0) {
     return Status::NotFound(name, "is not the stub of a file in a tier");
   }
   const size_t length = DecodeFixed16(bytes.data() + 4);
+  if (bytes.size() < kSize && kRecordHeader + length > bytes.size()) {
+    return Status::NotFound(name, "is the beginning of a stub");
+  }
   if (kRecordHeader + length > bytes.size() ||
       DecodeFixed32(bytes.data()) != crc32c::Mask(crc32c::Value(bytes.data() + 6, length + 1))) {
     return Status::Corruption(name, "is the damaged stub of a file in a tier");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/directory.h"
+#include "plugin/tiered_env/followed.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/sink.h"
 #include "plugin/tiered_env/source.h"
@@ -29,7 +30,7 @@ bool IsNeverStub(const std::string& base) {
 IOStatus TieredFileSystem::ReadStub(const std::string& path, Stub* stub) const {
   uint64_t size;
   IOStatus s = target_->GetFileSize(path, IOOptions(), &size, nullptr);
-  if (!s.ok() || size != Stub::kSize) {
+  if (!s.ok() || size == 0 || size > Stub::kSize) {
     return IOStatus::NotFound();
   }
   std::string contents;
@@ -97,6 +98,18 @@ IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const File
   });
 }
 
+// Whether direct I/O can be RocksDB asks of home alone.
+IOStatus TieredFileSystem::OpenReader(const Place& place, const FileOptions& options,
+                                      std::unique_ptr<FSRandomAccessFile>* result) {
+  IOStatus s = place.fs()->NewRandomAccessFile(place.path, options, result, nullptr);
+  if (!s.ok() && !IsMissing(s) && place.stub && options.use_direct_reads) {
+    FileOptions buffered = options;
+    buffered.use_direct_reads = false;
+    s = place.fs()->NewRandomAccessFile(place.path, buffered, result, nullptr);
+  }
+  return s;
+}
+
 IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                                std::unique_ptr<FSRandomAccessFile>* result,
                                                IODebugContext* dbg) {
@@ -108,7 +121,7 @@ IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const Fi
   Tier* tier = nullptr;
   IOStatus s = WithPlace(path, [&](const Place& place) {
     tier = place.tier;
-    return place.fs()->NewRandomAccessFile(place.path, options, result, dbg);
+    return OpenReader(place, options, result);
   });
   uint64_t number;
   const Content content = ContentOf(path, &number);
@@ -150,8 +163,7 @@ void TieredFileSystem::SwitchReaders(const std::string& path) {
 void TieredFileSystem::SwitchReader(TieredReader* reader) {
   Place place;
   std::unique_ptr<FSRandomAccessFile> file;
-  if (Resolve(reader->path(), &place).ok() &&
-      place.fs()->NewRandomAccessFile(place.path, reader->options(), &file, nullptr).ok()) {
+  if (Resolve(reader->path(), &place).ok() && OpenReader(place, reader->options(), &file).ok()) {
     reader->Switch(place.tier, std::move(file));
   }
 }
@@ -180,9 +192,15 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
 IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
                                               std::unique_ptr<FSWritableFile>* result,
                                               IODebugContext* dbg) {
-  return WithPlace(path, [&](const Place& place) {
+  IOStatus s = WithPlace(path, [&](const Place& place) {
     return place.fs()->ReopenWritableFile(place.path, options, result, dbg);
   });
+  uint64_t number;
+  const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  if (s.ok() && database != nullptr && ContentOf(path, &number) == Content::kMeta) {
+    result->reset(new FollowedFile(std::move(*result), [this, database] { Changed(database); }));
+  }
+  return s;
 }
 
 IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
@@ -199,7 +217,19 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
   }
   // The stub gets the new name, and the file stays what it was.
   s = RenameFile(old_path, path, options.io_options, dbg);
+  if (s.ok()) {
+    s = SyncStub(path);  // nobody may have synced it under its old name
+  }
   return s.ok() ? old.fs()->ReuseWritableFile(old.path, old.path, options, result, dbg) : s;
+}
+
+IOStatus TieredFileSystem::SyncStub(const std::string& path) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = target_->ReopenWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
 }
 
 IOStatus TieredFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
@@ -250,7 +280,7 @@ IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& director
   for (FileAttributes& file : *result) {
     uint64_t number;
     const Content content = ContentOf(file.name, &number);
-    if (s.ok() && file.size_bytes == Stub::kSize) {
+    if (s.ok() && file.size_bytes <= Stub::kSize) {
       s = GetFileSize(directory + "/" + file.name, options, &file.size_bytes, dbg);
       s = IsMissing(s) ? IOStatus::OK() : s;  // deleted meanwhile
     }
@@ -286,34 +316,51 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     if (database != nullptr) {
       database->Remove(BaseOf(path));
     }
-    if (place.stub) {
+    TEST_SYNC_POINT("TieredFileSystem::DeleteFile:StubIsGone");
+    uint64_t number;
+    const Content content = ContentOf(path, &number);
+    // Others are deleted again if their stubs come back, logs may be looked for.
+    if (place.stub && (content == Content::kWal || content == Content::kMeta)) {
+      s = SyncDirectory(target_.get(), DirectoryOf(path));
+    }
+    if (s.ok() && place.stub) {
       s = DeletePlace(path, place);
     }
   }
   return s;
 }
 
-IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& options,
-                                     IODebugContext* dbg) {
+// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it.
+IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   std::vector<std::string> names;
-  const std::string directory = WithoutSlash(path);
-  IOStatus s = target_->GetChildren(directory, options, &names, dbg);
-  const bool only_ours =
-      s.ok() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
+  if (!s.ok() || !std::all_of(names.begin(), names.end(), [](const std::string& name) {
         return name == "." || name == ".." || IsOurs(name);
-      });
-  if (only_ours) {
-    for (const std::string& name : names) {
-      if (EndsWith(name, kTemporary)) {
-        target_->DeleteFile(directory + "/" + name, options, dbg).PermitUncheckedError();
-      }
-    }
-    s = folders_->Remove(directory);
-    if (!s.ok()) {
-      return s;
+      })) {
+    return IOStatus::OK();
+  }
+  for (const std::string& name : names) {
+    if (EndsWith(name, kTemporary)) {
+      target_->DeleteFile(directory + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
-  return target_->DeleteDir(path, options, dbg);
+  return folders_->Remove(directory);
+}
+
+IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& options,
+                                     IODebugContext* dbg) {
+  const std::string directory = WithoutSlash(path);
+  IOStatus s = DeleteOurs(directory);
+  if (s.ok()) {
+    s = target_->DeleteDir(path, options, dbg);
+  }
+  // DestroyDB() comes to the archive when it has tried the directory above already.
+  const std::string above = DirectoryOf(directory);
+  std::string folder;
+  if (s.ok() && folders_->Find(above, &folder).ok() && FindDatabase(above) == nullptr) {
+    s = DeleteOurs(above);
+  }
+  return s;
 }
 
 IOStatus TieredFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
@@ -393,6 +440,7 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
   }
+  TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {
     s = WriteStub(to, place);
     if (!s.ok()) {

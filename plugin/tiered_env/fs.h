@@ -149,11 +149,13 @@ class TieredFileSystem : public FileSystemWrapper {
   bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
+  IOStatus SyncStub(const std::string& path);
   void NoteNew(const std::string& path, Tier* tier);
   // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
   IOStatus LinkPlace(const Place& from, const std::string& to);
   // Whether a stub keeps its meaning in this directory.
   bool BelongsTo(const Place& place, const std::string& directory);
+  IOStatus DeleteOurs(const std::string& directory);
   // Deletes what a stub that is gone stood for.
   IOStatus DeletePlace(const std::string& path, const Place& place);
   IOStatus MoveInto(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
@@ -162,6 +164,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus Swap(const std::string& path, const Place& from, const Place& to, bool* swapped);
   IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
                      const std::atomic<bool>* stop);
+  static IOStatus OpenReader(const Place& place, const FileOptions& options,
+                             std::unique_ptr<FSRandomAccessFile>* result);
   void SwitchReaders(const std::string& path);
   // Requires readers_mutex_.
   void SwitchReader(TieredReader* reader);

@@ -46,8 +46,7 @@ IOStatus Manifest::Open(const std::string& name) {
         nullptr, std::move(reader), /*reporter=*/nullptr, /*checksum=*/true, /*log_num=*/0);
     name_ = name;
     tables_.clear();
-    values_in_blobs_.clear();
-    sizes_of_blobs_.clear();
+    blobs_.clear();
   }
   return s;
 }
@@ -88,29 +87,24 @@ void Manifest::Apply(const VersionEdit& edit) {
     table.temperature = meta.temperature;
   }
   for (const BlobFileAddition& blob : edit.GetBlobFileAdditions()) {
-    values_in_blobs_[blob.GetBlobFileNumber()] = blob.GetTotalBlobCount();
-    sizes_of_blobs_[blob.GetBlobFileNumber()] =
-        BlobLogHeader::kSize + blob.GetTotalBlobBytes() + BlobLogFooter::kSize;
+    Blob& added = blobs_[blob.GetBlobFileNumber()];
+    added.size = BlobLogHeader::kSize + blob.GetTotalBlobBytes() + BlobLogFooter::kSize;
+    added.values = blob.GetTotalBlobCount();
   }
   for (const BlobFileGarbage& garbage : edit.GetBlobFileGarbages()) {
-    uint64_t& values = values_in_blobs_[garbage.GetBlobFileNumber()];
+    uint64_t& values = blobs_[garbage.GetBlobFileNumber()].values;
     values -= std::min(values, garbage.GetGarbageBlobCount());
   }
 }
 
-std::set<uint64_t> Manifest::blobs() const {
-  std::set<uint64_t> result;
-  for (const auto& [number, values] : values_in_blobs_) {
-    if (values > 0) {
-      result.insert(number);
+std::map<uint64_t, uint64_t> Manifest::blobs() const {
+  std::map<uint64_t, uint64_t> result;
+  for (const auto& [number, blob] : blobs_) {
+    if (blob.values > 0) {
+      result[number] = blob.size;
     }
   }
   return result;
-}
-
-uint64_t Manifest::SizeOfBlob(uint64_t number) const {
-  const auto it = sizes_of_blobs_.find(number);
-  return it == sizes_of_blobs_.end() ? 0 : it->second;
 }
 
 std::map<uint32_t, Shape> Manifest::shapes() const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "plugin/tiered_env/placement.h"
@@ -42,14 +41,17 @@ class Manifest {
   IOStatus Refresh();
 
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
-  // Those that were added and are not all garbage.
-  std::set<uint64_t> blobs() const;
-  // Bytes of such a file, once it is complete.
-  uint64_t SizeOfBlob(uint64_t number) const;
+  // Sizes in bytes of the blob files that were added and are not all garbage, by number.
+  std::map<uint64_t, uint64_t> blobs() const;
   // By column family; those without a file below L0 are left out.
   std::map<uint32_t, Shape> shapes() const;
 
  private:
+  struct Blob {
+    uint64_t size = 0;    // bytes
+    uint64_t values = 0;  // that are not garbage
+  };
+
   IOStatus ReadCurrent(std::string* name) const;
   IOStatus Open(const std::string& name);
   void Apply(const VersionEdit& edit);
@@ -59,8 +61,7 @@ class Manifest {
   std::string name_;
   std::unique_ptr<log::FragmentBufferedReader> reader_;
   std::map<uint64_t, LiveTable> tables_;
-  std::map<uint64_t, uint64_t> values_in_blobs_;  // by number, those that are not garbage
-  std::map<uint64_t, uint64_t> sizes_of_blobs_;   // by number
+  std::map<uint64_t, Blob> blobs_;  // by number
 };
 
 }  // namespace tiered_env

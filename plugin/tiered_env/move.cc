@@ -112,6 +112,7 @@ IOStatus TieredFileSystem::Copy(const Place& from, uint64_t size, FSWritableFile
       }
       got += bytes.size();
     }
+    TEST_SYNC_POINT("TieredFileSystem::Copy:Chunk");
     Wait(limiter, got, stop);
     if (s.ok()) {
       s = AppendChunk(to, done, Slice(buffer.BufferStart(), got));

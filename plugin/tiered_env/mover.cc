@@ -90,38 +90,39 @@ void Mover::Run() {
   }
 }
 
-// What changes places with each other in tiers that are full goes by home.
 bool Mover::Choose(const Database& database, const std::set<std::string>& failed,
                    std::set<std::string>* detours, Misplaced* next) const {
-  const Policy& policy = fs_->policy();
-  std::vector<Misplaced> files;
-  bool blocked = false;
-  for (const Misplaced& file : database.FindMisplaced(policy)) {
-    if (file.from == file.to) {
-      continue;
+  std::vector<Misplaced> files = database.FindMisplaced(fs_->policy());
+  const auto none = std::remove_if(files.begin(), files.end(),
+                                   [](const Misplaced& file) { return file.from == file.to; });
+  files.erase(none, files.end());
+  const auto tried = std::partition(files.begin(), files.end(), [&](const Misplaced& file) {
+    return failed.count(file.base) == 0;
+  });
+  if (tried != files.begin()) {
+    *next = *std::min_element(files.begin(), tried, MovesBefore);
+    return true;
+  }
+  return ChooseDetour(files, detours, next);
+}
+
+// What changes places with each other in tiers that are full goes by home.
+bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
+                         Misplaced* next) const {
+  Tier* const home = fs_->policy().home_tier();
+  const auto is_blocked = [](const Misplaced& file) { return !file.to->HasRoom(file.size); };
+  for (const Misplaced& file : files) {
+    const bool in_the_way = std::any_of(files.begin(), files.end(), [&](const Misplaced& other) {
+      return other.to == file.from && is_blocked(other);
+    });
+    if (in_the_way && is_blocked(file) && file.to != home && file.from != home &&
+        detours->insert(file.base).second) {
+      *next = file;
+      next->to = home;
+      return true;
     }
-    if (failed.count(file.base) == 0) {
-      files.push_back(file);
-    }
-    blocked = blocked || !file.to->HasRoom(file.size);
   }
-  if (files.empty() && blocked) {
-    for (Misplaced file : database.FindMisplaced(policy)) {
-      if (file.from != file.to && file.to != policy.home_tier() &&
-          file.from != policy.home_tier() && detours->count(file.base) == 0) {
-        file.to = policy.home_tier();
-        files.push_back(file);
-      }
-    }
-  }
-  if (files.empty()) {
-    return false;
-  }
-  *next = *std::min_element(files.begin(), files.end(), MovesBefore);
-  if (failed.count(next->base) > 0) {
-    detours->insert(next->base);
-  }
-  return true;
+  return false;
 }
 
 bool Mover::Round(const std::shared_ptr<Database>& database) {

@@ -41,9 +41,11 @@ class Mover {
 
   // False if something is left to be done later.
   bool Round(const std::shared_ptr<Database>& database);
-  // What to do next. False: nothing.
+  // What to do next, of what has not failed, or, by way of `detours`, has. False: nothing.
   bool Choose(const Database& database, const std::set<std::string>& failed,
               std::set<std::string>* detours, Misplaced* next) const;
+  bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
+                    Misplaced* next) const;
 
   TieredFileSystem* const fs_;
   const std::shared_ptr<RateLimiter> limiter_;

@@ -162,7 +162,7 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
   }
   if (s.ok()) {
     for (const Survey::File& file : survey.files()) {
-      if (file.counts) {
+      if (file.counts && !file.lost) {
         file.place.tier->Take(file.size);
         database->Add(file.base, file.place.tier, file.size);
       }

@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/level.h"
 #include "plugin/tiered_env/name.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -103,14 +104,24 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
 IOStatus TieredWriter::Open(const Place& place) const {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = place.fs()->NewWritableFile(place.path, options_, &file, nullptr);
+  if (!s.ok() && !s.IsNoSpace() && place.stub && options_.use_direct_writes) {
+    FileOptions buffered = options_;  // the tier may not have direct I/O
+    buffered.use_direct_writes = false;
+    s = place.fs()->NewWritableFile(place.path, buffered, &file, nullptr);
+  }
+  // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
+  if (s.ok() && place.stub && !counts()) {
+    s = fs_->folders()->Sync(DirectoryOf(path_));
+  }
+  TEST_SYNC_POINT("TieredWriter::Open:BeforeStub");
   if (s.ok() && place.stub) {
     s = fs_->WriteStub(path_, place, &stub_);
-    if (!s.ok()) {
-      stub_.reset();
-      place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
-    }
   }
   if (!s.ok()) {
+    stub_.reset();
+    if (place.stub && file != nullptr) {
+      place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+    }
     return s;
   }
   place_ = place;
@@ -148,11 +159,14 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
     s = MakeRoom(end);
     if (s.ok()) {
       s = write();
+      if (s.IsNoSpace() && counts()) {
+        fs_->ReportFailure(path_, place_.tier, s);
+      }
     }
     if (!s.IsNoSpace() || !counts()) {
       break;
     }
-    s = Spill(s);
+    s = Spill();
     start_ = s;
   }
   if (!s.ok() && file_ != nullptr) {
@@ -165,7 +179,28 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
   return s;
 }
 
-IOStatus TieredWriter::Spill(const IOStatus& reason) {
+// NoSpace: it must be another tier.
+IOStatus TieredWriter::CopyFrom(const Place& source, bool direct) {
+  if (file_->use_direct_io() != direct) {  // whoever writes has laid out its buffers
+    return IOStatus::NoSpace(path_, "cannot go on in " + place_.tier->ToString());
+  }
+  IOStatus s = TieredFileSystem::Copy(source, size_, file_.get());
+  if (s.IsNoSpace()) {
+    fs_->ReportFailure(path_, place_.tier, s);
+  }
+  return s;
+}
+
+void TieredWriter::Discard() {
+  stub_.reset();
+  file_->Close(IOOptions(), nullptr).PermitUncheckedError();
+  file_.reset();
+  place_.fs()->DeleteFile(place_.path, IOOptions(), nullptr).PermitUncheckedError();
+  place_.tier->Release(reserved_);
+  reserved_ = 0;
+}
+
+IOStatus TieredWriter::Spill() {
   const Place before = place_;
   const std::unique_ptr<FSWritableFile> old = std::move(file_);
   stub_.reset();
@@ -177,15 +212,20 @@ IOStatus TieredWriter::Spill(const IOStatus& reason) {
     s = fs_->SetAside(path_, before, &place_);
   }
   const Place source = place_;
+  TEST_SYNC_POINT("TieredWriter::Spill:BeforeStart");
   if (s.ok()) {
     s = StartIn(before.tier);
   }
-  if (s.ok() && file_->use_direct_io() != direct) {
-    s = reason;  // whoever writes has laid out its buffers
+  while (s.ok()) {
+    TEST_SYNC_POINT("TieredWriter::Spill:BeforeCopy");
+    s = CopyFrom(source, direct);
+    if (!s.IsNoSpace()) {
+      break;
+    }
+    Discard();
+    s = StartIn(before.tier);
   }
-  if (s.ok()) {
-    s = TieredFileSystem::Copy(source, size_, file_.get());
-  }
+  TEST_SYNC_POINT("TieredWriter::Spill:BeforeDelete");
   old->Close(IOOptions(), nullptr).PermitUncheckedError();
   before.tier->Release(reserved);
   source.fs()->DeleteFile(source.path, IOOptions(), nullptr).PermitUncheckedError();

@@ -66,7 +66,9 @@ class TieredWriter : public FSWritableFile {
   IOStatus WriteUpTo(uint64_t end, const Write& write);
   IOStatus MakeRoom(uint64_t end);
   // Goes on in the next tier that has room, with a copy of what was written.
-  IOStatus Spill(const IOStatus& reason);
+  IOStatus Spill();
+  IOStatus CopyFrom(const Place& source, bool direct);
+  void Discard();
   template <typename SyncFile>
   IOStatus SyncAll(const SyncFile& sync);
 

@@ -83,9 +83,13 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   if (file.place.stub) {
     referenced_.insert(file.place.path);
   }
-  if (belongs && Measure(path, &file)) {
-    files_.push_back(std::move(file));
+  if (!belongs || !Measure(path, &file)) {
+    return IOStatus::OK();
   }
+  if (!file.lost && !below) {
+    sizes_[base] = file.size;
+  }
+  files_.push_back(std::move(file));
   return IOStatus::OK();
 }
 
@@ -148,7 +152,9 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
-      orphan.needed = names_.count(orphan.base) == 0 && database.Needs(orphan.base);
+      const auto named = sizes_.find(orphan.base);
+      const uint64_t size = database.SizeOf(orphan.base);
+      orphan.needed = size != 0 && (named == sizes_.end() || named->second != size);
       result.push_back(std::move(orphan));
     }
   }
@@ -158,6 +164,13 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
 void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   for (const std::string& path : temporary_) {
     fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  for (const File& file : files_) {
+    if (file.lost && file.counts && database.SizeOf(file.base) == 0) {  // was being deleted
+      fs_->target()
+          ->DeleteFile(directory_ + "/" + file.base, IOOptions(), nullptr)
+          .PermitUncheckedError();
+    }
   }
   if (!damaged_.empty()) {
     return;  // they may stand for what seems to be orphaned
@@ -170,7 +183,7 @@ void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   for (const Orphan& orphan : orphans) {
     if (orphan.needed) {
       ROCKS_LOG_ERROR(info_log,
-                      "tiered_env: the database needs %s, whose stub is lost; "
+                      "tiered_env: the database needs %s, whose stub is lost, damaged or old; "
                       "\"rocktier tier check --repair\" brings it back from %s",
                       orphan.base.c_str(), orphan.place.path.c_str());
       continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,7 +49,8 @@ class Survey {
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
 
-  // Files in the folders that no stub names. `needed`: those whose stub was lost, for the MANIFEST names them.
+  // Files in the folders that no stub names. `needed`: the MANIFEST names it, and what is
+  // under its name is not it.
   struct Orphan {
     Place place;
     std::string base;  // its name in the directory
@@ -71,8 +73,9 @@ class Survey {
   std::vector<File> files_;
   std::vector<std::string> damaged_;
   std::vector<std::string> temporary_;
-  std::set<std::string> names_;       // in the directory
-  std::set<std::string> referenced_;  // paths that stubs name
+  std::set<std::string> names_;            // in the directory
+  std::map<std::string, uint64_t> sizes_;  // of the directory's files that are there
+  std::set<std::string> referenced_;       // paths that stubs name
 };
 
 }  // namespace tiered_env

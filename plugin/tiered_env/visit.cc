@@ -39,10 +39,10 @@ IOStatus Visit::ReadManifest(std::map<std::string, LiveTable>* files) {
       (*files)[BaseOf(MakeTableFileName(directory_, number))] = table;
     }
   }
-  for (const uint64_t number : manifest_.blobs()) {
+  for (const auto& [number, size] : manifest_.blobs()) {
     LiveTable& blob = (*files)[BaseOf(BlobFileName(directory_, number))];
     blob.level = -1;
-    blob.size = manifest_.SizeOfBlob(number);
+    blob.size = size;
   }
   return s;
 }
