@@ -301,7 +301,9 @@ TEST_F(TieredFaultTest, PreparingAgainChangesNothing) {
 // One failure at home must not forbid it for long: there is nothing after it.
 TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
   NewFs(Tiers(), "");
-  Open();
+  Options options = DbOptions();
+  options.max_bgerror_resume_count = 0;
+  Open(options);
   Fill(100);
   std::atomic<int> failures{1};
   hooks_->before_create = [&](const std::string& path) {
@@ -312,6 +314,25 @@ TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
   EXPECT_FALSE(db_->Flush(FlushOptions()).ok());
   EXPECT_OK(db_->Resume());
   ASSERT_OK(db_->Flush(FlushOptions()));
+  Verify();
+}
+
+TEST_F(TieredFaultTest, ATierWithoutDirectIo) {
+  NewFs(Tiers(), "0..1=fast;2..=slow");
+  hooks_->only_buffered = TierPath("slow");
+  Options options = DbOptions();
+  options.use_direct_reads = true;
+  options.use_direct_io_for_flush_and_compaction = true;
+  Open(options);
+  Fill(20000);
+  ExpectQuiet();
+  ExpectUpperInFast();
+  EXPECT_GT(StatsOf("slow").files, 0u);
+  Verify();
+  Reopen(Tiers(), "0..1=slow;2..=fast");
+  Open(options);
+  Verify();
+  ExpectQuiet();
   Verify();
 }
 

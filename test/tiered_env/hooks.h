@@ -26,6 +26,8 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   std::function<IOStatus(const std::string& directory)> before_sync_directory;
   std::function<IOStatus(const std::string& path)> before_create;
   std::function<IOStatus(const std::string& path)> before_delete;
+  // The directory in which there is no direct I/O.
+  std::string only_buffered;
 
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* dbg) override {
@@ -41,7 +43,15 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
                            std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* result,
                            IODebugContext* dbg) override {
     IOStatus s = before_create ? before_create(path) : IOStatus::OK();
+    s = s.ok() && options.use_direct_writes ? AskForDirect(path) : s;
     return s.ok() ? target_->NewWritableFile(path, options, result, dbg) : s;
+  }
+  IOStatus NewRandomAccessFile(const std::string& path,
+                               const ROCKSDB_NAMESPACE::FileOptions& options,
+                               std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    IOStatus s = options.use_direct_reads ? AskForDirect(path) : IOStatus::OK();
+    return s.ok() ? target_->NewRandomAccessFile(path, options, result, dbg) : s;
   }
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory>* result,
@@ -55,6 +65,12 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   }
 
  private:
+  IOStatus AskForDirect(const std::string& path) const {
+    return !only_buffered.empty() && path.compare(0, only_buffered.size(), only_buffered) == 0
+               ? IOStatus::IOError(path, "Invalid argument")
+               : IOStatus::OK();
+  }
+
   class Directory : public ROCKSDB_NAMESPACE::FSDirectoryWrapper {
    public:
     Directory(HookedFs* fs, std::string path, std::unique_ptr<FSDirectory>&& target)

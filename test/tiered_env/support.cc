@@ -8,7 +8,6 @@
 
 #include "plugin/tiered_env/format.h"
 #include "plugin/tiered_env/name.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
 #include "test_util/sync_point.h"
 
@@ -94,7 +93,9 @@ Options TieredTest::DbOptions() const {
 
 void TieredTest::Open(const Options& options) {
   db_.reset();
-  ASSERT_OK(OpenDb(options, db_name_, &db_));
+  Options now = options;
+  now.env = options.env != Env::Default() ? env_.get() : options.env;
+  ASSERT_OK(OpenDb(now, db_name_, &db_));
 }
 
 void TieredTest::Fill(int count, int keys, size_t value_size) {
@@ -110,6 +111,7 @@ void TieredTest::Fill(int count, int keys, size_t value_size) {
 }
 
 void TieredTest::Verify() {
+  ASSERT_NE(db_, nullptr);
   std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
   auto expected = model_.begin();
   for (it->SeekToFirst(); it->Valid(); it->Next(), ++expected) {
@@ -126,6 +128,40 @@ void TieredTest::Settle() {
   WaitForCompactOptions wait;
   ASSERT_OK(db_->WaitForCompact(wait));
   ASSERT_OK(WaitForMoves(fs_.get()));
+}
+
+uint64_t TieredTest::Moves() const {
+  TieredStats stats;
+  EXPECT_OK(GetTieredStats(fs_.get(), &stats));
+  uint64_t moves = 0;
+  for (const TieredTierStats& tier : stats.tiers) {
+    moves += tier.moves;
+  }
+  return moves;
+}
+
+void TieredTest::ExpectQuiet() {
+  Settle();
+  const uint64_t moves = Moves();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(WaitForMoves(fs_.get()));
+  }
+  EXPECT_EQ(Moves(), moves);
+  for (const std::string name : {"fast", "slow"}) {
+    const TieredTierStats stats = StatsOf(name);
+    EXPECT_TRUE(stats.budget == 0 || stats.bytes <= stats.budget) << name << ": " << stats.bytes;
+    uint64_t bytes = 0;
+    for (const std::string end : {".sst", ".blob"}) {
+      for (const std::string& base : FilesOf(end)) {
+        uint64_t size = 0;
+        if (TierOf(base) == name) {
+          EXPECT_OK(fs_->GetFileSize(db_name_ + "/" + base, IOOptions(), &size, nullptr));
+        }
+        bytes += size;
+      }
+    }
+    EXPECT_EQ(stats.bytes, bytes) << name;
+  }
 }
 
 std::string TieredTest::TierOf(const std::string& base) const {

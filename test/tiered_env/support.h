@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "test/support/open_db.h"
@@ -54,6 +55,7 @@ class TieredTest : public ::testing::Test {
   void NewFs(const std::string& tiers, const std::string& placement, const std::string& more = "");
   // Options with env_ and the listener, for small SSTs.
   ROCKSDB_NAMESPACE::Options DbOptions() const;
+  // With env_ as it is now, unless options.env is the default one.
   void Open(const ROCKSDB_NAMESPACE::Options& options);
   void Open() { Open(DbOptions()); }
   void Close() { db_.reset(); }
@@ -66,6 +68,10 @@ class TieredTest : public ::testing::Test {
   void Verify();
   // Until nothing compacts or moves.
   void Settle();
+
+  // Settles; nothing moves any more, and each tier counts what it holds, within its budget.
+  void ExpectQuiet();
+  uint64_t Moves() const;
 
   // Tier in which a file of the database is, by its stub: "home" if it has none.
   std::string TierOf(const std::string& base) const;

@@ -1,0 +1,241 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Logs, MANIFESTs, OPTIONS and blob files in tiers.
+
+#include <filesystem>
+#include <fstream>
+
+#include "rocksdb/sst_file_manager.h"
+#include "rocksdb/transaction_log.h"
+#include "test/tiered_env/support.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+class TieredContentTest : public TieredTest {
+ protected:
+  void ExpectAll(const std::string& end, const std::string& tier, size_t at_least = 1) const {
+    const std::vector<std::string> files = FilesOf(end);
+    EXPECT_GE(files.size(), at_least);
+    for (const std::string& base : files) {
+      EXPECT_EQ(TierOf(base), tier) << base;
+    }
+  }
+  std::vector<std::string> WithPrefix(const std::string& prefix) const {
+    std::vector<std::string> result;
+    for (const std::string& base : FilesOf("")) {
+      if (base.compare(0, prefix.size(), prefix) == 0) {
+        result.push_back(base);
+      }
+    }
+    return result;
+  }
+};
+
+TEST_F(TieredContentTest, Logs) {
+  NewFs(Tiers(), "wal=fast");
+  Open();
+  Fill(5000);
+  ExpectAll(".log", "fast");
+  WriteOptions sync;
+  sync.sync = true;
+  ASSERT_OK(db_->Put(sync, "a", "b"));
+  model_["a"] = "b";
+  for (int i = 0; i < 5; i++) {
+    Fill(300);
+    Open();
+    ExpectAll(".log", "fast");
+    Verify();
+  }
+  EXPECT_EQ(FilesIn("fast"), FilesOf(".log").size());
+}
+
+TEST_F(TieredContentTest, RecycledLogs) {
+  NewFs(Tiers(), "wal=fast");
+  Options options = DbOptions();
+  options.recycle_log_file_num = 3;
+  options.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+  Open(options);
+  for (int i = 0; i < 5; i++) {
+    Fill(20000);
+    ExpectAll(".log", "fast", 3);
+    Open(options);
+    Verify();
+  }
+  // Those that were at home when the rule came.
+  Reopen(Tiers(), "");
+  Open(options);
+  Fill(10000);
+  NewFs(Tiers(), "wal=slow");
+  Open(options);
+  Fill(20000);
+  Open(options);
+  Verify();
+}
+
+TEST_F(TieredContentTest, ArchivedLogs) {
+  NewFs(Tiers("budget=1G"), "wal=fast");
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 1000;
+  Open(options);
+  Fill(20000);
+  Settle();
+  size_t archived = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_ + "/archive")) {
+    EXPECT_EQ(TierOf("archive/" + entry.path().filename().string()), "fast");
+    archived++;
+  }
+  EXPECT_GT(archived, 3u);
+  const auto count = [&] {
+    std::unique_ptr<TransactionLogIterator> it;
+    EXPECT_OK(db_->GetUpdatesSince(1, &it));
+    SequenceNumber next = 1;
+    for (; it->Valid(); it->Next()) {
+      const BatchResult batch = it->GetBatch();
+      EXPECT_EQ(batch.sequence, next);
+      next += static_cast<SequenceNumber>(batch.writeBatchPtr->Count());
+    }
+    return next;
+  };
+  EXPECT_EQ(count(), 20001u);
+  Open(options);
+  EXPECT_EQ(count(), 20001u);
+  EXPECT_EQ(StatsOf("fast").bytes, 0u);  // logs count for no budget
+  Verify();
+  Close();
+  options.env = env_.get();
+  EXPECT_OK(DestroyDB(db_name_, options));
+  EXPECT_TRUE(std::filesystem::is_empty(TierPath("fast")));
+}
+
+// In a directory of their own they stay there.
+TEST_F(TieredContentTest, WalDir) {
+  NewFs(Tiers(), "wal=fast;0..=slow");
+  Options options = DbOptions();
+  options.wal_dir = folder_ + "/logs";
+  Open(options);
+  Fill(5000);
+  Settle();
+  EXPECT_EQ(FilesIn("fast"), 0u);
+  EXPECT_GT(FilesIn("slow"), 0u);
+  Fill(100);
+  Open(options);
+  Verify();
+  Close();
+  EXPECT_OK(DestroyDB(db_name_, options));
+  EXPECT_EQ(FilesIn("slow"), 0u);
+}
+
+TEST_F(TieredContentTest, ManifestAndOptions) {
+  NewFs(Tiers(), "meta=fast;0..1=fast;2..=slow");
+  Options options = DbOptions();
+  options.max_manifest_file_size = 2000;
+  Open(options);
+  Fill(20000);
+  Settle();
+  ASSERT_OK(db_->SetOptions({{"max_bytes_for_level_multiplier", "5"}}));
+  for (const std::string& prefix : {"MANIFEST-", "OPTIONS-"}) {
+    const std::vector<std::string> files = WithPrefix(prefix);
+    EXPECT_GE(files.size(), 1u);
+    for (const std::string& base : files) {
+      EXPECT_EQ(TierOf(base), "fast") << base;
+    }
+  }
+  ExpectUpperInFast();
+  for (const char* base : {"CURRENT", "IDENTITY", "LOCK"}) {
+    EXPECT_EQ(TierOf(base), "home");
+  }
+  for (int i = 0; i < 3; i++) {
+    Open(options);
+    ExpectQuiet();
+    ExpectUpperInFast();
+    Verify();
+  }
+  Reopen(Tiers(), "");
+  Verify();
+  Settle();
+  Close();
+  EXPECT_EQ(WithPrefix("MANIFEST-").size(), 1u);
+  EXPECT_EQ(TierOf(WithPrefix("MANIFEST-")[0]), "home");
+}
+
+TEST_F(TieredContentTest, BlobFiles) {
+  NewFs(Tiers(), "blob=slow;0..=fast");
+  Options options = DbOptions();
+  options.enable_blob_files = true;
+  options.min_blob_size = 50;
+  options.enable_blob_garbage_collection = true;
+  options.blob_garbage_collection_age_cutoff = 1;
+  options.blob_garbage_collection_force_threshold = 0.3;
+  options.blob_file_size = 256 << 10;
+  Open(options);
+  Fill(40000);
+  ExpectQuiet();
+  ExpectAll(".blob", "slow");
+  Verify();
+  const size_t blobs = FilesOf(".blob").size();
+  EXPECT_EQ(FilesIn("slow"), blobs);  // those that are garbage are gone
+  Reopen(Tiers(), "blob=fast;0..=slow");
+  Open(options);
+  ExpectQuiet();
+  ExpectAll(".blob", "fast");
+  ExpectAll(".sst", "slow");
+  Verify();
+}
+
+TEST_F(TieredContentTest, Trash) {
+  NewFs(Tiers(), "0..=fast;blob=slow");
+  Options options = DbOptions();
+  options.sst_file_manager.reset(
+      NewSstFileManager(env_.get(), nullptr, "", /*rate_bytes_per_sec=*/100, true, nullptr,
+                        /*max_trash_db_ratio=*/1000, /*bytes_max_delete_chunk=*/10000));
+  Open(options);
+  Fill(20000);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  Settle();
+  EXPECT_GT(FilesOf(".sst.trash").size(), 0u);
+  for (const std::string& base : FilesOf(".sst.trash")) {
+    EXPECT_EQ(TierOf(base), "fast");
+  }
+  const uint64_t with_trash = StatsOf("fast").bytes;
+  EXPECT_GT(with_trash, BytesIn("slow"));
+  Close();
+  options.sst_file_manager.reset(NewSstFileManager(env_.get()));
+  Open(options);
+  EXPECT_EQ(FilesOf(".trash").size(), 0u);
+  ExpectQuiet();
+  EXPECT_EQ(FilesIn("fast"), FilesOf(".sst").size());
+  Verify();
+}
+
+// A database in a subdirectory of another one is none of its business.
+TEST_F(TieredContentTest, DatabaseInADatabase) {
+  NewFs(Tiers("budget=1G"), "0..=fast");
+  Open();
+  Fill(5000);
+  Settle();
+  std::unique_ptr<DB> inner;
+  ASSERT_OK(OpenDb(DbOptions(), db_name_ + "/inner", &inner));
+  for (int i = 0; i < 5000; i++) {
+    ASSERT_OK(inner->Put(WriteOptions(), std::to_string(i), std::string(100, 'v')));
+  }
+  ASSERT_OK(inner->Flush(FlushOptions()));
+  std::ofstream(db_name_ + "/inner/000900.sst.tiers-tmp") << "being moved";
+  Open();
+  EXPECT_TRUE(std::filesystem::exists(db_name_ + "/inner/000900.sst.tiers-tmp"));
+  std::string value;
+  EXPECT_OK(inner->Get(ReadOptions(), "4999", &value));
+  inner.reset();
+  ExpectQuiet();
+  Verify();
+  ASSERT_OK(OpenDb(DbOptions(), db_name_ + "/inner", &inner));
+  EXPECT_OK(inner->Get(ReadOptions(), "4999", &value));
+}
+
+}  // namespace
+
+}  // namespace rocktier

@@ -1,0 +1,181 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What is left when the power fails, at any moment.
+
+#include "test/tiered_env/power.h"
+
+#include <filesystem>
+
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/tiered_env/support.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr uint64_t kKeys = 3000;
+
+const char* const kPlacements[] = {
+    "0..1=fast;2..=slow", "0..=slow",          "",       "0..=fast;wal=fast;meta=slow",
+    "last=fast;0..=slow", "1..=fast;wal=slow", "0=fast", "base..=slow;meta=fast;blob=fast",
+};
+
+std::string KeyOf(uint64_t n) { return "key" + std::to_string(100000 + n * 7919 % kKeys); }
+std::string ValueOf(uint64_t n) {
+  return std::to_string(n) + ":" + std::string(50 + n % 150, static_cast<char>('a' + n % 26));
+}
+
+class TieredPowerTest : public TieredTest {
+ protected:
+  TieredPowerTest() {
+    power_ = std::make_shared<PowerFs>(folder_ + "/attic");
+    target_ = power_;
+  }
+
+  // The n-th write is of KeyOf(n), ValueOf(n).
+  void Work() {
+    while (!power_->failed()) {
+      const uint64_t what = random_() % 1000;
+      Status s;
+      if (what == 0) {
+        s = db_->Flush(FlushOptions());
+      } else if (what == 1) {
+        s = db_->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+      } else if (what == 2) {
+        s = WaitForMoves(fs_.get());
+      } else {
+        WriteOptions options;
+        options.sync = random_() % 50 == 0;
+        s = db_->Put(options, KeyOf(written_), ValueOf(written_));
+        written_ += s.ok() ? 1 : 0;
+        durable_ = s.ok() && options.sync ? written_ : durable_;
+        issued_ = std::max(issued_, written_ + 1);
+      }
+      if (what == 0 && s.ok()) {
+        durable_ = written_;
+      }
+      if (!s.ok()) {
+        ASSERT_TRUE(power_->failed()) << s.ToString();
+      }
+    }
+  }
+
+  // The writes up to one that is not before durable_ are there, and no other.
+  void Check() {
+    uint64_t count = 0;
+    std::map<std::string, std::string> found;
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      found[it->key().ToString()] = it->value().ToString();
+      count = std::max<uint64_t>(count, strtoull(it->value().data(), nullptr, 10) + 1);
+    }
+    ASSERT_OK(it->status());
+    ASSERT_GE(count, durable_);
+    ASSERT_LE(count, issued_);
+    std::map<std::string, std::string> expected;
+    for (uint64_t n = count > kKeys ? count - kKeys : 0; n < count; n++) {
+      expected[KeyOf(n)] = ValueOf(n);
+    }
+    ASSERT_TRUE(found == expected) << count << " writes";
+    written_ = durable_ = count;
+    issued_ = count;
+    ASSERT_OK(db_->VerifyChecksum());
+  }
+
+  // Each file in a tier has one stub.
+  void ExpectNoOrphans() const {
+    size_t in_tiers = 0;
+    for (const std::string& base : FilesOf("")) {
+      in_tiers += TierOf(base) != "home" ? 1 : 0;
+    }
+    EXPECT_EQ(FilesIn("fast") + FilesIn("slow"), in_tiers);
+  }
+
+  std::shared_ptr<PowerFs> power_;
+  uint64_t written_ = 0;
+  uint64_t durable_ = 0;
+  uint64_t issued_ = 0;
+};
+
+TEST_F(TieredPowerTest, FailsAtAnyMoment) {
+  random_.seed(Seed());
+  uint64_t moves = 0;
+  const int rounds = Rounds(40);
+  for (int round = 0; round < rounds; round++) {
+    SCOPED_TRACE(round);
+    const std::string budget = random_() % 3 == 0 ? "budget=100K" : "";
+    const char* const placement = kPlacements[random_() % std::size(kPlacements)];
+    SCOPED_TRACE(placement);
+    NewFs(Tiers(budget), placement);
+    Options options = DbOptions();
+    options.write_buffer_size = 64 << 10;
+    options.enable_blob_files = random_() % 3 == 0;
+    options.min_blob_size = 150;
+    options.enable_blob_garbage_collection = true;
+    options.max_manifest_file_size = random_() % 2 == 0 ? 2000 : 1 << 30;
+    options.use_direct_io_for_flush_and_compaction = random_() % 4 == 0;
+    options.env = env_.get();
+    // Also while it is opened, and while nobody writes and files move.
+    power_->FailAfter(random_() % (random_() % 2 == 0 ? 200 : 5000));
+    if (OpenDb(options, db_name_, &db_).ok()) {
+      Work();
+      moves += Moves();
+    }
+    ASSERT_TRUE(power_->failed());
+    ASSERT_FALSE(HasFailure());
+    NewFs(Tiers(), placement);
+    power_->Fail(&random_, random_() % 2 == 0);
+    if (!std::filesystem::exists(db_name_ + "/CURRENT")) {
+      ASSERT_EQ(durable_, 0u);
+      continue;
+    }
+    Open(options);
+    ASSERT_FALSE(HasFailure());
+    Check();
+    ASSERT_FALSE(HasFailure());
+    Settle();
+    ExpectNoOrphans();
+    Check();
+    Close();
+    ASSERT_FALSE(HasFailure());
+  }
+  printf("%d failures, %llu writes, %llu moves\n", rounds,
+         static_cast<unsigned long long>(written_), static_cast<unsigned long long>(moves));
+}
+
+// A checkpoint is as durable as it is without tiers.
+TEST_F(TieredPowerTest, Checkpoints) {
+  random_.seed(Seed());
+  for (int round = 0; round < 5; round++) {
+    NewFs(Tiers(), "0=home;1=fast;2..=slow");
+    Open();
+    Fill(5000);
+    Checkpoint* raw = nullptr;
+    ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
+    const std::unique_ptr<Checkpoint> checkpoint(raw);
+    const std::string name = folder_ + "/copy" + std::to_string(round);
+    ASSERT_OK(checkpoint->CreateCheckpoint(name));
+    const auto then = model_;
+    Fill(100);
+    power_->FailAfter(1);
+    EXPECT_FALSE(db_->Put(WriteOptions(), "a", "b").ok() && db_->Flush(FlushOptions()).ok());
+    NewFs(Tiers(), "0=home;1=fast;2..=slow");
+    power_->Fail(&random_, /*least=*/true);
+    const std::string original = db_name_;
+    db_name_ = name;
+    model_ = then;
+    Open();
+    Verify();
+    Close();
+    db_name_ = original;
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    model_.clear();
+  }
+}
+
+}  // namespace
+
+}  // namespace rocktier
