@@ -1,0 +1,370 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A child writes and publishes in shared memory what was acknowledged; it is killed at a random moment, or at
+// a certain point of a move, a spill or a deletion. Then every acknowledged write must be there, every file of
+// the database must be somewhere once, and each must get where it belongs.
+//
+// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "port/stack_trace.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/support/open_db.h"
+#include "test_util/sync_point.h"
+
+extern char** environ;
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr uint64_t kKeys = 4000;
+
+// In a file that parent and child map.
+struct Shared {
+  std::atomic<uint64_t> issued{0};        // writes [0, issued) may have happened
+  std::atomic<uint64_t> acknowledged{0};  // writes [0, acknowledged) were acknowledged
+  std::atomic<uint64_t> failed{0};
+};
+
+Shared* MapShared(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
+    abort();
+  }
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) {
+    abort();
+  }
+  return static_cast<Shared*>(memory);
+}
+
+// The n-th write replaces what an earlier one wrote.
+std::string KeyOf(uint64_t n) { return "key" + std::to_string(100000 + n * 7919 % kKeys); }
+std::string ValueOf(uint64_t n) {
+  return std::to_string(n) + ":" + std::string(50 + n % 150, static_cast<char>('a' + n % 26));
+}
+
+// Where a child kills itself.
+const char* const kPoints[] = {
+    "",  // it is killed at a random moment
+    "TieredFileSystem::MoveFile:BeforeCopy",
+    "TieredFileSystem::Copy:Chunk",
+    "TieredFileSystem::MoveFile:AfterCopy",
+    "TieredFileSystem::Swap:BeforeRename",
+    "TieredFileSystem::Swap:AfterRename",
+    "TieredFileSystem::MoveFile:BeforeDelete",
+    "TieredFileSystem::MoveFile:AfterDelete",
+    "TieredWriter::Open:BeforeStub",
+    "TieredWriter::Spill:BeforeStart",
+    "TieredWriter::Spill:BeforeCopy",
+    "TieredWriter::Spill:BeforeDelete",
+    "TieredFileSystem::DeleteFile:StubIsGone",
+    "TieredFileSystem::LinkPlace:BeforeStub",
+    "Folders::Create:BeforeRename",
+    "Folders::MakeIn:BeforeOwner",
+};
+
+const char* const kPlacements[] = {
+    "0..1=fast;2..=slow", "0..=slow",           "",
+    "0..=fast;wal=slow",  "last=fast;0..=slow", "0..=slow;wal=fast;meta=fast;blob=fast",
+};
+
+std::string FolderOf(const std::string& folder, const char* tier) { return folder + "/" + tier; }
+
+struct Opened {
+  std::shared_ptr<FileSystem> fs;
+  std::unique_ptr<Env> env;
+  std::unique_ptr<DB> db;
+
+  Status Open(const std::string& folder, uint64_t seed, bool spill = false) {
+    std::mt19937_64 random(seed);
+    TieredOptions tiered;
+    tiered.tiers = "fast={path=" + FolderOf(folder, "fast") +
+                   (random() % 2 == 0 || spill ? ";budget=60K" : "") +
+                   "};slow={path=" + FolderOf(folder, "slow") + "}";
+    tiered.placement = spill ? "0..=fast" : kPlacements[random() % std::size(kPlacements)];
+    tiered.mover_bytes_per_second = 0;
+    Status s = NewTieredFileSystem(tiered, nullptr, &fs);
+    if (!s.ok()) {
+      return s;
+    }
+    env = NewCompositeEnv(fs);
+    Options options;
+    options.env = env.get();
+    options.create_if_missing = true;
+    options.compression = kNoCompression;
+    options.write_buffer_size = 64 << 10;
+    options.target_file_size_base = 32 << 10;
+    options.max_bytes_for_level_base = 128 << 10;
+    options.max_bytes_for_level_multiplier = 3;
+    options.enable_blob_files = random() % 3 == 0;
+    options.min_blob_size = 150;
+    options.enable_blob_garbage_collection = true;
+    options.max_manifest_file_size = random() % 2 == 0 ? 4000 : 1 << 30;
+    if (random() % 2 == 0) {
+      options.listeners = {NewTieredEnvListener()};
+    }
+    return OpenDb(options, folder + "/db", &db);
+  }
+};
+
+// Writes until it is killed.
+int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
+  Shared* shared = MapShared(folder + "/shared");
+  std::atomic<int> left{hits};
+  if (!point.empty()) {
+    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
+      if (--left == 0) {
+        kill(getpid(), SIGKILL);
+      }
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+  }
+  Opened opened;
+  Status s = opened.Open(folder, seed, point.find("Spill") != std::string::npos);
+  for (uint64_t n = shared->acknowledged; s.ok(); n++) {
+    shared->issued = n + 1;
+    WriteOptions options;
+    options.sync = n % 100 == 0;
+    s = opened.db->Put(options, KeyOf(n), ValueOf(n));
+    if (s.ok()) {
+      shared->acknowledged = n + 1;
+    }
+    if (s.ok() && n % 3000 == 2999) {
+      s = WaitForMoves(opened.fs.get());
+    }
+    if (s.ok() && n % 5000 == 4999) {
+      const std::string copy = folder + "/copy";
+      Options destroy;
+      destroy.env = opened.env.get();
+      s = DestroyDB(copy, destroy);  // of a child that was killed
+      Checkpoint* raw = nullptr;
+      s = s.ok() ? Checkpoint::Create(opened.db.get(), &raw) : s;
+      const std::unique_ptr<Checkpoint> checkpoint(raw);
+      s = s.ok() ? checkpoint->CreateCheckpoint(copy) : s;
+    }
+  }
+  fprintf(stderr, "the child: %s\n", s.ToString().c_str());
+  shared->failed++;
+  return 1;
+}
+
+class KillTest : public ::testing::TestWithParam<int> {
+ protected:
+  KillTest() {
+    const char* text = getenv("ROCKTIER_SEED");
+    const uint64_t seed =
+        text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : std::random_device()();
+    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
+    random_.seed(seed + static_cast<uint64_t>(GetParam()));
+    const char* base = getenv("TEST_TMPDIR");
+    folder_ =
+        std::string(base != nullptr ? base : "/tmp") + "/tier-kill-" + std::to_string(GetParam());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(FolderOf(folder_, "fast"));
+    std::filesystem::create_directories(FolderOf(folder_, "slow"));
+    shared_ = MapShared(folder_ + "/shared");
+  }
+  ~KillTest() override {
+    munmap(shared_, sizeof(Shared));
+    if (!HasFailure()) {
+      std::filesystem::remove_all(folder_);
+    }
+  }
+
+  // There are no folders yet.
+  void Restart() {
+    for (const char* name : {"db", "fast", "slow"}) {
+      std::filesystem::remove_all(FolderOf(folder_, name));
+    }
+    std::filesystem::create_directories(FolderOf(folder_, "fast"));
+    std::filesystem::create_directories(FolderOf(folder_, "slow"));
+    shared_->issued = shared_->acknowledged = 0;
+  }
+
+  // At the point, if it comes to it within a second.
+  void RunAndKill() {
+    const std::string point = kPoints[GetParam()];
+    const std::string hits = std::to_string(1 + random_() % 10);
+    const std::string seed = std::to_string(random_());
+    const char* arguments[] = {"kill_test",   "--child",    folder_.c_str(), seed.c_str(),
+                               point.c_str(), hits.c_str(), nullptr};
+    pid_t pid;
+    ASSERT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
+                          environ),
+              0);
+    const uint64_t most = point.empty() ? random_() % 400000 : 1000000;  // microseconds
+    int status = 0;
+    pid_t ended = 0;
+    for (uint64_t waited = 0; waited < most && ended == 0; waited += 1000) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ended = waitpid(pid, &status, WNOHANG);
+    }
+    at_point_ += ended != 0 ? 1 : 0;
+    if (ended == 0) {
+      kill(pid, SIGKILL);
+      ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    }
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
+    ASSERT_EQ(shared_->failed, 0u);
+  }
+
+  // The first m writes are there for some m from acknowledged to issued, and nothing else.
+  void CheckWrites(DB* db) const {
+    std::map<std::string, std::string> found;
+    uint64_t count = 0;
+    std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      found[it->key().ToString()] = it->value().ToString();
+      count = std::max<uint64_t>(count, strtoull(it->value().data(), nullptr, 10) + 1);
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_GE(count, shared_->acknowledged);
+    ASSERT_LE(count, shared_->issued);
+    std::map<std::string, std::string> expected;
+    for (uint64_t n = count > kKeys ? count - kKeys : 0; n < count; n++) {
+      expected[KeyOf(n)] = ValueOf(n);
+    }
+    ASSERT_TRUE(found == expected) << count;
+    const Status s = db->VerifyChecksum();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  // Each stub has its file, each file in a tier its stub, and each SST of the database is there.
+  void CheckFiles(DB* db) const {
+    std::set<std::string> named;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/db")) {
+      const std::string base = entry.path().filename().string();
+      ASSERT_FALSE(EndsWith(base, kTemporary)) << base;
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string contents(std::istreambuf_iterator<char>(in), {});
+      Stub stub;
+      const Status s = Stub::Decode(contents, base, &stub);
+      ASSERT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
+      if (s.ok()) {
+        const std::string path = FolderOf(folder_, stub.tier.c_str()) + "/" + stub.path;
+        ASSERT_TRUE(named.insert(path).second) << path;
+        ASSERT_TRUE(std::filesystem::exists(path)) << base << " is lost: " << path;
+      }
+    }
+    std::vector<LiveFileMetaData> files;
+    db->GetLiveFilesMetaData(&files);
+    for (const LiveFileMetaData& file : files) {
+      ASSERT_TRUE(std::filesystem::exists(folder_ + "/db" + file.name)) << file.name;
+    }
+    for (const char* tier : {"fast", "slow"}) {
+      for (const auto& entry :
+           std::filesystem::recursive_directory_iterator(FolderOf(folder_, tier))) {
+        const std::string path = entry.path().string();
+        const bool is_copy =
+            path.find("/copy") != std::string::npos;  // checkpoints that were killed
+        ASSERT_TRUE(!entry.is_regular_file() || BaseOf(path) == kOwnerName || is_copy ||
+                    named.count(path) > 0)
+            << path << " is an orphan";
+      }
+    }
+  }
+
+  void Check() {
+    Opened opened;
+    const Status s = opened.Open(folder_, random_());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    CheckWrites(opened.db.get());
+    if (HasFailure()) {
+      return;
+    }
+    ASSERT_TRUE(opened.db->WaitForCompact(WaitForCompactOptions()).ok());
+    ASSERT_TRUE(WaitForMoves(opened.fs.get()).ok());
+    CheckFiles(opened.db.get());
+    TieredStats stats;
+    ASSERT_TRUE(GetTieredStats(opened.fs.get(), &stats).ok());
+    bool has_budget = false;
+    for (const TieredTierStats& tier : stats.tiers) {
+      has_budget = has_budget || tier.budget > 0;
+    }
+    for (const TieredTierStats& tier : stats.tiers) {
+      ASSERT_TRUE(has_budget || tier.stranded_bytes == 0) << tier.name;
+      ASSERT_TRUE(tier.budget == 0 || tier.bytes <= tier.budget) << tier.name;
+    }
+    std::unique_ptr<Iterator> it(opened.db->NewIterator(ReadOptions()));
+    uint64_t count = shared_->acknowledged;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      count = std::max<uint64_t>(count, strtoull(it->value().data(), nullptr, 10) + 1);
+    }
+    shared_->acknowledged = shared_->issued = count;
+  }
+
+  std::mt19937_64 random_;
+  std::string folder_;
+  Shared* shared_;
+  uint64_t at_point_ = 0;
+};
+
+TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
+  const char* text = getenv("ROCKTIER_CRASH_ROUNDS");
+  const uint64_t all = text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : 160;
+  const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
+  for (uint64_t i = 0; i < rounds && !HasFailure(); i++) {
+    SCOPED_TRACE(i);
+    if (std::string(kPoints[GetParam()]).compare(0, 7, "Folders") == 0) {
+      Restart();
+    }
+    RunAndKill();
+    if (!HasFailure()) {
+      Check();
+    }
+  }
+  printf("%llu kills, %llu at the point, %llu acknowledged writes\n",
+         static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(at_point_),
+         static_cast<unsigned long long>(shared_->acknowledged));
+}
+
+std::string NameOf(const ::testing::TestParamInfo<int>& each) {
+  std::string name = kPoints[each.param];
+  name = name.empty() ? "Anywhere" : name.substr(name.find("::") + 2);
+  name.erase(std::remove(name.begin(), name.end(), ':'), name.end());
+  return name;
+}
+
+INSTANTIATE_TEST_CASE_P(Points, KillTest, ::testing::Range(0, static_cast<int>(std::size(kPoints))),
+                        NameOf);
+
+}  // namespace
+
+}  // namespace rocktier
+
+int main(int argc, char** argv) {
+  if (argc == 6 && std::string(argv[1]) == "--child") {
+    return rocktier::ChildMain(argv[2], strtoull(argv[3], nullptr, 10), argv[4], atoi(argv[5]));
+  }
+  ROCKSDB_NAMESPACE::port::InstallStackTraceHandler();
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
