@@ -165,8 +165,16 @@ class RawWalCallsTest : public RawWalTest {
     const std::string copy = folder_ + "/copy" + std::to_string(copies_++);
     std::filesystem::create_directories(copy);
     *db_name = copy + "/db";
+    if (db_ != nullptr) {  // nothing changes while it is copied
+      ASSERT_OK(db_->PauseBackgroundWork());
+      ASSERT_OK(db_->DisableFileDeletions());
+    }
     std::filesystem::copy(db_name_, *db_name, std::filesystem::copy_options::recursive);
     std::filesystem::copy(device_, copy + "/device");
+    if (db_ != nullptr) {
+      ASSERT_OK(db_->EnableFileDeletions());
+      ASSERT_OK(db_->ContinueBackgroundWork());
+    }
     raw_wal_fs::RawWalOptions options;
     options.device = copy + "/device";
     ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(options, FileSystem::Default(), fs));
