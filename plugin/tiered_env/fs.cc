@@ -185,7 +185,14 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
   if (database == nullptr || content == Content::kOther) {
     return target_->NewWritableFile(path, options, result, dbg);
   }
-  result->reset(new TieredWriter(this, std::move(database), path, options));
+  auto writer = std::make_unique<TieredWriter>(this, std::move(database), path, options);
+  if (content != Content::kTable) {
+    s = writer
+            ->Start();  // there is nothing to wait for, and logs are looked for before they are written
+  }
+  if (s.ok()) {
+    *result = std::move(writer);
+  }
   return s;
 }
 

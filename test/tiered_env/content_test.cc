@@ -54,6 +54,22 @@ TEST_F(TieredContentTest, Logs) {
   EXPECT_EQ(FilesIn("fast"), FilesOf(".log").size());
 }
 
+// Also when nobody has asked anything of it yet.
+TEST_F(TieredContentTest, FilesAreThereFromTheBeginning) {
+  NewFs(Tiers(), "wal=fast;meta=slow;blob=slow");
+  Open();
+  for (const char* base : {"/000900.log", "/MANIFEST-000901", "/000902.blob"}) {
+    std::unique_ptr<FSWritableFile> file;
+    ASSERT_OK(fs_->NewWritableFile(db_name_ + base, FileOptions(), &file, nullptr));
+    uint64_t size = 1;
+    EXPECT_OK(fs_->GetFileSize(db_name_ + base, IOOptions(), &size, nullptr));
+    EXPECT_EQ(size, 0u);
+    ASSERT_OK(file->Close(IOOptions(), nullptr));
+    file.reset();
+    EXPECT_OK(fs_->DeleteFile(db_name_ + base, IOOptions(), nullptr));
+  }
+}
+
 TEST_F(TieredContentTest, RecycledLogs) {
   NewFs(Tiers(), "wal=fast");
   Options options = DbOptions();
