@@ -7,6 +7,7 @@
 #include "logging/logging.h"
 #include "plugin/raw_wal_fs/file.h"
 #include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/logger.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "test_util/sync_point.h"
@@ -471,6 +472,7 @@ IOStatus RawWalFileSystem::NewLogger(const std::string& path, const IOOptions& o
                                      std::shared_ptr<Logger>* result, IODebugContext* dbg) {
   IOStatus s = target_->NewLogger(path, options, result, dbg);
   if (s.ok()) {
+    *result = std::make_shared<SharedLogger>(std::move(*result));
     std::lock_guard<std::mutex> lock(mutex_);
     info_log_ = *result;
   }

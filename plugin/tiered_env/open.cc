@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/emulate.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/logger.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/options.h"
 #include "plugin/tiered_env/pmem.h"
@@ -221,6 +222,7 @@ IOStatus TieredFileSystem::NewLogger(const std::string& path, const IOOptions& o
                                      std::shared_ptr<Logger>* result, IODebugContext* dbg) {
   IOStatus s = target_->NewLogger(path, options, result, dbg);
   if (s.ok()) {
+    *result = std::make_shared<SharedLogger>(std::move(*result));
     std::lock_guard<std::mutex> lock(mutex_);
     info_logs_[path] = *result;
   }
