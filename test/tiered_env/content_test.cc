@@ -78,7 +78,7 @@ TEST_F(TieredContentTest, RecycledLogs) {
   Open(options);
   for (int i = 0; i < 5; i++) {
     Fill(20000);
-    ExpectAll(".log", "fast", 3);
+    ExpectAll(".log", "fast");
     Open(options);
     Verify();
   }

@@ -152,6 +152,7 @@ TEST_F(TieredOpeningTest, SecondaryInAnotherProcessWhileFilesMove) {
   WriteFile(folder_ + "/promised", "0");
   ASSERT_EQ(setenv(kFolder, folder_.c_str(), 1), 0);
   ASSERT_EQ(unsetenv("GTEST_TOTAL_SHARDS"), 0);  // the child has one case to run
+  ASSERT_EQ(unsetenv("GTEST_SHARD_INDEX"), 0);
   const char* arguments[] = {"tiered_env_db_test", "--gtest_filter=TieredChild.DISABLED_Secondary",
                              "--gtest_also_run_disabled_tests", nullptr};
   pid_t pid;
