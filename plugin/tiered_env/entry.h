@@ -1,0 +1,45 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What logs and SSTs consist of, and how one names the other's.
+
+#pragma once
+
+#include <cstdint>
+
+#include "db/dbformat.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/types.h"
+#include "util/xxhash.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// The how-manieth entry of a segment, from 0. What consumes a sequence number counts: range deletions too.
+using Ordinal = uint32_t;
+
+// Of a log or of an SST.
+struct Entry {
+  SequenceNumber sequence = 0;  // in a log: first of its batch + its index in the batch
+  SequenceNumber batch = 0;     // in a log: first sequence number of its write batch
+  ValueType type =
+      kTypeValue;  // never one of kTypeColumnFamily...: those are mapped to the plain type
+  Slice key;       // user key, with its timestamp if there is one
+  Slice value;
+};
+
+// XXH3, 64 bits, of type, key and value: the two lengths are in it, so that no two split alike.
+inline uint64_t FingerprintOf(ValueType type, const Slice& key, const Slice& value) {
+  const uint64_t head[3] = {static_cast<uint64_t>(type), key.size(),
+                            XXH3_64bits(key.data(), key.size())};
+  return XXH3_64bits_withSeed(value.data(), value.size(), XXH3_64bits(head, sizeof(head)));
+}
+
+struct Reference {
+  uint64_t segment = 0;  // its id, never reused in a database
+  Ordinal ordinal = 0;
+  bool of_batch =
+      false;  // the SST has the sequence number of the batch (WritePrepared), not of the entry
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
