@@ -13,6 +13,13 @@
 #define TIERED_HAS_FILE_SIZE_OF_READER 1
 #endif
 
+// So did CompressionManager, instead of CompressData(), and the log's number for
+// log::Reader::Reporter::Corruption().
+#if ROCKSDB_MAJOR >= 11
+#define TIERED_HAS_COMPRESSION_MANAGER 1
+#define TIERED_HAS_LOG_NUMBER_OF_CORRUPTION 1
+#endif
+
 // FSRandomAccessFile::SubmitReadAsync() came with 11.8.
 #if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 8)
 #define TIERED_HAS_SUBMIT_READ_ASYNC 1

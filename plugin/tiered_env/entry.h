@@ -19,11 +19,14 @@ using Ordinal = uint32_t;
 
 // Of a log or of an SST.
 struct Entry {
-  SequenceNumber sequence = 0;  // in a log: first of its batch + its index in the batch
-  SequenceNumber batch = 0;     // in a log: first sequence number of its write batch
-  ValueType type =
-      kTypeValue;  // never one of kTypeColumnFamily...: those are mapped to the plain type
-  Slice key;       // user key, with its timestamp if there is one
+  // In a log: `batch` and the index in the batch.
+  SequenceNumber sequence = 0;
+  // In a log: the first sequence number of the write batch.
+  SequenceNumber batch = 0;
+  // Never one of kTypeColumnFamily...: those are mapped to the plain type.
+  ValueType type = kTypeValue;
+  // The user key, with its timestamp if there is one.
+  Slice key;
   Slice value;
 };
 
@@ -35,10 +38,11 @@ inline uint64_t FingerprintOf(ValueType type, const Slice& key, const Slice& val
 }
 
 struct Reference {
-  uint64_t segment = 0;  // its id, never reused in a database
+  // Its id, which is never used again in a database.
+  uint64_t segment = 0;
   Ordinal ordinal = 0;
-  bool of_batch =
-      false;  // the SST has the sequence number of the batch (WritePrepared), not of the entry
+  // The SST has the sequence number of the batch (WritePrepared), not of the entry.
+  bool of_batch = false;
 };
 
 }  // namespace tiered_env
