@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The recipe of an SST: its exact bytes, as literal bytes and references to entries of logs. FORMAT.md has
-// the format. Pure functions, without I/O and thread-safe, as far as the sources given are.
+// The recipe of an SST: its exact bytes, as literal bytes and references to entries of logs.
+// FORMAT.md has the format. Pure functions, without I/O and thread-safe, as far as the sources
+// given are.
 
 #pragma once
 
@@ -21,9 +22,9 @@ class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
 
-  // Finds an entry with type, key and value of `entry`, an entry of an SST, and with its sequence number:
-  // its own, or, `of_batch`, its batch's. Takes a reference to it. MakeRecipe() calls it once for
-  // each entry, and the recipe has every reference that it took.
+  // Finds an entry with type, key and value of `entry`, an entry of an SST, and with its sequence
+  // number: its own, or, `of_batch`, its batch's. Takes a reference to it. MakeRecipe() calls it at
+  // most once for each entry, and the recipe has every reference that was taken.
   virtual bool Take(const Entry& entry, Reference* reference) = 0;
 };
 
@@ -38,13 +39,14 @@ struct RecipeSummary {
 };
 
 // Makes the recipe of `sst`, a whole file. Never fails: what it does not understand is literal.
-void MakeRecipe(const Slice& sst, ReferenceSource* source, std::string* recipe, RecipeSummary* summary);
+void MakeRecipe(const Slice& sst, ReferenceSource* source, std::string* recipe,
+                RecipeSummary* summary);
 
 // Corruption: damaged. NotSupported: a recipe of a later version. So do the functions below.
 Status DecodeSummary(const Slice& recipe, RecipeSummary* summary);
 
-// Visits each reference, in the order of Take(), and as often as it is in the recipe. The whole recipe
-// is checked before the first visit.
+// Visits each reference, in the order of Take(), and as often as it is in the recipe. The whole
+// recipe is checked before the first visit.
 Status ForEachReference(const Slice& recipe, const std::function<void(const Reference&)>& visit);
 
 // Has the entries that recipes refer to.
@@ -52,13 +54,14 @@ class EntrySource {
  public:
   virtual ~EntrySource() = default;
 
-  // `entry->sequence` and `batch` as in the log. The slices stay valid until Rebuild() is over. False: not there.
+  // `entry->sequence` and `batch` as in the log. The slices stay valid until Rebuild() is over,
+  // which looks up some entries ahead of their use. False: not there.
   virtual bool Get(const Reference& reference, Entry* entry) = 0;
 };
 
-// Writes exactly `size` bytes, as of the recipe's summary, to `out`. Corruption: the recipe is damaged, an
-// entry is not there (the message names segment and ordinal), or the SST has another checksum; `out` is
-// then of no use.
+// Writes exactly `size` bytes, as of the recipe's summary, to `out`. Corruption: the recipe is
+// damaged, an entry is not there (the message names segment and ordinal), or the SST has another
+// checksum; `out` is then of no use.
 Status Rebuild(const Slice& recipe, EntrySource* entries, char* out);
 
 }  // namespace tiered_env
