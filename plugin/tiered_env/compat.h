@@ -13,11 +13,12 @@
 #define TIERED_HAS_FILE_SIZE_OF_READER 1
 #endif
 
-// So did CompressionManager, instead of CompressData(), and the log's number for
-// log::Reader::Reporter::Corruption().
+// So did CompressionManager, instead of CompressData(), the log's number for
+// log::Reader::Reporter::Corruption(), and records of the log before.
 #if ROCKSDB_MAJOR >= 11
 #define TIERED_HAS_COMPRESSION_MANAGER 1
 #define TIERED_HAS_LOG_NUMBER_OF_CORRUPTION 1
+#define TIERED_HAS_PREDECESSOR_RECORDS 1
 #endif
 
 // FSRandomAccessFile::SubmitReadAsync() came with 11.8.

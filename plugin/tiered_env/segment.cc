@@ -140,7 +140,8 @@ void Segment::Index::Extend(Ordinal ordinal, SequenceNumber sequence) {
   const auto at = std::upper_bound(
       runs.begin(), runs.end(), sequence,
       [](SequenceNumber number, const Run& other) { return number < other.first; });
-  last_run = static_cast<size_t>(runs.insert(at, run) - runs.begin());
+  last_run = static_cast<size_t>(at - runs.begin());
+  runs.insert(at, run);
   SetReach(last_run);
 }
 

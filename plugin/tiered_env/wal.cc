@@ -141,25 +141,87 @@ bool ParseBatch(Slice record, SequenceNumber* first, std::vector<Item>* items) {
   return entries == 0;
 }
 
-// Whether each batch of a record, and not each entry, has one sequence number: WritePrepared and WriteUnprepared say
-// so where they prepare, and else end each batch with a noop.
-bool IsNumberedByBatch(const std::vector<Item>& items) {
-  bool result = false;
-  bool after_entry = false;
+// What has a sequence number of its own. A log does not say it: WritePrepared and WriteUnprepared tell
+// where they prepare, and else end each batch with a noop, as other logs have it where they have an empty batch.
+enum class Numbering { kEntries, kBatches };
+
+Numbering NumberingOf(const std::vector<Item>& items, bool* sure) {
+  *sure = true;
+  Mark last = Mark::kNoop;  // other than kData
+  bool seems = false;       // the last entry is followed by a noop
   for (const Item& item : items) {
     if (item.mark == Mark::kPersisted) {
-      return true;
+      return Numbering::kBatches;
     }
-    if (item.mark == Mark::kEntry) {
-      after_entry = true;
-      result = false;
-    } else if (item.mark != Mark::kData) {
-      result = result || (after_entry && item.mark == Mark::kNoop);
-      after_entry = false;
+    if (item.mark == Mark::kPrepare) {
+      return Numbering::kEntries;
     }
+    seems = item.mark == Mark::kNoop ? seems || last == Mark::kEntry
+                                     : seems && item.mark != Mark::kEntry;
+    last = item.mark == Mark::kData ? last : item.mark;
   }
-  return result;
+  *sure = last == Mark::kEntry;
+  return seems ? Numbering::kBatches : Numbering::kEntries;
 }
+
+bool IsRecyclable(unsigned type) {
+#ifdef TIERED_HAS_PREDECESSOR_RECORDS
+  if (type == log::kRecyclePredecessorWALInfoType) {
+    return true;
+  }
+#endif
+  return (type >= log::kRecyclableFullType && type <= log::kRecyclableLastType) ||
+         type == log::kRecyclableUserDefinedTimestampSizeType;
+}
+
+// Ends a log at what log::Reader does not report: at zeros, which it skips, and at a record of a recycled log
+// in one that is not, where it never comes to an end.
+class SoundBlocks : public FSSequentialFileOwnerWrapper {
+ public:
+  explicit SoundBlocks(std::unique_ptr<FSSequentialFile>&& log)
+      : FSSequentialFileOwnerWrapper(std::move(log)) {}
+
+  // log::Reader reads block by block.
+  IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) override {
+    if (ended_) {
+      *result = Slice();
+      return IOStatus::OK();
+    }
+    IOStatus s = FSSequentialFileOwnerWrapper::Read(n, options, result, scratch, dbg);
+    if (s.ok()) {
+      const size_t sound = SoundPart(*result);
+      ended_ = sound < result->size();
+      *result = Slice(result->data(), sound);
+    }
+    return s;
+  }
+
+ private:
+  size_t SoundPart(const Slice& block) {
+    for (size_t at = 0; at + log::kHeaderSize <= block.size();) {
+      const char* const header = block.data() + at;
+      const size_t length = DecodeFixed16(header + 4);
+      const auto type = static_cast<uint8_t>(header[6]);
+      if (type == log::kZeroType && length == 0) {
+        // The end of a block that has no room for a header is zeros, too.
+        return block.size() - at < log::kRecyclableHeaderSize ? block.size() : at;
+      }
+      const bool recyclable = IsRecyclable(type);
+      if (recyclable && plain_ && !recycled_) {
+        return at;
+      }
+      recycled_ = recycled_ || recyclable;
+      plain_ = plain_ || (type >= log::kFullType && type <= log::kLastType);
+      at += (recyclable ? log::kRecyclableHeaderSize : log::kHeaderSize) + length;
+    }
+    return block.size();
+  }
+
+  bool ended_ = false;
+  bool recycled_ = false;  // there was a record of a recycled log
+  bool plain_ = false;     // there was one of a log that is not
+};
 
 // Notes that the log is damaged: what follows is not read.
 class Reporter : public log::Reader::Reporter {
@@ -202,6 +264,7 @@ class LogReading {
       return s;
     }
     Reporter reporter;
+    file = std::make_unique<SoundBlocks>(std::move(file));
     log::Reader reader(nullptr, std::make_unique<SequentialFileReader>(std::move(file), path_),
                        &reporter, /*checksum=*/true, number_);
     Slice record;
@@ -221,7 +284,10 @@ class LogReading {
   };
 
   IOStatus VisitBatch() {
-    const bool by_batch = IsNumberedByBatch(items_);
+    if (!sure_) {
+      numbering_ = NumberingOf(items_, &sure_);
+    }
+    const bool by_batch = numbering_ == Numbering::kBatches;
     const SequenceNumber first = next_;
     SequenceNumber batches = 0;  // that have ended
     bool empty = true;
@@ -328,6 +394,8 @@ class LogReading {
   EntryVisitor* const visitor_;  // none: this is the first look
 
   std::vector<Item> items_;
+  Numbering numbering_ = Numbering::kEntries;
+  bool sure_ = false;  // that the rest of the log has it, too
   uint64_t ordinal_ = 0;
   bool full_ = false;
   SequenceNumber next_ = 0;
