@@ -31,16 +31,17 @@ struct ArchiveHeader {
   uint64_t id = 0;
 
   std::string Encode() const;
-  // Of kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version. `path` is for messages.
+  // Of kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version. `path`
+  // is for messages.
   static IOStatus Decode(const char* bytes, const std::string& path, ArchiveHeader* result);
 };
 
 // Before each block, and the end of the archive.
 //
 //   offset size
-//        0    4  checksum of: the segment's id and the offset of this header in the file (8 bytes each, which are
-//                not stored), the header's other bytes, the block
-//        4    1  what follows: 0 a block as it is, 4 compressed by lz4, 7 by zstd, 255 nothing, the footer
+//        0    4  checksum of: the segment's id and the offset of this header in the file (8 bytes
+//                each, which are not stored), the header's other bytes, the block
+//        4    1  what follows: 0 a block as it is, 4 one compressed by lz4, 7 by zstd; 255: footer
 //        5    3  zero
 //        8    8  length of the block as it is stored; of the footer: of the whole file
 //       16    8  length of the block uncompressed; of the footer: number of entries in all blocks
@@ -62,7 +63,7 @@ struct PackHeader {
 // An entry in a block:
 //
 //   varint   ordinal; but for the first of a block, less the one before and 1
-//   varint   sequence number; but for the first of a block as difference to the one before, and 1, signed
+//   varint   sequence number; but for the first of a block, less the one before and 1, signed
 //   varint   sequence number less the batch's
 //   1        type
 //   varint   length of the key
@@ -80,8 +81,8 @@ class Packer {
   SequenceNumber sequence_ = 0;
 };
 
-// Shows the entries of an uncompressed block. Ordinals are from *next on, which is set to behind the last one;
-// *entries is counted up. False if it is damaged.
+// Shows the entries of an uncompressed block. Ordinals are from *next on, which is set to behind the
+// last one; *entries is counted up. False if it is damaged.
 bool Unpack(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor);
 
 }  // namespace tiered_env

@@ -13,8 +13,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// The index of a segment, that is of a log or an archive: which entry is where, and how many references recipes
-// have to it. 9 bytes an entry: a fingerprint, and a count that sticks at 255.
+// The index of a segment, that is of a log or an archive: which entry is where, and how many
+// references recipes have to it. 9 bytes an entry: a fingerprint, and a count that sticks at 255; 24
+// more for each run of entries whose sequence numbers ascend by one.
 class Segment {
  public:
   explicit Segment(uint64_t id);
@@ -27,13 +28,15 @@ class Segment {
   // Building: not thread-safe, ordinals ascend.
   void Add(Ordinal ordinal, const Entry& entry);
 
-  // Of all entries that are kept, in order, and of their number: tells a log from another one of the same name.
-  // As if the segment had been built of what is kept.
+  // Of all entries that are kept, in order, and of their number: tells a log from another one of the
+  // same name. As if the segment had been built of what is kept.
   uint64_t digest() const;
 
-  // Thread-safe against each other and what follows up to Bitmap(), not against Add() and Trim(): the caller holds a
-  // shared lock. Finds the entry with this sequence number, its own or its batch's, and this
-  // fingerprint, and takes a reference to it.
+  // What follows, up to Bitmap(), is thread-safe, but not against Add() and Trim(): the caller holds a
+  // shared lock.
+
+  // Finds the entry with this sequence number, its own or its batch's, and this fingerprint, and takes a
+  // reference to it. False if there is none.
   bool Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference);
   // A reference that was found in a recipe. False if there is no such entry.
   bool Take(Ordinal ordinal);
@@ -43,15 +46,16 @@ class Segment {
   uint64_t entries() const;  // that are kept
   uint64_t live() const;     // with references
 
-  // The range of sequence numbers, of entries and of batches; if there are none, smallest() is the larger.
+  // The range of sequence numbers, of entries and of batches; if there are no entries, smallest() is
+  // the larger one.
   SequenceNumber smallest() const;
   SequenceNumber largest() const;
 
   // The sequence-number bitmap, as the paper calls it: a bit for each ordinal, 1 if the entry is live.
   std::vector<bool> Bitmap() const;
 
-  // With an exclusive lock: forgets all entries that are not in `kept`, where what is beyond its end is not.
-  // False, and nothing changes, if one of these is live.
+  // With an exclusive lock: forgets all entries that are not in `kept`, which has a bit for each ordinal;
+  // what is behind its end is not in it. False, and nothing changes, if one of these is live.
   bool Trim(const std::vector<bool>& kept);
 
   size_t memory_bytes() const;

@@ -142,7 +142,7 @@ bool ParseBatch(Slice record, SequenceNumber* first, std::vector<Item>* items) {
 }
 
 // What has a sequence number of its own. A log does not say it: WritePrepared and WriteUnprepared tell
-// where they prepare, and else end each batch with a noop, as other logs have it where they have an empty batch.
+// where they prepare, and else end each batch with a noop, as an empty transaction does in other logs.
 enum class Numbering { kEntries, kBatches };
 
 Numbering NumberingOf(const std::vector<Item>& items, bool* sure) {
@@ -164,6 +164,12 @@ Numbering NumberingOf(const std::vector<Item>& items, bool* sure) {
   return seems ? Numbering::kBatches : Numbering::kEntries;
 }
 
+// A noop at the beginning of a batch does not.
+bool EndsBatch(Mark mark, bool empty) {
+  return mark == Mark::kPrepared || mark == Mark::kCommit || mark == Mark::kRollback ||
+         (mark == Mark::kNoop && !empty);
+}
+
 bool IsRecyclable(unsigned type) {
 #ifdef TIERED_HAS_PREDECESSOR_RECORDS
   if (type == log::kRecyclePredecessorWALInfoType) {
@@ -174,8 +180,8 @@ bool IsRecyclable(unsigned type) {
          type == log::kRecyclableUserDefinedTimestampSizeType;
 }
 
-// Ends a log at what log::Reader does not report: at zeros, which it skips, and at a record of a recycled log
-// in one that is not, where it never comes to an end.
+// Ends a log at what log::Reader does not report: at zeros, which it skips, and at a record of a
+// recycled log in one that is not, where it never comes to an end.
 class SoundBlocks : public FSSequentialFileOwnerWrapper {
  public:
   explicit SoundBlocks(std::unique_ptr<FSSequentialFile>&& log)
@@ -250,8 +256,8 @@ class Reporter : public log::Reader::Reporter {
 constexpr SequenceNumber kNotCommitted = kMaxSequenceNumber;
 using Commits = std::vector<SequenceNumber>;
 
-// Reads one log. Where WriteCommitted prepares, the numbers that the entries get are told by a commit that follows
-// somewhere: a first look at the whole log, without visitor, finds these.
+// Reads one log. Where WriteCommitted prepares, the numbers that the entries get are told by a commit
+// somewhere behind: a first look at the whole log, without visitor, finds these.
 class LogReading {
  public:
   LogReading(FileSystem* fs, std::string path, uint64_t number, EntryVisitor* visitor)
@@ -287,49 +293,48 @@ class LogReading {
     if (!sure_) {
       numbering_ = NumberingOf(items_, &sure_);
     }
-    const bool by_batch = numbering_ == Numbering::kBatches;
     const SequenceNumber first = next_;
     SequenceNumber batches = 0;  // that have ended
-    bool empty = true;
+    bool empty = true;           // nothing of the batch was there yet
     IOStatus s;
     batch_ = first;
     in_prepare_ = false;
-    for (const Item& item : items_) {
-      const bool ends = item.mark != Mark::kEntry && item.mark != Mark::kData &&
-                        item.mark != Mark::kPrepare && item.mark != Mark::kPersisted &&
-                        !(item.mark == Mark::kNoop && empty);
-      switch (item.mark) {
-        case Mark::kEntry:
-          Visit(item.entry);
-          break;
-        case Mark::kPrepare:
-          s = BeginPrepare();
-          break;
-        case Mark::kPrepared:
-          EndPrepare(item.transaction);
-          break;
-        case Mark::kCommit:
-          Commit(item.transaction);
-          break;
-        case Mark::kRollback:
-          prepared_.erase(item.transaction.ToString());
-          break;
-        case Mark::kData:
-        case Mark::kNoop:
-        case Mark::kPersisted:
-          break;
-      }
-      if (!s.ok() || full_) {
-        break;
-      }
-      batches += ends ? 1 : 0;
-      if (ends) {
-        next_ = by_batch ? first + batches : next_;
+    for (size_t i = 0; s.ok() && !full_ && i < items_.size(); i++) {
+      s = VisitItem(items_[i]);
+      if (EndsBatch(items_[i].mark, empty)) {
+        batches++;
+        next_ = numbering_ == Numbering::kBatches ? first + batches : next_;
         batch_ = next_;
+        empty = true;
+      } else {
+        empty = empty && items_[i].mark == Mark::kNoop;
       }
-      empty = ends || (empty && item.mark == Mark::kNoop);
     }
     return s;
+  }
+
+  IOStatus VisitItem(const Item& item) {
+    switch (item.mark) {
+      case Mark::kEntry:
+        Visit(item.entry);
+        break;
+      case Mark::kPrepare:
+        return BeginPrepare();
+      case Mark::kPrepared:
+        EndPrepare(item.transaction);
+        break;
+      case Mark::kCommit:
+        Commit(item.transaction);
+        break;
+      case Mark::kRollback:
+        prepared_.erase(item.transaction.ToString());
+        break;
+      case Mark::kData:
+      case Mark::kNoop:
+      case Mark::kPersisted:
+        break;
+    }
+    return IOStatus::OK();
   }
 
   void Visit(Entry entry) {

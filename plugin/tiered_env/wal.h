@@ -21,9 +21,11 @@ class EntryVisitor {
 // torn; both are OK: the same bytes give the same entries each time. `number` is the log's, which
 // the records of recycled logs carry. The error of reading the file, if there is one. Thread-safe.
 //
-// A batch is what one writer wrote, also if RocksDB has put several into one record; the entries of a prepared
-// transaction are one too. Where a whole batch has one sequence number (WritePrepared, WriteUnprepared), `sequence` is a number that
-// no SST has, and `batch` is the one. A transaction's second write to a key has a number that is in no log.
+// A batch is what one writer wrote, also if RocksDB has put several into one record. The entries of
+// WriteCommitted's prepared transactions have the numbers that the commit gave them, if it is in the
+// same log; so nobody must append to the log any more. Where a whole batch has one sequence number
+// (WritePrepared, WriteUnprepared), that is `batch`, and no SST has `sequence`. The number of a
+// transaction's second write to the same key there is in no log.
 IOStatus ReadLog(FileSystem* fs, const std::string& path, uint64_t number, EntryVisitor* visitor);
 
 }  // namespace tiered_env
