@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/name.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -14,6 +16,19 @@ namespace {
 // Blob files have the last claim to room: a look-up reads one of them at most.
 constexpr int kClaimOfBlobs = 1000;
 
+// Of the files in volatile tiers, what part is brought away at once.
+constexpr size_t kPersistedShare = 8;
+
+// The first tier from this one on that is not volatile.
+int DurableTier(const Policy& policy, int wanted) {
+  for (const Tier* tier : SpillOrder(policy, policy.tier(wanted))) {
+    if (!tier->is_volatile()) {
+      return tier->index();
+    }
+  }
+  return policy.home;
+}
+
 // What is used counts as not of the files to plan, until they are taken off.
 std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
   std::vector<PlannedTier> result(tiers.size());
@@ -21,6 +36,9 @@ std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
     const uint64_t used = tiers[i]->used();
     result[i].budget = tiers[i]->options().budget;
     result[i].reserved = used;
+    if (tiers[i]->is_volatile()) {
+      result[i].budget -= LeftFor(1, *tiers[i]);
+    }
     if (!tiers[i]->usable()) {  // what is there stays
       result[i].budget = std::max<uint64_t>(used, 1);
     }
@@ -39,6 +57,8 @@ Database::~Database() {
   }
 }
 
+void Database::SetKeeper(std::unique_ptr<Keeper> keeper) { keeper_ = std::move(keeper); }
+
 void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
   std::lock_guard<std::mutex> lock(mutex_);
   File& file = files_[base];
@@ -55,6 +75,7 @@ void Database::Remove(const std::string& base) {
   if (it != files_.end()) {
     it->second.tier->Release(it->second.size);
     files_.erase(it);
+    persist_.erase(base);
   }
 }
 
@@ -122,6 +143,10 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
       plan.size = file.size;
       plan.tier = file.tier->index();
       plan.wanted = policy.placement.TierOf(facts, policy.home);
+      if (policy.tier(plan.wanted)->is_volatile() &&
+          (!file.tier->is_volatile() || persist_.count(base) > 0)) {
+        plan.wanted = DurableTier(policy, plan.wanted);
+      }
       ContentOf(base, &plan.number);
       planned.push_back(plan);
       found.push_back({base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted)});
@@ -133,12 +158,57 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
   std::vector<Misplaced> result;
   for (size_t i = 0; i < found.size(); i++) {
     found[i].to = policy.tier(assigned[i]);
+    if (found[i].to->is_volatile()) {  // nothing is gained by bringing there what is durable
+      found[i].to = found[i].from;
+    }
     if (found[i].from != found[i].to || found[i].from != found[i].wanted ||
         found[i].from == leaving) {
       result.push_back(found[i]);
     }
   }
   return result;
+}
+
+uint64_t Database::VolatileBytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [base, file] : files_) {
+    bytes += file.tier->is_volatile() ? file.size : 0;
+  }
+  return bytes;
+}
+
+void Database::PersistOldest() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<uint64_t, std::string> oldest;
+  for (const auto& [base, file] : files_) {
+    uint64_t number;
+    if (file.tier->is_volatile() && ContentOf(base, &number) == Content::kTable) {
+      oldest[number] = base;
+    }
+  }
+  size_t count = oldest.size() / kPersistedShare + 1;
+  for (auto it = oldest.begin(); it != oldest.end() && count > 0; ++it) {
+    persist_.insert(it->second);
+    count--;
+  }
+}
+
+std::vector<Database::Misplaced> Database::FindVolatile(const Policy& policy) const {
+  std::vector<Misplaced> result;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [base, file] : files_) {
+    if (file.tier->is_volatile()) {
+      Tier* const to = policy.tier(DurableTier(policy, file.tier->index()));
+      result.push_back({base, file.size, 0, file.tier, to, to});
+    }
+  }
+  return result;
+}
+
+std::map<uint64_t, LiveTable> Database::tables() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return tables_;
 }
 
 uint64_t Database::SizeOf(const std::string& base) const {

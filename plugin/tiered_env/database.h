@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,14 +19,20 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+class Keeper;
+
 // A database that is open for writing: where its SSTs and blob files are and where they belong. The bytes
 // that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
-class Database {
+class Database : public std::enable_shared_from_this<Database> {
  public:
   Database(FileSystem* fs, std::string directory);
   ~Database();
 
   const std::string& directory() const { return directory_; }
+
+  // What keeps SSTs in volatile tiers; null: there are none.
+  Keeper* keeper() const { return keeper_.get(); }
+  void SetKeeper(std::unique_ptr<Keeper> keeper);
 
   // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what was
   // noted under its name.
@@ -57,6 +64,15 @@ class Database {
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
 
+  // Of files in volatile tiers, bytes.
+  uint64_t VolatileBytes() const;
+  // Has FindMisplaced() bring some of the oldest of them to other tiers.
+  void PersistOldest();
+  // As FindMisplaced(), of all files in volatile tiers, to tiers that are not.
+  std::vector<Misplaced> FindVolatile(const Policy& policy) const;
+  // By the last Refresh().
+  std::map<uint64_t, LiveTable> tables() const;
+
   // To be set before it is unlocked: no more moves.
   std::atomic<bool> closing{false};
 
@@ -82,6 +98,9 @@ class Database {
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, uint64_t> blobs_;  // sizes
   std::map<uint32_t, Shape> shapes_;
+  std::set<std::string> persist_;  // files that shall leave volatile tiers
+
+  std::unique_ptr<Keeper> keeper_;  // set before the database is known to others
 };
 
 }  // namespace tiered_env

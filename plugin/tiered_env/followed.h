@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "plugin/tiered_env/keeper.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -15,8 +16,37 @@ namespace tiered_env {
 // there may be more to read.
 class FollowedFile : public FSWritableFileOwnerWrapper {
  public:
-  FollowedFile(std::unique_ptr<FSWritableFile>&& target, std::function<void()> changed)
-      : FSWritableFileOwnerWrapper(std::move(target)), changed_(std::move(changed)) {}
+  // `keeper`: what must be durable before, or null.
+  FollowedFile(std::unique_ptr<FSWritableFile>&& target, Keeper* keeper,
+               std::function<void()> changed)
+      : FSWritableFileOwnerWrapper(std::move(target)),
+        keeper_(keeper),
+        changed_(std::move(changed)) {}
+
+  using FSWritableFileOwnerWrapper::Append;
+  using FSWritableFileOwnerWrapper::PositionedAppend;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    IOStatus s = Prepare();
+    return s.ok() ? FSWritableFileOwnerWrapper::Append(data, options, dbg) : s;
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const DataVerificationInfo& verification, IODebugContext* dbg) override {
+    IOStatus s = Prepare();
+    return s.ok() ? FSWritableFileOwnerWrapper::Append(data, options, verification, dbg) : s;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    IOStatus s = Prepare();
+    return s.ok() ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, dbg) : s;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& verification,
+                            IODebugContext* dbg) override {
+    IOStatus s = Prepare();
+    return s.ok() ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options,
+                                                                 verification, dbg)
+                  : s;
+  }
 
   IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override {
     return Tell(FSWritableFileOwnerWrapper::Flush(options, dbg));
@@ -29,11 +59,13 @@ class FollowedFile : public FSWritableFileOwnerWrapper {
   }
 
  private:
+  IOStatus Prepare() const { return keeper_ == nullptr ? IOStatus::OK() : keeper_->Barrier(); }
   IOStatus Tell(IOStatus s) const {
     changed_();
     return s;
   }
 
+  Keeper* const keeper_;
   const std::function<void()> changed_;
 };
 

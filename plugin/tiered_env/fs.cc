@@ -182,6 +182,9 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
     return s;
   }
   std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  if (database != nullptr && database->keeper() != nullptr && content == Content::kTable) {
+    database->keeper()->DropTable(BaseOf(path));  // of a file of this name whose stub was lost
+  }
   if (database == nullptr || content == Content::kOther) {
     return target_->NewWritableFile(path, options, result, dbg);
   }
@@ -205,7 +208,8 @@ IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const Fil
   uint64_t number;
   const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
   if (s.ok() && database != nullptr && ContentOf(path, &number) == Content::kMeta) {
-    result->reset(new FollowedFile(std::move(*result), [this, database] { Changed(database); }));
+    result->reset(new FollowedFile(std::move(*result), database->keeper(),
+                                   [this, database] { Changed(database); }));
   }
   return s;
 }
@@ -214,6 +218,11 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
                                              const FileOptions& options,
                                              std::unique_ptr<FSWritableFile>* result,
                                              IODebugContext* dbg) {
+  std::shared_ptr<Database> database;
+  if (KeeperOf(old_path, &database) != nullptr) {  // recipes may need what it has
+    IOStatus deleted = DeleteFile(old_path, options.io_options, dbg);
+    return deleted.ok() ? NewWritableFile(path, options, result, dbg) : deleted;
+  }
   Place old;
   IOStatus s = Resolve(old_path, &old);
   if (!s.ok()) {
@@ -306,8 +315,36 @@ IOStatus TieredFileSystem::DeletePlace(const std::string& path, const Place& pla
   return IsMissing(s) ? IOStatus::OK() : s;
 }
 
-// The stub first: a file without a stub is found and deleted when the database is opened.
+Keeper* TieredFileSystem::KeeperOf(const std::string& path,
+                                   std::shared_ptr<Database>* database) const {
+  const std::string directory = DirectoryOf(path);
+  const bool archived = BaseOf(directory) == BaseOf(ArchivalDirectory(""));
+  *database = FindDatabase(archived ? DirectoryOf(directory) : directory);
+  return *database == nullptr ? nullptr : (*database)->keeper();
+}
+
 IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  uint64_t number;
+  const Content content = ContentOf(path, &number);
+  std::shared_ptr<Database> database;
+  Keeper* const keeper = KeeperOf(path, &database);
+  IOStatus s;
+  bool kept = false;
+  if (keeper != nullptr && content == Content::kWal) {
+    s = keeper->KeepLog(path, /*stays=*/false, &kept);
+  }
+  if (s.ok() && !kept) {
+    s = DeleteName(path, options, dbg);
+  }
+  if (s.ok() && keeper != nullptr && content == Content::kTable) {
+    keeper->DropTable(BaseOf(path));
+  }
+  return s;
+}
+
+// The stub first: a file without a stub is found and deleted when the database is opened.
+IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& options,
                                       IODebugContext* dbg) {
   std::lock_guard<std::mutex> lock(names_mutex_);
   Place place;
@@ -351,7 +388,8 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
       target_->DeleteFile(directory + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
-  return folders_->Remove(directory);
+  s = Keeper::Remove(target_.get(), directory);
+  return s.ok() ? folders_->Remove(directory) : s;
 }
 
 IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& options,
@@ -392,7 +430,46 @@ IOStatus TieredFileSystem::GetFileModificationTime(const std::string& path,
   });
 }
 
+// It is archived, or about to be deleted under a name of the trash.
+IOStatus TieredFileSystem::RetireLog(Keeper* keeper, const std::string& from, const std::string& to,
+                                     const IOOptions& options, IODebugContext* dbg) {
+  uint64_t number;
+  const bool archived = ContentOf(to, &number) == Content::kWal;
+  bool kept;
+  IOStatus s = keeper->KeepLog(from, archived, &kept);
+  if (s.ok() && kept && !archived) {
+    return WriteSmallFile(target_.get(), to, "");
+  }
+  return s.ok() ? RenameName(from, to, options, dbg) : s;
+}
+
 IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                      const IOOptions& options, IODebugContext* dbg) {
+  uint64_t number;
+  const Content content = ContentOf(from, &number);
+  std::shared_ptr<Database> database;
+  Keeper* const keeper = KeeperOf(from, &database);
+  if (keeper == nullptr || IsKept(BaseOf(to))) {
+    return RenameName(from, to, options, dbg);
+  }
+  if (content == Content::kWal) {
+    return RetireLog(keeper, from, to, options, dbg);
+  }
+  IOStatus s;
+  Place place;
+  if (content == Content::kTable && Resolve(from, &place).ok() && place.tier->is_volatile() &&
+      !EndsWith(to, kTrash)) {  // under its new name it has no recipe
+    s = LinkFile(from, to, options, dbg);
+    return s.ok() ? DeleteFile(from, options, dbg) : s;
+  }
+  s = RenameName(from, to, options, dbg);
+  if (s.ok() && content == Content::kTable) {
+    keeper->DropTable(BaseOf(from));
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::RenameName(const std::string& from, const std::string& to,
                                       const IOOptions& options, IODebugContext* dbg) {
   std::lock_guard<std::mutex> lock(names_mutex_);
   Place moved;
@@ -443,6 +520,19 @@ bool TieredFileSystem::BelongsTo(const Place& place, const std::string& director
 
 IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   Place place;
+  if (from.tier->is_volatile()) {  // what is linked must last
+    uint64_t size;
+    IOStatus copied = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
+    place.tier = policy_.home_tier();
+    place.path = to;
+    if (copied.ok()) {
+      copied = CopyToNew(from, size, place, nullptr, nullptr);
+    }
+    if (!copied.ok()) {
+      target_->DeleteFile(to, IOOptions(), nullptr).PermitUncheckedError();
+    }
+    return copied;
+  }
   IOStatus s = folders_->NewPath(DirectoryOf(to), BaseOf(to), from.tier, &place);
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
@@ -474,7 +564,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& 
     s = s.ok() ? IOStatus::IOError(to, "exists already") : LinkPlace(source, to);
   }
   if (s.ok()) {
-    NoteNew(to, source.tier);
+    NoteNew(to, source.tier->is_volatile() ? policy_.home_tier() : source.tier);
   }
   return s;
 }

@@ -13,6 +13,7 @@
 #include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/database.h"
 #include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/mover.h"
 #include "plugin/tiered_env/policy.h"
 #include "plugin/tiered_env/tiered_env.h"
@@ -131,6 +132,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                     bool anyway = false);
   void WaitForMoves();
+  // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if there are such tiers.
+  IOStatus Recover(Database* database);
 
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);
   void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason);
@@ -139,6 +142,8 @@ class TieredFileSystem : public FileSystemWrapper {
   void Closed(TieredReader* reader);
 
   void AddStats(TieredStats* stats);
+  // Null if the database in the directory has none of ours.
+  std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
 
  private:
   using InfoLogs = std::map<std::string, std::weak_ptr<Logger>>;
@@ -173,12 +178,22 @@ class TieredFileSystem : public FileSystemWrapper {
   InfoLogs::const_iterator FindInfoLog(const std::string& directory) const;
   IOStatus Open(const std::string& directory, std::shared_ptr<Database>* result);
   IOStatus CheckTiers(const std::string& directory, const Survey& survey);
-  // Null if the database in the directory has none of ours.
-  std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
+  // Brings everything from volatile tiers to others.
+  void Persist(const std::shared_ptr<Database>& database);
+  bool HasVolatileTier() const;
+  // A file's database, and what keeps its volatile SSTs; null if there is none.
+  Keeper* KeeperOf(const std::string& path, std::shared_ptr<Database>* database) const;
+  IOStatus DeleteName(const std::string& path, const IOOptions& options, IODebugContext* dbg);
+  IOStatus RenameName(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg);
+  IOStatus RetireLog(Keeper* keeper, const std::string& from, const std::string& to,
+                     const IOOptions& options, IODebugContext* dbg);
 
   TieredOptions options_;
-  std::string prepared_;              // options_ at the last PrepareOptions()
-  Policy policy_;                     // constant after PrepareOptions()
+  std::string prepared_;          // options_ at the last PrepareOptions()
+  Policy policy_;                 // constant after PrepareOptions()
+  KeeperOptions keeper_options_;  // as well
+  std::shared_ptr<RateLimiter> limiter_;
   std::unique_ptr<Folders> folders_;  // as well
   std::unique_ptr<Mover> mover_;      // null: files are not moved
 

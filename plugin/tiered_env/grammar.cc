@@ -112,9 +112,17 @@ const Setting<Emulation> kLimits[] = {
      }},
 };
 
+const std::pair<TierKind, const char*> kKinds[] = {
+    {TierKind::kPath, "path"}, {TierKind::kPmem, "pmem"}, {TierKind::kMemory, "memory"}};
+
 Status SetKind(const std::string& where, const Item& item, TierOptions* tier) {
-  tier->kind = item.value == "pmem" ? TierKind::kPmem : TierKind::kPath;
-  return Check(item.value == "pmem" || item.value == "path", where, item, "must be path or pmem");
+  for (const auto& [kind, name] : kKinds) {
+    if (item.value == name) {
+      tier->kind = kind;
+      return Status::OK();
+    }
+  }
+  return Invalid(where, item, "must be path, pmem or memory");
 }
 
 // Without what would make one directory look like two.
@@ -234,8 +242,10 @@ std::string PrintEmulation(const Emulation& limits) {
 
 std::string PrintTier(const TierOptions& tier) {
   std::string text;
-  if (tier.kind == TierKind::kPmem) {
-    Add("kind", "pmem", &text);
+  for (const auto& [kind, name] : kKinds) {
+    if (kind == tier.kind && kind != TierKind::kPath) {
+      Add("kind", name, &text);
+    }
   }
   if (!tier.path.empty()) {
     Add("path", tier.path, &text);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/mover.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/visit.h"
@@ -185,6 +186,9 @@ IOStatus Evacuate(Visit* visit, Meter* meter) {
     s = s.ok() ? RefuseIfReferenced(*visit, *tier) : s;
   }
   if (s.ok()) {
+    s = Keeper::Remove(visit->target(), visit->directory());
+  }
+  if (s.ok()) {
     s = visit->fs()->folders()->Remove(visit->directory());
   }
   return s.ok() ? SyncDirectory(visit->target(), visit->directory()) : s;
@@ -199,6 +203,10 @@ Status MoveToTier(FileSystem* fs, const std::string& directory, const std::strin
   Status s = FindFs(fs, &ours);
   if (s.ok()) {
     s = FindTierOf(*ours, tier, &to);
+  }
+  if (s.ok() && to->is_volatile()) {
+    s = Status::InvalidArgument(to->ToString(),
+                                "is in memory: nothing is gained there by what is durable");
   }
   if (!s.ok()) {
     return s;
@@ -244,6 +252,16 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
     Meter meter(progress);
     s = Drain(&visit, leaving, &meter);
     *moved = meter.files();
+  }
+  return s;
+}
+
+Status RecoverTiers(FileSystem* fs, const std::string& directory) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    Visit visit(ours, directory);
+    s = visit.TakeOver();
   }
   return s;
 }

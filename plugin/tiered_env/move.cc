@@ -269,6 +269,9 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   if (s.ok() && from.stub) {
     DeletePlace(path, from).PermitUncheckedError();  // else it is found when the database is opened
   }
+  if (s.ok() && from.tier->is_volatile() && database->keeper() != nullptr) {
+    database->keeper()->DropTable(file.base);
+  }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterDelete");
   return s;
 }

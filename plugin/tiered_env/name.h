@@ -15,14 +15,20 @@ namespace tiered_env {
 // Files of ours in a database directory, which nobody else is shown.
 constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
+constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
+constexpr char kTrash[] = ".trash";       // RocksDB's: what is going to be deleted
 constexpr char kTemporary[] = ".tiers-tmp";
 
 inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+inline bool IsKept(const std::string& base) {
+  return base.compare(0, sizeof(kKeptPrefix) - 1, kKeptPrefix) == 0;
+}
+
 inline bool IsOurs(const std::string& base) {
-  return base == kIdentityName || EndsWith(base, kTemporary);
+  return base == kIdentityName || IsKept(base) || EndsWith(base, kTemporary);
 }
 
 inline std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }

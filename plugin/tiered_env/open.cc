@@ -3,6 +3,7 @@
 // The part of TieredFileSystem that opens and closes databases.
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -10,12 +11,14 @@
 #include "plugin/tiered_env/emulate.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/logger.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/options.h"
 #include "plugin/tiered_env/pmem.h"
 #include "plugin/tiered_env/source.h"
 #include "plugin/tiered_env/survey.h"
+#include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -40,7 +43,62 @@ Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<Fil
 
 std::string Setup(const TieredOptions& options) {
   return options.tiers + '\n' + options.placement + '\n' +
-         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover);
+         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover) +
+         '\n' + std::to_string(options.wal_amplification_high) + '\n' +
+         std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
+         '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
+         std::to_string(options.recovery_threads);
+}
+
+Status Refuse(const std::string& option, const std::string& value, const std::string& rule) {
+  return Status::InvalidArgument("TieredFileSystem: " + option + "=" + value, rule);
+}
+
+Status CheckKeeperOptions(const TieredOptions& options, KeeperOptions* result) {
+  const std::map<std::string, CompressionType> codecs = {
+      {"none", kNoCompression}, {"lz4", kLZ4Compression}, {"zstd", kZSTD}};
+  const auto codec = codecs.find(options.wal_compression);
+  if (codec == codecs.end()) {
+    return Refuse("wal_compression", options.wal_compression, "must be none, lz4 or zstd");
+  }
+  const std::vector<CompressionType> supported = GetSupportedCompressions();
+  if (std::find(supported.begin(), supported.end(), codec->second) == supported.end()) {
+    return Refuse("wal_compression", options.wal_compression, "is not in this build of RocksDB");
+  }
+  if (options.on_close != "keep" && options.on_close != "persist") {
+    return Refuse("on_close", options.on_close, "must be keep or persist");
+  }
+  if (!(options.wal_amplification_low >= 1)) {
+    return Refuse("wal_amplification_low", std::to_string(options.wal_amplification_low),
+                  "must be at least 1");
+  }
+  if (!(options.wal_amplification_high >= options.wal_amplification_low)) {
+    return Refuse("wal_amplification_high", std::to_string(options.wal_amplification_high),
+                  "must be at least wal_amplification_low");
+  }
+  result->high = options.wal_amplification_high;
+  result->low = options.wal_amplification_low;
+  result->compression = codec->second;
+  result->wal_budget = options.wal_budget;
+  result->persist_on_close = options.on_close == "persist";
+  result->recovery_threads = options.recovery_threads;
+  return Status::OK();
+}
+
+// Only SSTs can be rebuilt.
+Status CheckPlacement(const Policy& policy) {
+  const std::pair<Content, const char*> kinds[] = {
+      {Content::kBlob, "blob"}, {Content::kWal, "wal"}, {Content::kMeta, "meta"}};
+  for (const auto& [content, name] : kinds) {
+    Facts facts;
+    facts.content = content;
+    const Tier& tier = *policy.tier(policy.placement.TierOf(facts, policy.home));
+    if (tier.is_volatile()) {
+      return Refuse("placement", std::string(name) + "=" + tier.name(),
+                    "only SSTs can be in a tier of kind memory");
+    }
+  }
+  return Status::OK();
 }
 
 std::string Join(const std::vector<std::string>& names) {
@@ -90,19 +148,26 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
     policy.home = FindTier(tiers, "home");
     s = Placement::Parse(options_.placement, names, &policy.placement);
   }
+  if (s.ok()) {
+    s = CheckPlacement(policy);
+  }
+  KeeperOptions keeper_options;
+  if (s.ok()) {
+    s = CheckKeeperOptions(options_, &keeper_options);
+  }
   if (!s.ok()) {
     return s;
   }
   mover_.reset();
   prepared_ = Setup(options_);
   policy_ = std::move(policy);
+  keeper_options_ = keeper_options;
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
+  limiter_.reset(options_.mover_bytes_per_second == 0 ? nullptr
+                                                      : NewGenericRateLimiter(static_cast<int64_t>(
+                                                            options_.mover_bytes_per_second)));
   if (options_.mover && policy_.tiers.size() > 1) {
-    std::shared_ptr<RateLimiter> limiter;
-    if (options_.mover_bytes_per_second > 0) {
-      limiter.reset(NewGenericRateLimiter(static_cast<int64_t>(options_.mover_bytes_per_second)));
-    }
-    mover_ = std::make_unique<Mover>(this, std::move(limiter));
+    mover_ = std::make_unique<Mover>(this, limiter_);
   }
   return s;
 }
@@ -140,6 +205,10 @@ IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey
 
 IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Database>* result) {
   IOStatus s = folders_->CheckOwner(directory);
+  auto database = std::make_shared<Database>(this, directory);
+  if (s.ok()) {
+    s = Recover(database.get());
+  }
   Survey survey(this, directory);
   if (s.ok()) {
     s = survey.Run();
@@ -147,7 +216,6 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
   if (s.ok()) {
     s = CheckTiers(directory, survey);
   }
-  auto database = std::make_shared<Database>(this, directory);
   if (s.ok()) {
     s = database->Refresh();
     const bool installed = s.ok();
@@ -173,6 +241,62 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
   return s;
 }
 
+bool TieredFileSystem::HasVolatileTier() const {
+  return std::any_of(policy_.tiers.begin(), policy_.tiers.end(),
+                     [](const auto& tier) { return tier->is_volatile(); });
+}
+
+// Without a MANIFEST that can be read nothing is known to be needed; then nothing may be thrown away, either.
+IOStatus TieredFileSystem::Recover(Database* database) {
+  const bool has_recipes = Keeper::Exists(target_.get(), database->directory());
+  if (!HasVolatileTier() && !has_recipes) {
+    return IOStatus::OK();
+  }
+  IOStatus s;
+  for (const auto& tier : policy_.tiers) {  // it is gone after each start of the machine
+    if (s.ok() && tier->is_volatile()) {
+      s = target_->CreateDirIfMissing(tier->options().path, IOOptions(), nullptr);
+    }
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  s = database->Refresh();
+  if (!s.ok() && !(s.IsNotFound() && !has_recipes)) {
+    return IOStatus::Corruption(
+        database->directory(),
+        "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +
+            s.ToString());
+  }
+  auto keeper = std::make_unique<Keeper>(this, database, keeper_options_, limiter_);
+  s = keeper->Recover(database->tables());
+  if (s.ok() && HasVolatileTier()) {
+    database->SetKeeper(std::move(keeper));
+  } else if (s.ok()) {  // nothing is in memory any more
+    keeper.reset();
+    s = Keeper::Remove(target_.get(), database->directory());
+  }
+  return s;
+}
+
+void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
+  IOStatus s = database->Refresh();
+  bool moved = true;
+  while (moved) {  // what the mover has just taken is there at the next look
+    moved = false;
+    for (const Database::Misplaced& file : database->FindVolatile(policy_)) {
+      IOStatus result = MoveFile(database.get(), file, nullptr, /*anyway=*/true);
+      ReportMove(database->directory() + "/" + file.base, file, result);
+      moved = moved || result.ok();
+      s = s.ok() ? result : s;
+    }
+  }
+  if (!s.ok() && database->VolatileBytes() > 0) {
+    ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
+                   s.ToString().c_str());
+  }
+}
+
 IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,
                                     FileLock** lock, IODebugContext* dbg) {
   IOStatus s = target_->LockFile(path, options, lock, dbg);
@@ -192,6 +316,9 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
     databases_[directory] = database;
     locked_[*lock] = directory;
   }
+  if (database->keeper() != nullptr) {
+    database->keeper()->Start();
+  }
   Changed(database);
   return s;
 }
@@ -204,6 +331,23 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
     const auto it = locked_.find(lock);
     if (it != locked_.end()) {
       database = databases_[it->second];
+    }
+  }
+  if (database != nullptr && database->keeper() != nullptr) {
+    database->keeper()->Stop();
+    if (keeper_options_.persist_on_close) {
+      Persist(database);
+    }
+    IOStatus s = database->keeper()->Barrier();
+    if (!s.ok()) {
+      ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: cannot sync recipes: %s",
+                     s.ToString().c_str());
+    }
+  }
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    const auto it = locked_.find(lock);
+    if (it != locked_.end()) {
       databases_.erase(it->second);
       const auto info_log = FindInfoLog(it->second);  // is about to be closed
       if (info_log != info_logs_.end()) {
@@ -279,6 +423,9 @@ void TieredFileSystem::AddStats(TieredStats* stats) {
   }
   for (const auto& database : all) {
     database->AddStats(policy_, stats);
+    if (database->keeper() != nullptr) {
+      database->keeper()->AddStats(&stats->in_memory);
+    }
   }
 }
 

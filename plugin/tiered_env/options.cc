@@ -16,6 +16,12 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"placement", NestedText(offsetof(Options, placement))},
       {"mover_bytes_per_second", {offsetof(Options, mover_bytes_per_second), OptionType::kUInt64T}},
       {"mover", {offsetof(Options, mover), OptionType::kBoolean}},
+      {"wal_amplification_high", {offsetof(Options, wal_amplification_high), OptionType::kDouble}},
+      {"wal_amplification_low", {offsetof(Options, wal_amplification_low), OptionType::kDouble}},
+      {"wal_budget", {offsetof(Options, wal_budget), OptionType::kUInt64T}},
+      {"wal_compression", {offsetof(Options, wal_compression), OptionType::kString}},
+      {"on_close", {offsetof(Options, on_close), OptionType::kString}},
+      {"recovery_threads", {offsetof(Options, recovery_threads), OptionType::kUInt32T}},
   };
   return types;
 }

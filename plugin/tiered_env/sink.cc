@@ -8,6 +8,7 @@
 #include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/database.h"
 #include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/level.h"
 #include "plugin/tiered_env/name.h"
 #include "test_util/sync_point.h"
@@ -64,9 +65,25 @@ IOStatus TieredWriter::Start() const {
     started_ = true;
     const Policy& policy = fs_->policy();
     tried_.assign(policy.tiers.size(), false);
-    start_ = StartIn(policy.tier(policy.placement.TierOf(WhatIsKnown(), policy.home)));
+    const Facts facts = WhatIsKnown();
+    level_ = facts.level;
+    start_ = StartIn(policy.tier(policy.placement.TierOf(facts, policy.home)));
+    uint64_t number;
+    if (start_.ok() && ContentOf(path_, &number) == Content::kWal &&
+        database_->keeper() != nullptr) {
+      auto* self = const_cast<TieredWriter*>(this);
+      self->log_ = database_->keeper()->LogCreated(number, path_);
+      self->log_->Attach(file_.get());
+    }
   }
   return start_;
+}
+
+bool TieredWriter::MayUse(const Tier& tier) const {
+  if (tier.is_volatile() && (content_ != Content::kTable || database_->keeper()->full())) {
+    return false;
+  }
+  return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
 }
 
 // In this tier or the first of those after it, and home at last, that takes it.
@@ -78,7 +95,7 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
   IOStatus s = IOStatus::NoSpace(path_, "finds no room in any tier");
   const Policy& policy = fs_->policy();
   for (Tier* tier : SpillOrder(policy, first)) {
-    if (tried_[static_cast<size_t>(tier->index())] || !tier->usable() || !tier->Reserve(wanted)) {
+    if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(level_, *tier))) {
       continue;
     }
     reserved_ = wanted;
@@ -144,7 +161,7 @@ IOStatus TieredWriter::MakeRoom(uint64_t end) {
   }
   const uint64_t more = std::max(end - reserved_, kReserveStep);
   for (const uint64_t step : {more, end - reserved_}) {
-    if (place_.tier->Reserve(step)) {
+    if (place_.tier->Reserve(step, LeftFor(level_, *place_.tier))) {
       reserved_ += step;
       return IOStatus::OK();
     }
@@ -155,6 +172,9 @@ IOStatus TieredWriter::MakeRoom(uint64_t end) {
 template <typename Write>
 IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
   IOStatus s = Start();
+  if (s.ok() && content_ == Content::kMeta && database_->keeper() != nullptr) {
+    s = database_->keeper()->Barrier();
+  }
   while (s.ok()) {
     s = MakeRoom(end);
     if (s.ok()) {
@@ -175,6 +195,9 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
   if (s.ok()) {
     place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);
     size_ = std::max(size_, end);
+    if (log_ != nullptr) {
+      log_->Written();
+    }
   }
   return s;
 }
@@ -274,8 +297,16 @@ IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
   if (file_ == nullptr) {
     return s;
   }
+  if (log_ != nullptr) {
+    IOStatus synced = log_->Sync();
+    s = s.ok() ? synced : s;
+    log_->Attach(nullptr);
+  }
   IOStatus closed = file_->Close(options, dbg);
   file_.reset();
+  if (closed.ok() && s.ok()) {
+    closed = KeepTable();
+  }
   stub_.reset();
   if (!counts()) {
     return s.ok() ? closed : s;
@@ -302,11 +333,27 @@ IOStatus TieredWriter::Flush(const IOOptions& options, IODebugContext* dbg) {
   return s;
 }
 
+IOStatus TieredWriter::KeepTable() {
+  if (!is_volatile() || kept_ == size_) {
+    return IOStatus::OK();
+  }
+  IOStatus s = database_->keeper()->AddTable(BaseOf(path_), place_);
+  if (s.ok()) {
+    kept_ = size_;
+  }
+  return s;
+}
+
+// Of an SST in memory there is nothing to be synced, nor of its stub: its recipe tells what both were.
 template <typename SyncFile>
 IOStatus TieredWriter::SyncAll(const SyncFile& sync) {
   IOStatus s = Start();
+  if (s.ok() && is_volatile()) {
+    s = file_->Flush(IOOptions(), nullptr);
+    return s.ok() ? KeepTable() : s;
+  }
   if (s.ok()) {
-    s = sync();
+    s = log_ != nullptr ? log_->Sync(sync) : sync();
   }
   if (s.ok() && stub_ != nullptr) {
     s = stub_->Sync(IOOptions(), nullptr);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/openlog.h"
 #include "plugin/tiered_env/placement.h"
 #include "rocksdb/file_system.h"
 
@@ -60,6 +61,13 @@ class TieredWriter : public FSWritableFile {
  private:
   bool counts() const { return content_ == Content::kTable || content_ == Content::kBlob; }
   Facts WhatIsKnown() const;
+  bool is_volatile() const {
+    return content_ == Content::kTable && place_.tier != nullptr && place_.tier->is_volatile();
+  }
+  // Makes a recipe of what is there, if there is none.
+  IOStatus KeepTable();
+  // Whether a tier may be tried.
+  bool MayUse(const Tier& tier) const;
 
   IOStatus StartIn(Tier* first) const;
   IOStatus Open(const Place& place) const;
@@ -88,7 +96,10 @@ class TieredWriter : public FSWritableFile {
   mutable std::unique_ptr<FSWritableFile> stub_;  // until it is durable
   mutable uint64_t reserved_ = 0;                 // bytes of the tier's budget
   mutable std::vector<bool> tried_;
+  mutable int level_ = -1;  // -1: not known
 
+  std::shared_ptr<OpenLog> log_;  // of a write-ahead log that may be retained
+  uint64_t kept_ = 0;             // bytes of an SST that a recipe was made of
   uint64_t size_ = 0;
   bool closed_ = false;
 };

@@ -17,6 +17,13 @@ std::string TieredStats::ToString() const {
     TIERED_TIER_STATS(X)
 #undef X
   }
+  if (in_memory.tables > 0 || in_memory.recipes > 0) {
+    text += "  in memory\n";
+#define X(name, unit, description) \
+  text += "    " #name " : " + std::to_string(in_memory.name) + " " unit "\n";
+    TIERED_VOLATILE_STATS(X)
+#undef X
+  }
   return text;
 }
 
@@ -32,7 +39,14 @@ std::string TieredStats::ToJson() const {
 #undef X
     json += "}";
   }
-  return json.empty() ? "{}" : json + "}";
+  json += json.empty() ? "{\"in memory\":{" : ",\"in memory\":{";
+  std::string separator;
+#define X(name, unit, description)                                       \
+  json += separator + "\"" #name "\":" + std::to_string(in_memory.name); \
+  separator = ",";
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  return json + "}}";
 }
 
 Status GetTieredStats(FileSystem* fs, TieredStats* stats) {

@@ -31,12 +31,15 @@ class Tier {
   int index() const { return index_; }
   FileSystem* fs() const { return fs_.get(); }
   bool is_home() const { return options_.path.empty(); }
+  // What is in it may be gone at the next start.
+  bool is_volatile() const { return options_.kind == TierKind::kMemory; }
 
   // Takes bytes of the budget; false if there are not so many.
-  bool Reserve(uint64_t bytes) {
+  // `left`: bytes that must be left.
+  bool Reserve(uint64_t bytes, uint64_t left = 0) {
     uint64_t before = used_.load(std::memory_order_relaxed);
     do {
-      if (options_.budget != 0 && before + bytes > options_.budget) {
+      if (options_.budget != 0 && before + bytes + left > options_.budget) {
         return false;
       }
     } while (!used_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
@@ -87,6 +90,12 @@ class Tier {
   std::atomic<uint64_t> used_{0};
   std::atomic<int64_t> usable_from_{INT64_MIN};
 };
+
+// Bytes of a volatile tier's budget that must be left when there is something for a level: what finds no room there goes
+// to a durable tier, and what was flushed shall not.
+inline uint64_t LeftFor(int level, const Tier& tier) {
+  return tier.is_volatile() && level > 0 ? tier.options().budget / 8 : 0;
+}
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

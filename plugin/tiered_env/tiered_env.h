@@ -24,6 +24,7 @@ namespace tiered_env {
 enum class TierKind {
   kPath,  // a directory of the target FileSystem
   kPmem,  // a directory whose files are mapped and written by libpmem
+  kMemory,  // a directory in memory, a tmpfs: SSTs that are lost with it are rebuilt from write-ahead logs
 };
 
 // Makes a tier slower, for benchmarks and planning. 0, or 1 for slowdown: as it is.
@@ -72,6 +73,29 @@ struct TieredOptions {
 
   // Whether files are moved at all. Default: true.
   bool mover = true;
+
+  // --- For tiers of kind memory ("WAL-assisted tiering", section 3). ---
+
+  // Write-ahead logs are retained as long as SSTs in memory need them. When they have more than so many bytes per
+  // byte of these, the ones with the least that is needed are rewritten without the rest, until they have less than
+  // the second (thresholds lambda_t and lambda_s of the paper, section 3.3). Defaults: 1.5 and 1.3.
+  double wal_amplification_high = 1.5;
+  double wal_amplification_low = 1.3;
+
+  // Most bytes of retained logs of a database. When it is reached, SSTs are brought from memory to the next tier,
+  // the oldest first, and new ones go there. Default: 0, no limit.
+  uint64_t wal_budget = 0;
+
+  // How what is rewritten is compressed: none, lz4 or zstd. Then all logs that are retained are rewritten. Default:
+  // none.
+  std::string wal_compression = "none";
+
+  // What happens when a database is closed: "keep": SSTs in memory stay there; "persist": they are brought to the next
+  // tier. Default: keep.
+  std::string on_close = "keep";
+
+  // Threads that rebuild SSTs when a database is opened. Default: 0, one for each CPU.
+  uint32_t recovery_threads = 0;
 };
 
 // One line per counter: name, unit, description. All since the FileSystem was made.
@@ -96,8 +120,39 @@ struct TieredTierStats {
 #undef X
 };
 
+// The same of tiers of kind memory, of all databases that are open.
+#define TIERED_VOLATILE_STATS(X)                                                      \
+  X(bytes, "bytes", "of SSTs that are in memory")                                     \
+  X(recipes, "count", "recipes of them")                                              \
+  X(recipe_bytes, "bytes", "of these recipes")                                        \
+  X(recipe_log_bytes, "bytes", "of the recipe log")                                   \
+  X(recipe_log_written_bytes, "bytes", "written to it")                               \
+  X(segments, "count", "write-ahead logs that RocksDB has deleted and recipes need")  \
+  X(retained_bytes, "bytes", "of them")                                               \
+  X(needed_bytes, "bytes", "of logs that RocksDB has still and recipes need")         \
+  X(index_bytes, "bytes", "of memory, to know their entries")                         \
+  X(tables, "count", "SSTs that recipes were made of")                                \
+  X(table_bytes, "bytes", "of them: what would have been written to durable storage") \
+  X(entries, "count", "in them, but for compressed blocks")                           \
+  X(references, "count", "of these, by reference to a log")                           \
+  X(literal_bytes, "bytes", "of keys and values of the others")                       \
+  X(trims, "count", "logs that were rewritten")                                       \
+  X(trimmed_bytes, "bytes", "that this has saved")                                    \
+  X(archived_bytes, "bytes", "that were written for it")                              \
+  X(barriers, "count", "of the recipe log's syncs")                                   \
+  X(rebuilt_files, "count", "SSTs that were rebuilt")                                 \
+  X(rebuilt_bytes, "bytes", "of them")                                                \
+  X(recovery_micros, "microseconds", "that openings have spent on that")
+
+struct VolatileStats {
+#define X(name, unit, description) uint64_t name = 0;
+  TIERED_VOLATILE_STATS(X)
+#undef X
+};
+
 struct TieredStats {
   std::vector<TieredTierStats> tiers;
+  VolatileStats in_memory;
 
   std::string ToString() const;
   std::string ToJson() const;
@@ -191,6 +246,9 @@ Status MoveToTier(FileSystem* fs, const std::string& directory, const std::strin
 // its folder from the tier. NoSpace, before anything is moved, if the others have no room.
 Status DrainTier(FileSystem* fs, const std::string& directory, const std::string& tier,
                  uint64_t* moved, const TieredProgress& progress = nullptr);
+
+// Rebuilds what tiers of kind memory have lost of a closed database, as opening it would.
+Status RecoverTiers(FileSystem* fs, const std::string& directory);
 
 // Brings all files of a closed database home, whatever home's budget, and removes all that the plugin has made: then it is
 // a directory as RocksDB without the plugin has it.

@@ -92,6 +92,10 @@ IOStatus Visit::TakeOver() {
     s = fs_->folders()->CheckOwner(directory_);
   }
   if (s.ok()) {
+    Database database(fs_, directory_);
+    s = fs_->Recover(&database);
+  }
+  if (s.ok()) {
     s = Look();
   }
   if (s.ok()) {

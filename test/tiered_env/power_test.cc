@@ -5,6 +5,8 @@
 #include "test/tiered_env/power.h"
 
 #include <filesystem>
+#include <fstream>
+#include <functional>
 
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/tiered_env/support.h"
@@ -91,8 +93,14 @@ class TieredPowerTest : public TieredTest {
     for (const std::string& base : FilesOf("")) {
       in_tiers += TierOf(base) != "home" ? 1 : 0;
     }
-    EXPECT_EQ(FilesIn("fast") + FilesIn("slow"), in_tiers);
+    EXPECT_EQ(FilesIn("fast") + FilesIn("slow") + FilesIn("memory"), in_tiers);
   }
+
+  using MakeTiers = std::function<std::string(bool small)>;
+  // Opens the database and works, until the power fails; then what was durable is there, again and again.
+  void FailOften(int rounds, const std::vector<std::string>& placements, const MakeTiers& tiers);
+  // Of the tier in memory, everything or some of it.
+  void LoseMemory();
 
   std::shared_ptr<PowerFs> power_;
   uint64_t written_ = 0;
@@ -100,16 +108,42 @@ class TieredPowerTest : public TieredTest {
   uint64_t issued_ = 0;
 };
 
-TEST_F(TieredPowerTest, FailsAtAnyMoment) {
+void TieredPowerTest::LoseMemory() {
+  const std::filesystem::path memory = TierPath("memory");
+  const uint64_t how = random_() % 4;
+  if (!std::filesystem::exists(memory) || how == 0) {
+    return;
+  }
+  if (how == 1) {
+    std::filesystem::remove_all(memory);
+    return;
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(memory)) {
+    if (!entry.is_regular_file() || random_() % 3 == 0) {
+      continue;
+    }
+    const uint64_t size = entry.file_size();
+    if (random_() % 2 == 0 || size == 0) {
+      std::filesystem::resize_file(entry.path(), random_() % (size + 1));
+    } else {
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(random_() % size));
+      file.put(static_cast<char>(random_() % 256));
+    }
+  }
+}
+
+void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& placements,
+                                const MakeTiers& tiers) {
   random_.seed(Seed());
   uint64_t moves = 0;
-  const int rounds = Rounds(40);
+  uint64_t rebuilt = 0;
   for (int round = 0; round < rounds; round++) {
     SCOPED_TRACE(round);
-    const std::string budget = random_() % 3 == 0 ? "budget=100K" : "";
-    const char* const placement = kPlacements[random_() % std::size(kPlacements)];
+    const bool small = random_() % 3 == 0;
+    const std::string& placement = placements[random_() % placements.size()];
     SCOPED_TRACE(placement);
-    NewFs(Tiers(budget), placement);
+    NewFs(tiers(small), placement);
     Options options = DbOptions();
     options.write_buffer_size = 64 << 10;
     options.enable_blob_files = random_() % 3 == 0;
@@ -117,6 +151,8 @@ TEST_F(TieredPowerTest, FailsAtAnyMoment) {
     options.enable_blob_garbage_collection = true;
     options.max_manifest_file_size = random_() % 2 == 0 ? 2000 : 1 << 30;
     options.use_direct_io_for_flush_and_compaction = random_() % 4 == 0;
+    options.recycle_log_file_num = random_() % 3 == 0 ? 2 : 0;
+    options.WAL_ttl_seconds = random_() % 4 == 0 ? 1 : 0;
     options.env = env_.get();
     // Also while it is opened, and while nobody writes and files move.
     power_->FailAfter(random_() % (random_() % 2 == 0 ? 200 : 5000));
@@ -126,14 +162,18 @@ TEST_F(TieredPowerTest, FailsAtAnyMoment) {
     }
     ASSERT_TRUE(power_->failed());
     ASSERT_FALSE(HasFailure());
-    NewFs(Tiers(), placement);
+    NewFs(tiers(false), placement);
     power_->Fail(&random_, random_() % 2 == 0);
+    LoseMemory();
     if (!std::filesystem::exists(db_name_ + "/CURRENT")) {
       ASSERT_EQ(durable_, 0u);
       continue;
     }
     Open(options);
     ASSERT_FALSE(HasFailure());
+    TieredStats stats;
+    ASSERT_OK(GetTieredStats(fs_.get(), &stats));
+    rebuilt += stats.in_memory.rebuilt_files;
     Check();
     ASSERT_FALSE(HasFailure());
     Settle();
@@ -142,8 +182,25 @@ TEST_F(TieredPowerTest, FailsAtAnyMoment) {
     Close();
     ASSERT_FALSE(HasFailure());
   }
-  printf("%d failures, %llu writes, %llu moves\n", rounds,
-         static_cast<unsigned long long>(written_), static_cast<unsigned long long>(moves));
+  printf("%d failures, %llu writes, %llu moves, %llu SSTs rebuilt\n", rounds,
+         static_cast<unsigned long long>(written_), static_cast<unsigned long long>(moves),
+         static_cast<unsigned long long>(rebuilt));
+}
+
+TEST_F(TieredPowerTest, FailsAtAnyMoment) {
+  FailOften(Rounds(40), std::vector<std::string>(std::begin(kPlacements), std::end(kPlacements)),
+            [this](bool small) { return Tiers(small ? "budget=100K" : ""); });
+}
+
+// What was in memory is gone, all or in part, as are the bytes of logs that were not synced.
+TEST_F(TieredPowerTest, LosesMemory) {
+  const std::string memory = "memory={kind=memory;path=" + TierPath("memory");
+  FailOften(Rounds(40),
+            {"0..1=memory;2..=slow", "0..=memory", "0..last-1=memory", "1..=memory;meta=slow"},
+            [&](bool small) {
+              return memory + (small ? ";budget=200K" : "") + "};slow={path=" + TierPath("slow") +
+                     "}";
+            });
 }
 
 // A checkpoint is as durable as it is without tiers.

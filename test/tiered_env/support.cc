@@ -195,7 +195,7 @@ void TieredTest::ExpectUpperInFast() const {
 std::vector<std::string> TieredTest::FilesOf(const std::string& end) const {
   std::vector<std::string> result;
   for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
-    if (EndsWith(entry.path().filename().string(), end)) {
+    if (!entry.is_directory() && EndsWith(entry.path().filename().string(), end)) {
       result.push_back(entry.path().filename().string());
     }
   }
@@ -212,6 +212,9 @@ uint64_t TieredTest::BytesIn(const std::string& tier) const {
 
 size_t TieredTest::FilesIn(const std::string& tier) const {
   size_t count = 0;
+  if (!std::filesystem::exists(TierPath(tier))) {
+    return 0;
+  }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
     count += entry.is_regular_file() && entry.path().filename() != "OWNER" ? 1 : 0;
   }

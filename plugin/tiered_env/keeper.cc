@@ -1,0 +1,316 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/database.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/recovery.h"
+#include "rocksdb/env.h"
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr auto kReportEvery = std::chrono::minutes(10);  // as RocksDB's stats_dump_period_sec
+constexpr auto kPeriod = std::chrono::milliseconds(200);
+constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
+constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
+
+}  // namespace
+
+Keeper::Keeper(TieredFileSystem* fs, Database* database, const KeeperOptions& options,
+               std::shared_ptr<RateLimiter> limiter)
+    : fs_(fs),
+      database_(database),
+      options_(options),
+      limiter_(std::move(limiter)),
+      ledger_(fs->target(), database->directory()),
+      logs_(fs) {}
+
+Keeper::~Keeper() { Stop(); }
+
+bool Keeper::Exists(FileSystem* fs, const std::string& directory) {
+  std::vector<std::string> names;
+  fs->GetChildren(directory, IOOptions(), &names, nullptr).PermitUncheckedError();
+  return std::any_of(names.begin(), names.end(), IsKept);
+}
+
+IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
+  IOStatus s;
+  for (const std::string& place : {ArchivalDirectory(directory), directory}) {
+    std::vector<std::string> names;
+    IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
+    if (s.ok() && !IsMissing(listed)) {
+      s = listed;
+    }
+    for (const std::string& name : names) {
+      if (s.ok() && IsKept(name)) {
+        s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
+      }
+    }
+  }
+  return s;
+}
+
+IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
+  const auto start = std::chrono::steady_clock::now();
+  Recovery recovery(fs_, database_->directory(), &ledger_, options_.recovery_threads);
+  IOStatus s = recovery.Run(tables);
+  if (s.ok()) {
+    s = ledger_.Start(recovery.keep());
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  recovery.Restore(&logs_);
+  for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
+       ++it) {
+    s = AddTable(it->first, it->second);
+  }
+  if (s.ok()) {
+    s = Barrier();
+  }
+  rebuilt_files_ = recovery.rebuilt_files();
+  rebuilt_bytes_ = recovery.rebuilt_bytes();
+  recovery_micros_ = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                               std::chrono::steady_clock::now() - start)
+                                               .count());
+  return s;
+}
+
+std::shared_ptr<OpenLog> Keeper::LogCreated(uint64_t number, const std::string& path) {
+  auto log = std::make_shared<OpenLog>(fs_, path);
+  logs_.Created(number, Normalized(path), log);
+  return log;
+}
+
+IOStatus Keeper::AddTable(const std::string& base, const Place& place) {
+  DropTable(base);
+  logs_.Index(&ledger_, fs_->InfoLog(database_->directory()).get());
+  std::unique_ptr<MemoryMappedFileBuffer> sst;
+  IOStatus s = place.fs()->NewMemoryMappedFileBuffer(place.path, &sst);
+  if (!s.ok()) {
+    return s;
+  }
+  std::string recipe;
+  RecipeSummary summary;
+  {
+    Logs::Source source(&logs_);
+    MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), sst->GetLen()), &source, &recipe,
+               &summary);
+    std::lock_guard<std::mutex> lock(mutex_);
+    unsynced_.insert(source.used().begin(), source.used().end());
+  }
+  s = ledger_.AddRecipe(base, recipe);
+  if (!s.ok()) {
+    logs_.Release(recipe);
+    return s;
+  }
+  added_.fetch_add(1, std::memory_order_release);
+  tables_.fetch_add(1, std::memory_order_relaxed);
+  table_bytes_.fetch_add(summary.size, std::memory_order_relaxed);
+  recipe_bytes_.fetch_add(recipe.size(), std::memory_order_relaxed);
+  entries_.fetch_add(summary.entries, std::memory_order_relaxed);
+  references_.fetch_add(summary.references, std::memory_order_relaxed);
+  literal_bytes_.fetch_add(summary.literal_bytes, std::memory_order_relaxed);
+  ROCKS_LOG_INFO(
+      fs_->InfoLog(database_->directory()),
+      "tiered_env: recipe of %s, %llu bytes: %zu bytes, %llu of %llu entries by reference",
+      base.c_str(), static_cast<unsigned long long>(summary.size), recipe.size(),
+      static_cast<unsigned long long>(summary.references),
+      static_cast<unsigned long long>(summary.entries));
+  if (summary.compressed_blocks > 0 && !warned_.exchange(true)) {
+    ROCKS_LOG_WARN(
+        fs_->InfoLog(database_->directory()),
+        "tiered_env: %s is compressed: recipes have its blocks as they are, and nothing is "
+        "saved. Set compression_per_level to kNoCompression for the levels in volatile tiers",
+        base.c_str());
+  }
+  return s;
+}
+
+void Keeper::DropTable(const std::string& base) {
+  std::string recipe;
+  IOStatus s = ledger_.ReadRecipe(base, &recipe);
+  if (s.ok()) {
+    logs_.Release(recipe);
+  }
+  if (!s.IsNotFound()) {
+    // Should that not be written, the recipe is of a file that no MANIFEST names.
+    ledger_.Drop(base).PermitUncheckedError();
+  }
+}
+
+IOStatus Keeper::Barrier() {
+  const auto done = [this] {
+    return synced_.load(std::memory_order_acquire) >= added_.load(std::memory_order_acquire);
+  };
+  if (done()) {
+    return IOStatus::OK();
+  }
+  std::lock_guard<std::mutex> barrier_lock(barrier_mutex_);
+  const uint64_t added = added_.load(std::memory_order_acquire);
+  if (done()) {
+    return IOStatus::OK();
+  }
+  std::set<uint64_t> segments;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    segments.swap(unsynced_);
+  }
+  barriers_.fetch_add(1, std::memory_order_relaxed);
+  IOStatus s = logs_.Sync(segments);
+  TEST_SYNC_POINT("Keeper::Barrier:LogsAreSynced");
+  if (s.ok()) {
+    s = ledger_.Sync();
+  }
+  if (s.ok()) {
+    synced_.store(added, std::memory_order_release);
+  } else {
+    std::lock_guard<std::mutex> lock(mutex_);
+    unsynced_.insert(segments.begin(), segments.end());
+  }
+  return s;
+}
+
+void Keeper::Start() { thread_ = std::thread(&Keeper::Run, this); }
+
+void Keeper::Stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_.store(true);
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+    Report();
+  }
+}
+
+void Keeper::Run() {
+  auto reported = std::chrono::steady_clock::now();
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_.load()) {
+    changed_.wait_for(lock, kPeriod);
+    lock.unlock();
+    const auto now = std::chrono::steady_clock::now();
+    if (now - reported >= kReportEvery) {
+      reported = now;
+      Report();
+    }
+    logs_.Sweep(&ledger_);
+    Trim();
+    CheckBudget();
+    ledger_.Compact().PermitUncheckedError();
+    lock.lock();
+  }
+}
+
+// "WAL amplification factor" of the paper, section 3.3: bytes of logs that are there for the sake of the tier, per
+// byte in the tier.
+double Keeper::Amplification(const Logs::Sizes& sizes) const {
+  const uint64_t bytes = database_->VolatileBytes();
+  return bytes == 0 ? 0
+                    : static_cast<double>(sizes.retained_bytes + sizes.needed_bytes) /
+                          static_cast<double>(bytes);
+}
+
+void Keeper::Report() const {
+  VolatileStats stats;
+  AddStats(&stats);
+  const double kept = static_cast<double>(stats.retained_bytes + stats.needed_bytes);
+  std::string text;
+#define X(name, unit, description) text += " " #name "=" + std::to_string(stats.name);
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  ROCKS_LOG_INFO(fs_->InfoLog(database_->directory()),
+                 "tiered_env: in memory: wal_amplification=%.2f%s",
+                 stats.bytes == 0 ? 0 : kept / static_cast<double>(stats.bytes), text.c_str());
+}
+
+void Keeper::Trim() {
+  bool trimming = false;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const Logs::Sizes sizes = logs_.GetSizes();
+    const double amplification = Amplification(sizes);
+    trimming =
+        sizes.retained_bytes > kSmall && amplification > (trimming ? options_.low : options_.high);
+    const bool compress = options_.compression != kNoCompression;
+    Logs::Trimmed trimmed;
+    // What is nearly all live is not worth it: nothing would be left out.
+    IOStatus s = logs_.Trim(trimming ? kMostLive : 0, compress, options_.compression,
+                            limiter_.get(), stop_, &trimmed);
+    if (!s.ok() && !s.IsAborted()) {
+      ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
+                     s.ToString().c_str());
+      return;
+    }
+    if (trimmed.before == 0) {
+      return;
+    }
+    trims_.fetch_add(1, std::memory_order_relaxed);
+    trimmed_bytes_.fetch_add(trimmed.before - std::min(trimmed.before, trimmed.after),
+                             std::memory_order_relaxed);
+    archived_bytes_.fetch_add(trimmed.after, std::memory_order_relaxed);
+  }
+}
+
+void Keeper::CheckBudget() {
+  if (options_.wal_budget == 0) {
+    return;
+  }
+  const Logs::Sizes sizes = logs_.GetSizes();
+  const bool full = sizes.retained_bytes + sizes.needed_bytes > options_.wal_budget;
+  if (full && !full_.load()) {
+    ROCKS_LOG_WARN(
+        fs_->InfoLog(database_->directory()),
+        "tiered_env: logs that are retained have reached wal_budget: SSTs are brought from "
+        "volatile tiers to others");
+  }
+  full_.store(full);
+  if (full) {
+    database_->PersistOldest();
+    const std::shared_ptr<Database> database = database_->weak_from_this().lock();
+    if (database != nullptr) {
+      fs_->Changed(database);
+    }
+  }
+}
+
+void Keeper::AddStats(VolatileStats* stats) const {
+  const Logs::Sizes sizes = logs_.GetSizes();
+  stats->bytes += database_->VolatileBytes();
+  stats->recipes += ledger_.recipes();
+  stats->recipe_bytes += ledger_.live_bytes();
+  stats->recipe_log_bytes += ledger_.bytes();
+  stats->recipe_log_written_bytes += ledger_.written_bytes();
+  stats->segments += sizes.segments;
+  stats->retained_bytes += sizes.retained_bytes;
+  stats->needed_bytes += sizes.needed_bytes;
+  stats->index_bytes += sizes.memory_bytes;
+#define ADD(name) stats->name += name##_.load(std::memory_order_relaxed)
+  ADD(tables);
+  ADD(table_bytes);
+  ADD(entries);
+  ADD(references);
+  ADD(literal_bytes);
+  ADD(trims);
+  ADD(trimmed_bytes);
+  ADD(archived_bytes);
+  ADD(barriers);
+  ADD(rebuilt_files);
+  ADD(rebuilt_bytes);
+  ADD(recovery_micros);
+#undef ADD
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,129 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logs.h"
+#include "plugin/tiered_env/manifest.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/compression_type.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class Database;
+class TieredFileSystem;
+
+// How the SSTs of volatile tiers are kept: TieredOptions, checked.
+struct KeeperOptions {
+  double high = 0;
+  double low = 0;
+  CompressionType compression = kNoCompression;
+  uint64_t wal_budget = 0;
+  bool persist_on_close = false;
+  uint32_t recovery_threads = 0;
+};
+
+// Keeps what is needed to rebuild the SSTs of a database that are in volatile tiers: their recipes, and the logs
+// that these refer to. What an SST was made of becomes durable before the MANIFEST says that it is there. FORMAT.md
+// tells how. Thread-safe.
+class Keeper {
+ public:
+  Keeper(TieredFileSystem* fs, Database* database, const KeeperOptions& options,
+         std::shared_ptr<RateLimiter> limiter);
+  ~Keeper();
+
+  // Whether a directory has such things. `fs` shows all that is in it, here and below.
+  static bool Exists(FileSystem* fs, const std::string& directory);
+  // Deletes them.
+  static IOStatus Remove(FileSystem* fs, const std::string& directory);
+
+  // Rebuilds what was lost of `tables`, those that the MANIFEST has. An error names an SST that cannot be, and why; then nothing
+  // was deleted. To be called first, once.
+  IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
+
+  // An SST in a volatile tier is complete. Durable with the next Barrier().
+  IOStatus AddTable(const std::string& base, const Place& place);
+  // It is gone, or is durable by itself.
+  void DropTable(const std::string& base);
+  bool Has(const std::string& base) const { return ledger_.Has(base); }
+  // Whether no more SSTs should be put into volatile tiers for the time being: the logs have reached their budget.
+  bool full() const { return full_.load(std::memory_order_relaxed); }
+
+  // RocksDB begins a log.
+  std::shared_ptr<OpenLog> LogCreated(uint64_t number, const std::string& path);
+  // It wants it to go: Logs::Keep().
+  IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
+    return logs_.Keep(Normalized(path), stays, kept);
+  }
+
+  // Makes durable what the SSTs that were added need. Before anything is written to the MANIFEST.
+  IOStatus Barrier();
+
+  // Begins and stops what runs in the background.
+  void Start();
+  void Stop();
+
+  void AddStats(VolatileStats* stats) const;
+
+ private:
+  void Run();
+  void Trim();
+  void CheckBudget();
+  double Amplification(const Logs::Sizes& sizes) const;
+  // Statistics to the LOG.
+  void Report() const;
+
+  TieredFileSystem* const fs_;
+  Database* const database_;
+  const KeeperOptions options_;
+  const std::shared_ptr<RateLimiter> limiter_;  // may be null
+  Ledger ledger_;
+  Logs logs_;
+
+  std::mutex barrier_mutex_;
+  std::atomic<uint64_t> added_{0};   // SSTs
+  std::atomic<uint64_t> synced_{0};  // of them
+  std::atomic<bool> full_{false};
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> warned_{false};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All below: guarded by mutex_.
+  std::set<uint64_t> unsynced_;  // segments that new recipes refer to
+  std::thread thread_;
+
+  // Statistics.
+  std::atomic<uint64_t> tables_{0};
+  std::atomic<uint64_t> table_bytes_{0};
+  std::atomic<uint64_t> recipe_bytes_{0};
+  std::atomic<uint64_t> entries_{0};
+  std::atomic<uint64_t> references_{0};
+  std::atomic<uint64_t> literal_bytes_{0};
+  std::atomic<uint64_t> trims_{0};
+  std::atomic<uint64_t> trimmed_bytes_{0};
+  std::atomic<uint64_t> archived_bytes_{0};
+  std::atomic<uint64_t> barriers_{0};
+  std::atomic<uint64_t> rebuilt_files_{0};
+  std::atomic<uint64_t> rebuilt_bytes_{0};
+  std::atomic<uint64_t> recovery_micros_{0};
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

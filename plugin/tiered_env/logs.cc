@@ -1,0 +1,290 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/logs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/wal.h"
+#include "util/string_util.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr char kLogEnd[] = ".log";
+constexpr char kArchiveEnd[] = ".seg";
+constexpr int kNeighbours = 8;  // segments whose ranges of sequence numbers may overlap
+
+// Puts a log's entries into an index.
+class Indexer : public EntryVisitor {
+ public:
+  explicit Indexer(Segment* segment) : segment_(segment) {}
+  void OnEntry(Ordinal ordinal, const Entry& entry) override { segment_->Add(ordinal, entry); }
+
+ private:
+  Segment* const segment_;
+};
+
+}  // namespace
+
+std::string Logs::LogName(uint64_t id) { return kKeptPrefix + std::to_string(id) + kLogEnd; }
+
+std::string Logs::ArchiveName(uint64_t id) {
+  return kKeptPrefix + std::to_string(id) + kArchiveEnd;
+}
+
+void Logs::FindRetained(const std::string& directory, const std::vector<std::string>& names,
+                        std::multimap<uint64_t, std::string>* files) {
+  for (const char* end : {kArchiveEnd, kLogEnd}) {
+    for (const std::string& name : names) {
+      Slice rest(name);
+      uint64_t id;
+      if (IsKept(name)) {
+        rest.remove_prefix(sizeof(kKeptPrefix) - 1);
+        if (ConsumeDecimalNumber(&rest, &id) && rest == end) {
+          files->emplace(id, directory + "/" + name);
+        }
+      }
+    }
+  }
+}
+
+Logs::List::iterator Logs::FindByPath(const std::string& path) {
+  return std::find_if(logs_.begin(), logs_.end(),
+                      [&](const std::shared_ptr<Log>& log) { return log->path == path; });
+}
+
+void Logs::Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  for (const auto& log : logs_) {
+    log->complete = true;
+  }
+  const auto it = FindByPath(path);
+  if (it != logs_.end()) {
+    logs_.erase(it);  // it is written anew, so nobody needs what it was
+  }
+  auto log = std::make_shared<Log>();
+  log->number = number;
+  log->path = path;
+  log->writer = std::move(writer);
+  logs_.push_back(std::move(log));
+}
+
+void Logs::Found(uint64_t number, const std::string& path) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (FindByPath(path) == logs_.end()) {
+    auto log = std::make_shared<Log>();
+    log->number = number;
+    log->path = path;
+    log->complete = true;
+    logs_.push_back(std::move(log));
+  }
+}
+
+IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
+  *kept = false;
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = FindByPath(path);
+  if (it == logs_.end()) {
+    return IOStatus::OK();
+  }
+  Log* const log = it->get();
+  if (log->segment == nullptr || log->segment->live() == 0) {
+    logs_.erase(it);
+    return IOStatus::OK();
+  }
+  const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id());
+  IOStatus s;
+  if (log->writer != nullptr) {
+    s = log->writer->Sync();
+  }
+  if (s.ok()) {
+    s = stays ? fs_->LinkFile(path, name, IOOptions(), nullptr)
+              : fs_->RenameFile(path, name, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = fs_->GetFileSize(name, IOOptions(), &log->bytes, nullptr);
+  }
+  if (s.ok()) {
+    log->path = name;
+    log->retained = true;
+    *kept = true;
+  }
+  return s;
+}
+
+void Logs::Index(Ledger* ledger, Logger* info_log) {
+  std::lock_guard<std::mutex> index_lock(index_mutex_);
+  List unread;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(unread), [](const auto& log) {
+      return log->complete && !log->unreadable && log->segment == nullptr;
+    });
+  }
+  for (const auto& log : unread) {
+    auto segment = std::make_unique<Segment>(ledger->NewSegment());
+    Indexer indexer(segment.get());
+    uint64_t bytes = 0;
+    IOStatus s = ReadLog(fs_, log->path, log->number, &indexer);
+    if (s.ok()) {
+      s = fs_->GetFileSize(log->path, IOOptions(), &bytes, nullptr);
+    }
+    if (s.ok() && segment->entries() > 0) {
+      LoggedSegment known;
+      known.id = segment->id();
+      known.log_number = log->number;
+      known.entries = segment->entries();
+      known.digest = segment->digest();
+      s = ledger->AddSegment(known);
+    }
+    if (!s.ok()) {
+      ROCKS_LOG_WARN(info_log, "tiered_env: cannot index %s, recipes will be larger: %s",
+                     log->path.c_str(), s.ToString().c_str());
+    }
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    log->bytes = bytes;
+    log->unreadable = !s.ok() || segment->entries() == 0;
+    if (!log->unreadable) {
+      log->segment = std::move(segment);
+    }
+  }
+}
+
+Logs::Source::Source(Logs* logs) : lock_(logs->mutex_) {
+  for (const auto& log : logs->logs_) {
+    if (log->segment != nullptr && log->segment->entries() > 0) {
+      segments_.push_back(log->segment.get());
+    }
+  }
+  std::sort(segments_.begin(), segments_.end(),
+            [](const Segment* a, const Segment* b) { return a->smallest() < b->smallest(); });
+}
+
+bool Logs::Source::Take(const Entry& entry, Reference* reference) {
+  const auto after = std::upper_bound(segments_.begin(), segments_.end(), entry.sequence,
+                                      [](SequenceNumber sequence, const Segment* segment) {
+                                        return sequence < segment->smallest();
+                                      });
+  uint64_t fingerprint = 0;
+  int looked = 0;
+  for (auto it = after; it != segments_.begin() && looked < kNeighbours; looked++) {
+    Segment* const segment = *--it;
+    if (segment->largest() < entry.sequence) {
+      continue;
+    }
+    if (fingerprint == 0) {
+      fingerprint = FingerprintOf(entry.type, entry.key, entry.value);
+    }
+    if (segment->Take(entry.sequence, fingerprint, reference)) {
+      used_.insert(segment->id());
+      return true;
+    }
+  }
+  return false;
+}
+
+void Logs::Release(const Slice& recipe) {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::map<uint64_t, Segment*> segments;
+  for (const auto& log : logs_) {
+    if (log->segment != nullptr) {
+      segments[log->segment->id()] = log->segment.get();
+    }
+  }
+  Segment* last = nullptr;
+  ForEachReference(recipe, [&](const Reference& reference) {
+    if (last == nullptr || last->id() != reference.segment) {
+      const auto it = segments.find(reference.segment);
+      if (it == segments.end()) {
+        return;
+      }
+      last = it->second;
+    }
+    last->Release(reference.ordinal);
+  }).PermitUncheckedError();  // damaged: what it needs is kept until the database is opened again
+}
+
+IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
+  List used;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(used), [&](const auto& log) {
+      return log->writer != nullptr && log->segment != nullptr && ids.count(log->segment->id()) > 0;
+    });
+  }
+  IOStatus s;
+  for (auto it = used.begin(); s.ok() && it != used.end(); ++it) {
+    s = (*it)->writer->Sync();
+  }
+  return s;
+}
+
+void Logs::Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path) {
+  auto log = std::make_shared<Log>();
+  log->number = log_number;
+  log->path = path;
+  log->complete = true;
+  log->retained = IsKept(BaseOf(path));
+  log->compressed = EndsWith(path, kArchiveEnd);
+  log->segment = std::move(segment);
+  fs_->GetFileSize(path, IOOptions(), &log->bytes, nullptr).PermitUncheckedError();
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  logs_.push_back(std::move(log));
+}
+
+Logs::Sizes Logs::GetSizes() const {
+  Sizes sizes;
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  for (const auto& log : logs_) {
+    if (log->segment == nullptr) {
+      continue;
+    }
+    const uint64_t live = log->segment->live();
+    if (log->retained) {
+      sizes.segments++;
+      sizes.retained_bytes += log->bytes;
+    } else if (live > 0) {
+      sizes.needed_bytes += log->bytes;
+    }
+    sizes.memory_bytes += log->segment->memory_bytes();
+    sizes.entries += log->segment->entries();
+    sizes.live_entries += live;
+  }
+  return sizes;
+}
+
+uint64_t Logs::Oldest() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  uint64_t oldest = 0;
+  for (const auto& log : logs_) {
+    if (log->retained && (oldest == 0 || log->segment->id() < oldest)) {
+      oldest = log->segment->id();
+    }
+  }
+  return oldest;
+}
+
+void Logs::Sweep(Ledger* ledger) {
+  List dead;
+  {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto it = std::stable_partition(logs_.begin(), logs_.end(), [](const auto& log) {
+      return !log->retained || log->busy || log->segment->live() > 0;
+    });
+    std::move(it, logs_.end(), std::back_inserter(dead));
+    logs_.erase(it, logs_.end());
+  }
+  for (const auto& log : dead) {
+    ledger->ForgetSegment(log->segment->id()).PermitUncheckedError();
+    fs_->DeleteFile(log->path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,139 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/entry.h"
+#include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/openlog.h"
+#include "plugin/tiered_env/recipe.h"
+#include "plugin/tiered_env/segment.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// The segments of a database: its write-ahead logs, those that RocksDB has and those that are retained because
+// recipes refer to them. After "WAL-assisted tiering", section 3: there a log has a bitmap of the sequence numbers that
+// are needed; here the bitmap follows from recipes. Thread-safe.
+class Logs {
+ public:
+  // `fs` shows the database's files.
+  explicit Logs(FileSystem* fs) : fs_(fs) {}
+
+  // --- What RocksDB does with its logs. ---
+
+  // RocksDB begins a log, so all others are complete.
+  void Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer);
+  // There is a log that nobody writes.
+  void Found(uint64_t number, const std::string& path);
+  // RocksDB wants a log to go. *kept: recipes need it, and it has a name of ours now. `stays`: under its old name it will be there too, for RocksDB
+  // to do with it what it likes.
+  IOStatus Keep(const std::string& path, bool stays, bool* kept);
+
+  // --- For recipes. ---
+
+  // Reads the logs that are complete, so that recipes can refer to them. What cannot be read is left out.
+  void Index(Ledger* ledger, Logger* info_log);
+
+  // Finds the entries of SSTs. While it exists no log goes, nor is any trimmed.
+  class Source : public ReferenceSource {
+   public:
+    explicit Source(Logs* logs);
+    bool Take(const Entry& entry, Reference* reference) override;
+    const std::set<uint64_t>& used() const { return used_; }
+
+   private:
+    const std::shared_lock<std::shared_mutex> lock_;
+    std::vector<Segment*> segments_;  // by their first sequence numbers
+    size_t last_ = 0;                 // which of them had the last entry
+    std::set<uint64_t> used_;
+  };
+
+  // A recipe is no longer.
+  void Release(const Slice& recipe);
+  // Makes logs durable.
+  IOStatus Sync(const std::set<uint64_t>& ids);
+
+  // --- For recovery. ---
+
+  // A segment that was read, from a log of RocksDB's or a file of ours.
+  void Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path);
+
+  // --- For the background. ---
+
+  struct Sizes {
+    uint64_t segments = 0;        // that are retained
+    uint64_t retained_bytes = 0;  // of them
+    uint64_t needed_bytes = 0;    // of logs of RocksDB's that recipes refer to
+    uint64_t memory_bytes = 0;    // of what is known of entries
+    uint64_t entries = 0;
+    uint64_t live_entries = 0;
+  };
+  Sizes GetSizes() const;
+
+  // Deletes what is retained and not needed any more.
+  void Sweep(Ledger* ledger);
+  // Rewrites the retained segment with the smallest share of live entries, if that share is at most `most`, with
+  // the live ones only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
+  // *before == 0: there was none. Aborted: `stop` says so, or it was referred to meanwhile.
+  struct Trimmed {
+    uint64_t before = 0;  // bytes
+    uint64_t after = 0;
+  };
+  IOStatus Trim(double most, bool rewrite_logs, CompressionType compression, RateLimiter* limiter,
+                const std::atomic<bool>& stop, Trimmed* trimmed);
+  // Id of the oldest retained segment that is needed; 0: none.
+  uint64_t Oldest() const;
+
+  // What a segment is called when it is retained, in the directory where the log was: as it was, or rewritten. So
+  // the one name takes the other's place at once, whatever of the directory is durable.
+  static std::string LogName(uint64_t id);
+  static std::string ArchiveName(uint64_t id);
+  // Ids and paths of the segments of these names in a directory, rewritten ones first.
+  static void FindRetained(const std::string& directory, const std::vector<std::string>& names,
+                           std::multimap<uint64_t, std::string>* files);
+
+ private:
+  struct Log {
+    uint64_t number = 0;  // RocksDB's
+    std::string path;
+    uint64_t bytes = 0;  // once it is complete
+    bool complete = false;
+    bool unreadable = false;
+    bool retained = false;
+    bool compressed = false;           // rewritten
+    bool busy = false;                 // is being rewritten
+    std::unique_ptr<Segment> segment;  // null: was not read
+    std::shared_ptr<OpenLog> writer;   // null: is durable
+  };
+  using List = std::vector<std::shared_ptr<Log>>;
+
+  List::iterator FindByPath(const std::string& path);
+  // Requires mutex_.
+  std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs);
+  // What is kept, to a new archive.
+  IOStatus Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
+                   CompressionType compression, RateLimiter* limiter, const std::atomic<bool>& stop,
+                   uint64_t* bytes);
+
+  FileSystem* const fs_;
+
+  std::mutex index_mutex_;  // one Index() at a time
+
+  mutable std::shared_mutex mutex_;
+  // All below: guarded by mutex_; entries' counts change under a shared lock, too.
+  List logs_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,70 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A write-ahead log that is being written, to be synced by others than its writer, too. When its writer has closed it,
+// all of it is durable. Thread-safe.
+class OpenLog {
+ public:
+  OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
+
+  // `file` is the log from now on; null: no more.
+  void Attach(FSWritableFile* file) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    file_ = file;
+  }
+  // Something was appended.
+  void Written() { dirty_.store(true, std::memory_order_release); }
+
+  // Has `sync` make durable what was appended, whoever asks.
+  template <typename SyncFile>
+  IOStatus Sync(const SyncFile& sync) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const bool dirty = dirty_.exchange(false, std::memory_order_acq_rel);
+    IOStatus s = sync();
+    if (!s.ok() && dirty) {
+      Written();
+    }
+    return s;
+  }
+  // The same, if there is anything to do.
+  IOStatus Sync() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (file_ == nullptr || !dirty_.exchange(false, std::memory_order_acq_rel)) {
+      return IOStatus::OK();
+    }
+    IOStatus s = file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr) : SyncByPath();
+    if (!s.ok()) {
+      Written();
+    }
+    return s;
+  }
+
+ private:
+  IOStatus SyncByPath() {
+    std::unique_ptr<FSWritableFile> file;
+    IOStatus s = fs_->ReopenWritableFile(path_, FileOptions(), &file, nullptr);
+    if (s.ok()) {
+      s = file->Sync(IOOptions(), nullptr);
+    }
+    return s.ok() ? file->Close(IOOptions(), nullptr) : s;
+  }
+
+  FileSystem* const fs_;
+  const std::string path_;
+  std::atomic<bool> dirty_{false};
+  std::mutex mutex_;
+  FSWritableFile* file_ = nullptr;  // guarded by mutex_
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

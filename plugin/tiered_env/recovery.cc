@@ -1,0 +1,479 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/recovery.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/archive.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/wal.h"
+#include "test_util/sync_point.h"
+#include "util/xxhash.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr auto kReportEvery = std::chrono::seconds(1);
+
+Tier* FirstVolatile(const Policy& policy) {
+  for (const auto& tier : policy.tiers) {
+    if (tier->is_volatile()) {
+      return tier.get();
+    }
+  }
+  return nullptr;
+}
+
+uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::steady_clock::now() - start)
+                                   .count());
+}
+
+}  // namespace
+
+// Puts the entries of a log into an index, and keeps those that are wanted.
+class Recovery::Loader : public EntryVisitor {
+ public:
+  Loader(Loaded* loaded, bool is_archive) : loaded_(loaded), is_archive_(is_archive) {}
+
+  void OnEntry(Ordinal ordinal, const Entry& entry) override {
+    if (!is_archive_ && ordinal >= loaded_->known.entries) {
+      return;  // was added after recipes were made
+    }
+    loaded_->segment->Add(ordinal, entry);
+    if (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal]) {
+      loaded_->entries->Add(ordinal, entry);
+    }
+  }
+
+ private:
+  Loaded* const loaded_;
+  const bool is_archive_;
+};
+
+// What was kept of all segments.
+class Recovery::Entries : public EntrySource {
+ public:
+  explicit Entries(const std::map<uint64_t, Loaded>& segments) : segments_(segments) {}
+
+  bool Get(const Reference& reference, Entry* entry) override {
+    if (last_ == nullptr || last_id_ != reference.segment) {
+      const auto it = segments_.find(reference.segment);
+      if (it == segments_.end() || it->second.entries == nullptr) {
+        return false;
+      }
+      last_ = it->second.entries.get();
+      last_id_ = reference.segment;
+    }
+    return last_->Get(reference.ordinal, entry);
+  }
+
+ private:
+  const std::map<uint64_t, Loaded>& segments_;
+  const EntryArena* last_ = nullptr;
+  uint64_t last_id_ = 0;
+};
+
+Recovery::Recovery(TieredFileSystem* fs, std::string directory, Ledger* ledger, uint32_t threads)
+    : fs_(fs),
+      directory_(std::move(directory)),
+      ledger_(ledger),
+      threads_(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
+      info_log_(fs->InfoLog(directory_)),
+      start_(std::chrono::steady_clock::now()),
+      reported_(start_) {}
+
+IOStatus Recovery::ForAll(size_t count, const Work& work) const {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  IOStatus result;
+  const auto run = [&] {
+    for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+      IOStatus s = work(i);
+      if (!s.ok()) {
+        std::lock_guard<std::mutex> lock(mutex);
+        result = result.ok() ? s : result;
+        next.store(count);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min<size_t>(threads_, count); i++) {
+    threads.emplace_back(run);
+  }
+  run();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return result;
+}
+
+IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
+  IOStatus s = ledger_->Load(&contents_);
+  if (s.ok()) {
+    s = FindTables(tables);
+  }
+  if (s.ok()) {
+    s = ForAll(tables_.size(), [this](size_t i) { return Check(&tables_[i]); });
+  }
+  if (s.ok()) {
+    s = CollectReferences();
+  }
+  if (s.ok()) {
+    s = FindLogs();
+  }
+  std::vector<Loaded*> loaded;
+  for (auto& [id, segment] : segments_) {
+    loaded.push_back(&segment);
+  }
+  if (s.ok()) {
+    s = ForAll(loaded.size(), [&](size_t i) { return Load(loaded[i]); });
+  }
+  std::vector<Table*> lost;
+  for (Table& table : tables_) {
+    if (!table.intact) {
+      lost.push_back(&table);
+      lost_bytes_ += table.size;
+    }
+  }
+  if (s.ok() && !lost.empty()) {
+    ROCKS_LOG_INFO(
+        info_log_, "tiered_env: rebuilding %zu SSTs, %llu bytes, from %zu logs, in %u threads",
+        lost.size(), static_cast<unsigned long long>(lost_bytes_), loaded.size(), threads_);
+  }
+  if (s.ok()) {
+    s = ForAll(lost.size(), [&](size_t i) { return Rebuild(lost[i]); });
+  }
+  for (auto& [id, segment] : segments_) {
+    segment.entries.reset();
+  }
+  if (s.ok()) {
+    s = TakeReferences();
+  }
+  if (s.ok() && !lost.empty()) {
+    ROCKS_LOG_INFO(info_log_, "tiered_env: rebuilt %zu SSTs in %llu ms", lost.size(),
+                   static_cast<unsigned long long>(MicrosSince(start_) / 1000));
+  }
+  if (!s.ok()) {
+    ROCKS_LOG_ERROR(info_log_, "tiered_env: cannot rebuild what is lost: %s", s.ToString().c_str());
+  }
+  return s;
+}
+
+IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
+  IOStatus s;
+  for (auto it = tables.begin(); s.ok() && it != tables.end(); ++it) {
+    if (it->second.path_id == 0) {
+      s = Classify(it->first, it->second);
+    }
+  }
+  return s;
+}
+
+// A stub of a volatile tier is not synced: power may have taken it, or a part of it.
+IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
+  Table table;
+  table.base = BaseOf(MakeTableFileName(number));
+  table.size = live.size;
+  table.has_recipe = contents_.recipes.count(table.base) > 0;
+  const std::string path = directory_ + "/" + table.base;
+  IOStatus s = fs_->Resolve(path, &table.place);
+  if (s.IsCorruption() && table.has_recipe) {
+    table.place = Place();
+  } else if (!s.ok()) {
+    return s;
+  } else if (table.place.stub) {
+    if (!table.place.tier->is_volatile()) {
+      return s;
+    }
+    table.has_stub = true;
+  } else {
+    uint64_t size;
+    s = fs_->target()->GetFileSize(path, IOOptions(), &size, nullptr);
+    if ((s.ok() && size == live.size) || !table.has_recipe) {
+      return IOStatus::OK();  // what it lacks RocksDB says
+    }
+    table.place = Place();
+  }
+  if (table.place.tier == nullptr) {
+    table.place.tier = FirstVolatile(fs_->policy());
+  }
+  if (table.place.tier == nullptr) {
+    return IOStatus::InvalidArgument(path, "was in a volatile tier, and tiers= has none");
+  }
+  tables_.push_back(std::move(table));
+  return IOStatus::OK();
+}
+
+// After the death of the process alone the files are there still, and may be trusted if they are what their recipes say.
+IOStatus Recovery::Check(Table* table) const {
+  const std::string path = directory_ + "/" + table->base;
+  uint64_t size = 0;
+  IOStatus s = table->has_stub
+                   ? table->place.fs()->GetFileSize(table->place.path, IOOptions(), &size, nullptr)
+                   : IOStatus::NotFound();
+  const bool there = s.ok() && size == table->size;
+  if (!table->has_recipe) {
+    table->intact = there;
+    return there ? IOStatus::OK()
+                 : IOStatus::Corruption(path, "is lost with " + table->place.tier->ToString() +
+                                                  ", and has no recipe");
+  }
+  if (!there) {
+    return IOStatus::OK();
+  }
+  std::string recipe;
+  RecipeSummary summary;
+  s = ledger_->ReadRecipe(table->base, &recipe);
+  if (s.ok()) {
+    s = AsIOStatus(DecodeSummary(recipe, &summary));
+  }
+  std::unique_ptr<MemoryMappedFileBuffer> sst;
+  if (s.ok()) {
+    s = table->place.fs()->NewMemoryMappedFileBuffer(table->place.path, &sst);
+  }
+  table->intact = s.ok() && summary.size == sst->GetLen() &&
+                  summary.checksum == XXH3_64bits(sst->GetBase(), sst->GetLen());
+  return IOStatus::OK();
+}
+
+IOStatus Recovery::CollectReferences() {
+  IOStatus s;
+  std::string recipe;
+  for (auto table = tables_.begin(); s.ok() && table != tables_.end(); ++table) {
+    if (!table->has_recipe) {
+      continue;
+    }
+    s = ledger_->ReadRecipe(table->base, &recipe);
+    if (!s.ok()) {
+      break;
+    }
+    const bool lost = !table->intact;
+    Loaded* last = nullptr;
+    s = AsIOStatus(ForEachReference(recipe, [&](const Reference& reference) {
+      if (last == nullptr || last->known.id != reference.segment) {
+        last = &segments_[reference.segment];
+        last->known.id = reference.segment;
+      }
+      last->references++;
+      if (lost) {
+        if (last->wanted.size() <= reference.ordinal) {
+          last->wanted.resize(reference.ordinal + 1);
+        }
+        last->wanted[reference.ordinal] = true;
+      }
+    }));
+    if (!s.ok()) {
+      s = IOStatus::Corruption(directory_ + "/" + table->base, s.ToString());
+    }
+  }
+  for (auto& [id, loaded] : segments_) {
+    const auto known = contents_.segments.find(id);
+    if (known != contents_.segments.end()) {
+      loaded.known = known->second;
+    }
+  }
+  return s;
+}
+
+IOStatus Recovery::FindLogs() {
+  IOStatus s;
+  for (const std::string& directory : {directory_, ArchivalDirectory(directory_)}) {
+    std::vector<std::string> names;
+    IOStatus listed = fs_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
+    if (!listed.ok() && !IsMissing(listed)) {
+      s = s.ok() ? listed : s;
+    }
+    Logs::FindRetained(directory, names, &retained_);
+    for (const std::string& name : names) {
+      uint64_t number;
+      if (ContentOf(name, &number) == Content::kWal) {
+        logs_.emplace(number, directory + "/" + name);
+      }
+    }
+  }
+  return s;
+}
+
+// What is not found is not an error yet: what refers to it may be there.
+IOStatus Recovery::Load(Loaded* loaded) const {
+  std::vector<std::string> paths;
+  const auto retained = retained_.equal_range(loaded->known.id);
+  for (auto it = retained.first; it != retained.second; ++it) {
+    paths.push_back(it->second);
+  }
+  const auto logs = logs_.equal_range(loaded->known.log_number);
+  for (auto it = logs.first; it != logs.second; ++it) {
+    paths.push_back(it->second);
+  }
+  for (const std::string& path : paths) {
+    IOStatus s = LoadFrom(path, loaded);
+    if (s.ok()) {
+      loaded->path = path;
+      break;
+    }
+    ROCKS_LOG_WARN(info_log_, "tiered_env: cannot use %s: %s", path.c_str(), s.ToString().c_str());
+    loaded->segment.reset();
+  }
+  return IOStatus::OK();
+}
+
+IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
+  const uint64_t id = loaded->known.id;
+  loaded->segment = std::make_unique<Segment>(id);
+  loaded->entries = std::make_unique<EntryArena>();
+  const bool is_archive = BaseOf(path) == Logs::ArchiveName(id);
+  Loader loader(loaded, is_archive);
+  if (is_archive) {
+    uint64_t found;
+    IOStatus s = ReadArchive(fs_, path, &found, &loader);
+    return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
+  }
+  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &loader);
+  if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
+                 loaded->segment->digest() != loaded->known.digest)) {
+    s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
+  }
+  return s;
+}
+
+// An SST that is there, but whose recipe would not help it any more, needs another one.
+IOStatus Recovery::TakeReferences() {
+  keep_.next_segment = contents_.next_segment;
+  IOStatus s;
+  std::string recipe;
+  for (const Table& table : tables_) {
+    bool complete = table.has_recipe;
+    if (table.has_recipe) {
+      s = ledger_->ReadRecipe(table.base, &recipe);
+      if (!s.ok()) {
+        return s;
+      }
+      std::vector<std::pair<Segment*, Ordinal>> taken;
+      ForEachReference(recipe, [&](const Reference& reference) {
+        Segment* const segment = segments_[reference.segment].segment.get();
+        if (complete && segment != nullptr && segment->Take(reference.ordinal)) {
+          taken.emplace_back(segment, reference.ordinal);
+        } else {
+          complete = false;
+        }
+      }).PermitUncheckedError();  // was read before
+      if (!complete) {
+        for (const auto& [segment, ordinal] : taken) {
+          segment->Release(ordinal);
+        }
+      }
+    }
+    if (complete) {
+      keep_.recipes[table.base] = contents_.recipes[table.base];
+    } else {
+      without_recipe_.emplace_back(table.base, table.place);
+    }
+  }
+  for (const auto& [id, loaded] : segments_) {
+    if (loaded.segment != nullptr && loaded.segment->live() > 0) {
+      keep_.segments[id] = loaded.known;
+    }
+  }
+  return s;
+}
+
+IOStatus Recovery::Rebuild(Table* table) {
+  const std::string path = directory_ + "/" + table->base;
+  std::string recipe;
+  RecipeSummary summary;
+  IOStatus s = ledger_->ReadRecipe(table->base, &recipe);
+  if (s.ok()) {
+    s = AsIOStatus(DecodeSummary(recipe, &summary));
+  }
+  if (s.ok() && summary.size != table->size) {
+    s = IOStatus::Corruption(path, "has a recipe of another file");
+  }
+  const std::unique_ptr<char[]> sst(new char[summary.size]);
+  if (s.ok()) {
+    Entries entries(segments_);
+    s = AsIOStatus(tiered_env::Rebuild(recipe, &entries, sst.get()));
+  }
+  if (s.ok()) {
+    TEST_SYNC_POINT("Recovery::Rebuild:BeforeWrite");
+    s = Write(table, Slice(sst.get(), summary.size));
+    TEST_SYNC_POINT("Recovery::Rebuild:AfterWrite");
+  }
+  if (!s.ok()) {
+    return IOStatus::Corruption(path, "is lost and cannot be rebuilt: " + s.ToString());
+  }
+  table->intact = true;
+  Progress(summary.size);
+  return s;
+}
+
+IOStatus Recovery::Write(Table* table, const Slice& sst) {
+  const std::string path = directory_ + "/" + table->base;
+  Place place;
+  IOStatus s = fs_->NewPlace(path, table->place.tier, &place);  // also makes the folder
+  if (s.ok() && table->has_stub) {
+    place.path = table->place.path;
+  }
+  std::unique_ptr<FSWritableFile> file;
+  if (s.ok()) {
+    s = place.fs()->NewWritableFile(place.path, FileOptions(), &file, nullptr);
+  }
+  if (s.ok()) {
+    s = file->Append(sst, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  if (s.ok() && !table->has_stub) {
+    s = fs_->WriteStub(path, place);
+  }
+  table->place = place;
+  return s;
+}
+
+void Recovery::Progress(uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  rebuilt_files_++;
+  rebuilt_bytes_ += bytes;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - reported_ < kReportEvery) {
+    return;
+  }
+  reported_ = now;
+  const double seconds = static_cast<double>(MicrosSince(start_)) / 1e6;
+  const double left = seconds * static_cast<double>(lost_bytes_ - rebuilt_bytes_) /
+                      static_cast<double>(rebuilt_bytes_);
+  ROCKS_LOG_INFO(info_log_, "tiered_env: rebuilt %llu of %llu bytes, about %.0f s left",
+                 static_cast<unsigned long long>(rebuilt_bytes_),
+                 static_cast<unsigned long long>(lost_bytes_), left);
+}
+
+void Recovery::Restore(Logs* logs) {
+  std::set<std::string> used;
+  for (auto& [id, loaded] : segments_) {
+    if (keep_.segments.count(id) > 0) {
+      used.insert(loaded.path);
+      logs->Restore(std::move(loaded.segment), loaded.known.log_number, loaded.path);
+    }
+  }
+  for (const auto& [id, path] : retained_) {
+    if (used.count(path) == 0) {
+      fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
+  for (const auto& [number, path] : logs_) {
+    if (used.count(path) == 0) {
+      logs->Found(number, path);
+    }
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,107 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/arena.h"
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logs.h"
+#include "plugin/tiered_env/manifest.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class TieredFileSystem;
+
+// Brings the volatile SSTs of a database back after a loss of their tier: those that its MANIFEST names and that are not
+// there, or not what their recipes say. Can be interrupted and run again. Not thread-safe.
+class Recovery {
+ public:
+  Recovery(TieredFileSystem* fs, std::string directory, Ledger* ledger, uint32_t threads);
+
+  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why.
+  IOStatus Run(const std::map<uint64_t, LiveTable>& tables);
+
+  // What is known afterwards.
+  const Ledger::Contents& keep() const { return keep_; }
+  // Gives the segments that are needed to `logs`.
+  void Restore(Logs* logs);
+  // SSTs that are there, and have no recipe that would rebuild them.
+  const std::vector<std::pair<std::string, Place>>& without_recipe() const {
+    return without_recipe_;
+  }
+  uint64_t rebuilt_files() const { return rebuilt_files_; }
+  uint64_t rebuilt_bytes() const { return rebuilt_bytes_; }
+
+ private:
+  struct Table {
+    std::string base;
+    Place place;
+    uint64_t size = 0;  // as the MANIFEST has it
+    bool has_recipe = false;
+    bool intact = false;
+    bool has_stub = false;
+  };
+  struct Loaded {
+    LoggedSegment known;
+    std::string path;  // empty: it is lost
+    std::unique_ptr<Segment> segment;
+    std::unique_ptr<EntryArena> entries;  // those that are wanted
+    std::vector<bool> wanted;
+    uint64_t references = 0;
+  };
+  class Loader;
+  class Entries;
+
+  using Work = std::function<IOStatus(size_t)>;
+  // Does work(0), work(1)... in several threads. The first error ends it.
+  IOStatus ForAll(size_t count, const Work& work) const;
+
+  IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables);
+  IOStatus Classify(uint64_t number, const LiveTable& table);
+  IOStatus Check(Table* table) const;
+  IOStatus CollectReferences();
+  IOStatus FindLogs();
+  IOStatus Load(Loaded* loaded) const;
+  IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  IOStatus TakeReferences();
+  IOStatus Rebuild(Table* table);
+  IOStatus Write(Table* table, const Slice& sst);
+  void Progress(uint64_t bytes);
+
+  TieredFileSystem* const fs_;
+  const std::string directory_;
+  Ledger* const ledger_;
+  const uint32_t threads_;
+  const std::shared_ptr<Logger> info_log_;
+
+  Ledger::Contents contents_;
+  Ledger::Contents keep_;
+  std::vector<Table> tables_;
+  std::map<uint64_t, Loaded> segments_;
+  std::multimap<uint64_t, std::string> retained_;  // by id
+  std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
+  std::vector<std::pair<std::string, Place>> without_recipe_;
+  uint64_t lost_bytes_ = 0;
+
+  std::chrono::steady_clock::time_point start_;
+  std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::chrono::steady_clock::time_point reported_;
+  uint64_t rebuilt_files_ = 0;
+  uint64_t rebuilt_bytes_ = 0;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
