@@ -88,7 +88,9 @@ inline std::string ReadBytes(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
+// A new file: a file system may write one that is cut off and written again to the disk at once.
 inline void WriteBytes(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << bytes;
 }
