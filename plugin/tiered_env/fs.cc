@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/sink.h"
 #include "plugin/tiered_env/source.h"
+#include "plugin/tiered_env/waldir.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -186,7 +187,12 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
     database->keeper()->DropTable(BaseOf(path));  // of a file of this name whose stub was lost
   }
   if (database == nullptr || content == Content::kOther) {
-    return target_->NewWritableFile(path, options, result, dbg);
+    s = target_->NewWritableFile(path, options, result, dbg);
+    Keeper* const keeper = KeeperOf(path, &database);
+    if (s.ok() && keeper != nullptr && content == Content::kWal) {  // in a wal_dir
+      *result = keeper->Track(path, std::move(*result));
+    }
+    return s;
   }
   auto writer = std::make_unique<TieredWriter>(this, std::move(database), path, options);
   if (content != Content::kTable) {
@@ -319,7 +325,14 @@ Keeper* TieredFileSystem::KeeperOf(const std::string& path,
                                    std::shared_ptr<Database>* database) const {
   const std::string directory = DirectoryOf(path);
   const bool archived = BaseOf(directory) == BaseOf(ArchivalDirectory(""));
-  *database = FindDatabase(archived ? DirectoryOf(directory) : directory);
+  const std::string owner = archived ? DirectoryOf(directory) : directory;
+  uint64_t number;
+  *database = FindDatabase(owner);
+  if (*database == nullptr && ContentOf(path, &number) == Content::kWal) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = wal_dirs_.find(owner);
+    *database = it == wal_dirs_.end() ? nullptr : it->second.lock();
+  }
   return *database == nullptr ? nullptr : (*database)->keeper();
 }
 
@@ -456,6 +469,15 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
     return RetireLog(keeper, from, to, options, dbg);
   }
   IOStatus s;
+  if (content == Content::kMeta &&
+      BaseOf(to).compare(0, kOptionsFileNamePrefix.size(), kOptionsFileNamePrefix) == 0) {
+    std::string wal_dir;
+    s = RenameName(from, to, options, dbg);
+    if (s.ok()) {
+      s = ReadWalDir(this, to, &wal_dir);
+    }
+    return s.ok() ? NoteWalDir(database, wal_dir) : s;
+  }
   Place place;
   if (content == Content::kTable && Resolve(from, &place).ok() && place.tier->is_volatile() &&
       !EndsWith(to, kTrash)) {  // under its new name it has no recipe

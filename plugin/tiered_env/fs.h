@@ -181,6 +181,8 @@ class TieredFileSystem : public FileSystemWrapper {
   // Brings everything from volatile tiers to others.
   void Persist(const std::shared_ptr<Database>& database);
   bool HasVolatileTier() const;
+  // What an OPTIONS file says of it: the database has its write-ahead logs elsewhere.
+  IOStatus NoteWalDir(const std::shared_ptr<Database>& database, const std::string& wal_dir);
   // A file's database, and what keeps its volatile SSTs; null if there is none.
   Keeper* KeeperOf(const std::string& path, std::shared_ptr<Database>* database) const;
   IOStatus DeleteName(const std::string& path, const IOOptions& options, IODebugContext* dbg);
@@ -202,6 +204,7 @@ class TieredFileSystem : public FileSystemWrapper {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::map<std::string, std::shared_ptr<Database>> databases_;  // by directory
+  std::map<std::string, std::weak_ptr<Database>> wal_dirs_;     // of those with a keeper
   std::map<FileLock*, std::string> locked_;
   InfoLogs info_logs_;  // by path
 

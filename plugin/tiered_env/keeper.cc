@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/recovery.h"
+#include "plugin/tiered_env/tracked.h"
 #include "rocksdb/env.h"
 #include "test_util/sync_point.h"
 
@@ -44,16 +45,21 @@ bool Keeper::Exists(FileSystem* fs, const std::string& directory) {
 }
 
 IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
+  Ledger::Contents contents;
+  Ledger(fs, directory).Load(&contents).PermitUncheckedError();  // damaged: is removed, too
+  contents.directories.insert(directory);
   IOStatus s;
-  for (const std::string& place : {ArchivalDirectory(directory), directory}) {
-    std::vector<std::string> names;
-    IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
-    if (s.ok() && !IsMissing(listed)) {
-      s = listed;
-    }
-    for (const std::string& name : names) {
-      if (s.ok() && IsKept(name)) {
-        s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
+  for (const std::string& base : contents.directories) {
+    for (const std::string& place : {ArchivalDirectory(base), base}) {
+      std::vector<std::string> names;
+      IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
+      if (s.ok() && !IsMissing(listed)) {
+        s = listed;
+      }
+      for (const std::string& name : names) {
+        if (s.ok() && IsKept(name)) {
+          s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
+        }
       }
     }
   }
@@ -86,10 +92,29 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   return s;
 }
 
-std::shared_ptr<OpenLog> Keeper::LogCreated(uint64_t number, const std::string& path) {
+std::unique_ptr<FSWritableFile> Keeper::Track(const std::string& path,
+                                              std::unique_ptr<FSWritableFile>&& file) {
+  uint64_t number;
+  ContentOf(path, &number);
   auto log = std::make_shared<OpenLog>(fs_, path);
   logs_.Created(number, Normalized(path), log);
-  return log;
+  return std::make_unique<TrackedLog>(std::move(file), std::move(log));
+}
+
+IOStatus Keeper::AddLogDirectory(const std::string& directory) {
+  std::vector<std::string> names;
+  IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
+  if (IsMissing(s)) {
+    return ledger_.AddDirectory(directory);
+  }
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ContentOf(name, &number) == Content::kWal) {
+      const std::string path = directory + "/" + name;
+      logs_.Found(number, path, std::make_shared<OpenLog>(fs_, path, /*written=*/true));
+    }
+  }
+  return s.ok() ? ledger_.AddDirectory(directory) : s;
 }
 
 IOStatus Keeper::AddTable(const std::string& base, const Place& place) {

@@ -65,8 +65,11 @@ class Keeper {
   // Whether no more SSTs should be put into volatile tiers for the time being: the logs have reached their budget.
   bool full() const { return full_.load(std::memory_order_relaxed); }
 
-  // RocksDB begins a log.
-  std::shared_ptr<OpenLog> LogCreated(uint64_t number, const std::string& path);
+  // RocksDB begins a log, `file`. Returns what is to be written instead.
+  std::unique_ptr<FSWritableFile> Track(const std::string& path,
+                                        std::unique_ptr<FSWritableFile>&& file);
+  // RocksDB has logs in another directory than the database's, too; it may have begun one there already.
+  IOStatus AddLogDirectory(const std::string& directory);
   // It wants it to go: Logs::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
     return logs_.Keep(Normalized(path), stays, kept);

@@ -200,6 +200,9 @@ IOStatus Ledger::Load(Contents* contents) {
           contents->next_segment = std::max(contents->next_segment, segment.id);
         }
         break;
+      case kDirectory:
+        contents->directories.insert(name.ToString());
+        break;
       default:
         s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
     }
@@ -271,6 +274,9 @@ IOStatus Ledger::CopyTo(File* to, const FSRandomAccessFile* from, Contents* live
   IOStatus s = Write(to, kNext, Slice(), SegmentBytes(next));
   for (auto it = live->segments.begin(); s.ok() && it != live->segments.end(); ++it) {
     s = Write(to, kSegment, Slice(), SegmentBytes(it->second));
+  }
+  for (auto it = live->directories.begin(); s.ok() && it != live->directories.end(); ++it) {
+    s = Write(to, kDirectory, *it, Slice());
   }
   std::string buffer;
   for (auto it = live->recipes.begin(); s.ok() && it != live->recipes.end(); ++it) {
@@ -350,6 +356,12 @@ IOStatus Ledger::Drop(const std::string& base) {
   live_bytes_ -= it->second.size;
   live_.recipes.erase(it);
   return Append(kDrop, base, Slice(), nullptr);
+}
+
+IOStatus Ledger::AddDirectory(const std::string& directory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return live_.directories.insert(directory).second ? Append(kDirectory, directory, Slice())
+                                                    : IOStatus::OK();
 }
 
 uint64_t Ledger::NewSegment() {

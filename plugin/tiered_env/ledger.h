@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "rocksdb/file_system.h"
@@ -38,6 +39,7 @@ class Ledger {
     std::map<std::string, Recipe> recipes;       // by name of the SST
     std::map<uint64_t, LoggedSegment> segments;  // by id
     uint64_t next_segment = 1;                   // the least id that was never used
+    std::set<std::string> directories;           // others than this one, with logs
   };
   // Reads what is there, up to its end or to what is damaged: behind it nothing can have been synced. Then recipes
   // can be read.
@@ -53,6 +55,7 @@ class Ledger {
   uint64_t NewSegment();
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
+  IOStatus AddDirectory(const std::string& directory);
 
   // NotFound: there is none.
   IOStatus ReadRecipe(const std::string& base, std::string* recipe) const;
@@ -68,7 +71,7 @@ class Ledger {
   uint64_t written_bytes() const;  // since this object was made
 
  private:
-  enum Kind : char { kRecipe = 1, kDrop = 2, kSegment = 3, kForget = 4, kNext = 5 };
+  enum Kind : char { kRecipe = 1, kDrop = 2, kSegment = 3, kForget = 4, kNext = 5, kDirectory = 6 };
 
   struct File;
   IOStatus FindFile(uint64_t* number) const;

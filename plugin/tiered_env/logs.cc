@@ -75,13 +75,14 @@ void Logs::Created(uint64_t number, const std::string& path, std::shared_ptr<Ope
   logs_.push_back(std::move(log));
 }
 
-void Logs::Found(uint64_t number, const std::string& path) {
+void Logs::Found(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   if (FindByPath(path) == logs_.end()) {
     auto log = std::make_shared<Log>();
     log->number = number;
     log->path = path;
-    log->complete = true;
+    log->complete = writer == nullptr;
+    log->writer = std::move(writer);
     logs_.push_back(std::move(log));
   }
 }

@@ -18,6 +18,7 @@
 #include "plugin/tiered_env/pmem.h"
 #include "plugin/tiered_env/source.h"
 #include "plugin/tiered_env/survey.h"
+#include "plugin/tiered_env/waldir.h"
 #include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -279,6 +280,18 @@ IOStatus TieredFileSystem::Recover(Database* database) {
   return s;
 }
 
+IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
+                                      const std::string& wal_dir) {
+  if (wal_dir.empty() || wal_dir == database->directory() || database->keeper() == nullptr) {
+    return IOStatus::OK();
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    wal_dirs_[wal_dir] = database;
+  }
+  return database->keeper()->AddLogDirectory(wal_dir);
+}
+
 void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
   IOStatus s = database->Refresh();
   bool moved = true;
@@ -317,6 +330,9 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
     locked_[*lock] = directory;
   }
   if (database->keeper() != nullptr) {
+    std::string wal_dir;
+    FindWalDir(this, directory, &wal_dir).PermitUncheckedError();  // RocksDB reads it, too
+    NoteWalDir(database, wal_dir).PermitUncheckedError();          // else recipes are larger
     database->keeper()->Start();
   }
   Changed(database);

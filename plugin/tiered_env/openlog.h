@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -15,7 +17,9 @@ namespace tiered_env {
 // all of it is durable. Thread-safe.
 class OpenLog {
  public:
-  OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
+  // `written`: by somebody whose writes we do not see, who has ended when it is synced.
+  OpenLog(FileSystem* fs, std::string path, bool written = false)
+      : fs_(fs), path_(std::move(path)), dirty_(written), unseen_(written) {}
 
   // `file` is the log from now on; null: no more.
   void Attach(FSWritableFile* file) {
@@ -39,10 +43,11 @@ class OpenLog {
   // The same, if there is anything to do.
   IOStatus Sync() {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (file_ == nullptr || !dirty_.exchange(false, std::memory_order_acq_rel)) {
+    if ((file_ == nullptr && !unseen_) || !dirty_.exchange(false, std::memory_order_acq_rel)) {
       return IOStatus::OK();
     }
-    IOStatus s = file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr) : SyncByPath();
+    IOStatus s = file_ != nullptr && file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr)
+                                                               : SyncByPath();
     if (!s.ok()) {
       Written();
     }
@@ -61,7 +66,8 @@ class OpenLog {
 
   FileSystem* const fs_;
   const std::string path_;
-  std::atomic<bool> dirty_{false};
+  std::atomic<bool> dirty_;
+  const bool unseen_;
   std::mutex mutex_;
   FSWritableFile* file_ = nullptr;  // guarded by mutex_
 };

@@ -285,7 +285,12 @@ IOStatus Recovery::CollectReferences() {
 
 IOStatus Recovery::FindLogs() {
   IOStatus s;
-  for (const std::string& directory : {directory_, ArchivalDirectory(directory_)}) {
+  std::set<std::string> directories;
+  contents_.directories.insert(directory_);
+  for (const std::string& base : contents_.directories) {
+    directories.insert({base, ArchivalDirectory(base)});
+  }
+  for (const std::string& directory : directories) {
     std::vector<std::string> names;
     IOStatus listed = fs_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
     if (!listed.ok() && !IsMissing(listed)) {
@@ -347,6 +352,8 @@ IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
 // An SST that is there, but whose recipe would not help it any more, needs another one.
 IOStatus Recovery::TakeReferences() {
   keep_.next_segment = contents_.next_segment;
+  keep_.directories = contents_.directories;
+  keep_.directories.erase(directory_);
   IOStatus s;
   std::string recipe;
   for (const Table& table : tables_) {

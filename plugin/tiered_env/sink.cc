@@ -68,12 +68,8 @@ IOStatus TieredWriter::Start() const {
     const Facts facts = WhatIsKnown();
     level_ = facts.level;
     start_ = StartIn(policy.tier(policy.placement.TierOf(facts, policy.home)));
-    uint64_t number;
-    if (start_.ok() && ContentOf(path_, &number) == Content::kWal &&
-        database_->keeper() != nullptr) {
-      auto* self = const_cast<TieredWriter*>(this);
-      self->log_ = database_->keeper()->LogCreated(number, path_);
-      self->log_->Attach(file_.get());
+    if (start_.ok() && content_ == Content::kWal && database_->keeper() != nullptr) {
+      file_ = database_->keeper()->Track(path_, std::move(file_));
     }
   }
   return start_;
@@ -195,9 +191,6 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
   if (s.ok()) {
     place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);
     size_ = std::max(size_, end);
-    if (log_ != nullptr) {
-      log_->Written();
-    }
   }
   return s;
 }
@@ -297,11 +290,6 @@ IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
   if (file_ == nullptr) {
     return s;
   }
-  if (log_ != nullptr) {
-    IOStatus synced = log_->Sync();
-    s = s.ok() ? synced : s;
-    log_->Attach(nullptr);
-  }
   IOStatus closed = file_->Close(options, dbg);
   file_.reset();
   if (closed.ok() && s.ok()) {
@@ -353,7 +341,7 @@ IOStatus TieredWriter::SyncAll(const SyncFile& sync) {
     return s.ok() ? KeepTable() : s;
   }
   if (s.ok()) {
-    s = log_ != nullptr ? log_->Sync(sync) : sync();
+    s = sync();
   }
   if (s.ok() && stub_ != nullptr) {
     s = stub_->Sync(IOOptions(), nullptr);

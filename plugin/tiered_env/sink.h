@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "plugin/tiered_env/folder.h"
-#include "plugin/tiered_env/openlog.h"
 #include "plugin/tiered_env/placement.h"
 #include "rocksdb/file_system.h"
 
@@ -98,8 +97,7 @@ class TieredWriter : public FSWritableFile {
   mutable std::vector<bool> tried_;
   mutable int level_ = -1;  // -1: not known
 
-  std::shared_ptr<OpenLog> log_;  // of a write-ahead log that may be retained
-  uint64_t kept_ = 0;             // bytes of an SST that a recipe was made of
+  uint64_t kept_ = 0;  // bytes of an SST that a recipe was made of
   uint64_t size_ = 0;
   bool closed_ = false;
 };
