@@ -114,14 +114,25 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
   return s;
 }
 
+// Files without direct I/O also take what was laid out for it.
+IOStatus TieredWriter::Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const {
+  FileOptions options = options_;
+  options.use_direct_writes = alignment_ == 0 ? options_.use_direct_writes : direct_;
+  IOStatus s = place.fs()->NewWritableFile(place.path, options, file, nullptr);
+  const bool has_none = !s.ok() && !s.IsNoSpace() && place.stub;
+  const bool wants_larger_pages =
+      s.ok() && alignment_ != 0 && (*file)->GetRequiredBufferAlignment() > alignment_;
+  if (options.use_direct_writes && (has_none || wants_larger_pages)) {
+    file->reset();
+    options.use_direct_writes = false;
+    s = place.fs()->NewWritableFile(place.path, options, file, nullptr);
+  }
+  return s;
+}
+
 IOStatus TieredWriter::Open(const Place& place) const {
   std::unique_ptr<FSWritableFile> file;
-  IOStatus s = place.fs()->NewWritableFile(place.path, options_, &file, nullptr);
-  if (!s.ok() && !s.IsNoSpace() && place.stub && options_.use_direct_writes) {
-    FileOptions buffered = options_;  // the tier may not have direct I/O
-    buffered.use_direct_writes = false;
-    s = place.fs()->NewWritableFile(place.path, buffered, &file, nullptr);
-  }
+  IOStatus s = Create(place, &file);
   // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
   if (s.ok() && place.stub && !counts()) {
     s = fs_->folders()->Sync(DirectoryOf(path_));
@@ -139,6 +150,10 @@ IOStatus TieredWriter::Open(const Place& place) const {
   }
   place_ = place;
   file_ = std::move(file);
+  if (alignment_ == 0) {
+    direct_ = file_->use_direct_io();
+    alignment_ = file_->GetRequiredBufferAlignment();
+  }
   auto* self = const_cast<TieredWriter*>(this);
   size_t block;
   size_t last_block;
@@ -196,10 +211,7 @@ IOStatus TieredWriter::WriteUpTo(uint64_t end, const Write& write) {
 }
 
 // NoSpace: it must be another tier.
-IOStatus TieredWriter::CopyFrom(const Place& source, bool direct) {
-  if (file_->use_direct_io() != direct) {  // whoever writes has laid out its buffers
-    return IOStatus::NoSpace(path_, "cannot go on in " + place_.tier->ToString());
-  }
+IOStatus TieredWriter::CopyFrom(const Place& source) {
   IOStatus s = TieredFileSystem::Copy(source, size_, file_.get());
   if (s.IsNoSpace()) {
     fs_->ReportFailure(path_, place_.tier, s);
@@ -221,7 +233,6 @@ IOStatus TieredWriter::Spill() {
   const std::unique_ptr<FSWritableFile> old = std::move(file_);
   stub_.reset();
   const uint64_t reserved = reserved_;
-  const bool direct = old->use_direct_io();
   IOStatus s = old->Flush(IOOptions(), nullptr);
   if (s.ok()) {
     // The name of a file at home is needed for its stub.
@@ -234,7 +245,7 @@ IOStatus TieredWriter::Spill() {
   }
   while (s.ok()) {
     TEST_SYNC_POINT("TieredWriter::Spill:BeforeCopy");
-    s = CopyFrom(source, direct);
+    s = CopyFrom(source);
     if (!s.IsNoSpace()) {
       break;
     }
@@ -380,11 +391,11 @@ bool TieredWriter::IsSyncThreadSafe() const {
 }
 
 bool TieredWriter::use_direct_io() const {
-  return Start().ok() ? file_->use_direct_io() : options_.use_direct_writes;
+  return Start().ok() ? direct_ : options_.use_direct_writes;
 }
 
 size_t TieredWriter::GetRequiredBufferAlignment() const {
-  return Start().ok() ? file_->GetRequiredBufferAlignment() : kDefaultPageSize;
+  return Start().ok() ? alignment_ : kDefaultPageSize;
 }
 
 void TieredWriter::SetIOPriority(Env::IOPriority priority) {

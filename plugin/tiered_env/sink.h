@@ -70,13 +70,15 @@ class TieredWriter : public FSWritableFile {
 
   IOStatus StartIn(Tier* first) const;
   IOStatus Open(const Place& place) const;
+  // With direct I/O or without, as what was written before, or as RocksDB wants it.
+  IOStatus Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const;
   // Calls write(), which makes the file `end` bytes long, once there is room for them.
   template <typename Write>
   IOStatus WriteUpTo(uint64_t end, const Write& write);
   IOStatus MakeRoom(uint64_t end);
   // Goes on in the next tier that has room, with a copy of what was written.
   IOStatus Spill();
-  IOStatus CopyFrom(const Place& source, bool direct);
+  IOStatus CopyFrom(const Place& source);
   void Discard();
   template <typename SyncFile>
   IOStatus SyncAll(const SyncFile& sync);
@@ -94,6 +96,9 @@ class TieredWriter : public FSWritableFile {
   mutable std::unique_ptr<FSWritableFile> file_;
   mutable std::unique_ptr<FSWritableFile> stub_;  // until it is durable
   mutable uint64_t reserved_ = 0;                 // bytes of the tier's budget
+  // Of the first file: whoever writes lays out its buffers by them, whatever tier it is in later.
+  mutable bool direct_ = false;
+  mutable size_t alignment_ = 0;  // 0: there was no file yet
   mutable std::vector<bool> tried_;
   mutable int level_ = -1;  // -1: not known
 

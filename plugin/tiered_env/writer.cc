@@ -142,11 +142,21 @@ IOStatus PmemWritableFile::Aim(uint64_t at) {
 }
 
 IOStatus PmemWritableFile::Append(const Slice& data, const IOOptions&, IODebugContext*) {
-  const uint64_t length = length_.load(std::memory_order_relaxed);
-  if (header_ == nullptr || data.size() > kMaxLength - length) {
+  return Write(length_.load(std::memory_order_relaxed), data);
+}
+
+IOStatus PmemWritableFile::PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
+                                            IODebugContext*) {
+  return offset <= length_.load(std::memory_order_relaxed)
+             ? Write(offset, data)
+             : IOStatus::InvalidArgument(path_, "has no bytes before what is appended");
+}
+
+IOStatus PmemWritableFile::Write(uint64_t offset, const Slice& data) {
+  if (header_ == nullptr || data.size() > kMaxLength - offset) {
     return IOStatus::InvalidArgument(path_, header_ == nullptr ? "is closed" : "too long");
   }
-  uint64_t at = kHeaderSize + length;
+  uint64_t at = kHeaderSize + offset;
   IOStatus s = Grow(at + data.size());
   for (Slice left = data; s.ok() && !left.empty();) {
     s = Aim(at);
@@ -160,7 +170,7 @@ IOStatus PmemWritableFile::Append(const Slice& data, const IOOptions&, IODebugCo
   }
   if (s.ok()) {
     header_->Drain();
-    SetLength(length + data.size());
+    SetLength(std::max(length_.load(std::memory_order_relaxed), offset + data.size()));
   }
   return s;
 }

@@ -37,6 +37,10 @@ class PmemWritableFile : public FSWritableFile {
   using FSWritableFile::Append;
   // All of it or, with an error, nothing. NoSpace if there is no room.
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override;
+  using FSWritableFile::PositionedAppend;
+  // Not beyond the end. For files that were begun with direct I/O in another tier.
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
+                            IODebugContext*) override;
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Sync(const IOOptions&, IODebugContext*) override;
   bool IsSyncThreadSafe() const override { return true; }
@@ -59,6 +63,7 @@ class PmemWritableFile : public FSWritableFile {
         fd_(std::move(fd)) {}
 
   IOStatus Start();
+  IOStatus Write(uint64_t offset, const Slice& data);
   IOStatus CreateHeader();
   IOStatus ReadHeader();
   // So that size_ >= size, with some to spare if there is room.

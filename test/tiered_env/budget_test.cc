@@ -100,6 +100,38 @@ TEST_P(TieredBudgetTest, SpillInTheMiddleOfAFile) {
   Verify();
 }
 
+// A tier of kind pmem has no direct I/O: whether the file begins there or goes on there.
+TEST_P(TieredBudgetTest, SpillFromAndToPmem) {
+  Options options = BudgetOptions();
+  options.disable_auto_compactions = true;
+  options.write_buffer_size = 8 << 20;
+  options.writable_file_max_buffer_size = 4096;
+  const std::pair<std::string, std::string> kCases[] = {
+      {Tiers("kind=pmem;budget=20K", "budget=40K"), "L0 home"},
+      {Tiers("budget=20K", "kind=pmem"), "L0 slow"},
+      {Tiers("budget=20K", "kind=pmem;budget=40K"), "L0 home"},
+  };
+  for (const auto& [tiers, expected] : kCases) {
+    SCOPED_TRACE(tiers);
+    NewFs(tiers, "0..=fast");
+    Open(options);
+    Fill(3000);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    EXPECT_EQ(Census(), (std::map<std::string, int>{{expected, 1}}));
+    EXPECT_EQ(StatsOf("fast").spills, 1u);
+    Verify();
+    ExpectQuiet();
+    Open(options);
+    ASSERT_OK(db_->VerifyChecksum());
+    Verify();
+    Close();
+    Options destroyed = options;
+    destroyed.env = env_.get();
+    ASSERT_OK(DestroyDB(db_name_, destroyed));
+    model_.clear();
+  }
+}
+
 TEST_P(TieredBudgetTest, FullDevice) {
   const Mount mount(TierPath("fast"), "size=200K");
   if (!mount.ok()) {

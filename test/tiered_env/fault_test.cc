@@ -336,6 +336,29 @@ TEST_F(TieredFaultTest, ATierWithoutDirectIo) {
   Verify();
 }
 
+// A file that was begun with direct I/O goes on in one without, or of other pages.
+TEST_F(TieredFaultTest, SpillIntoATierWithOtherDirectIo) {
+  Options options = DbOptions();
+  options.disable_auto_compactions = true;
+  options.use_direct_reads = true;
+  options.use_direct_io_for_flush_and_compaction = true;
+  options.writable_file_max_buffer_size = 4096;
+  options.write_buffer_size = 8 << 20;
+  std::string* const kLimits[] = {&hooks_->only_buffered, &hooks_->large_pages};
+  for (std::string* const limit : kLimits) {
+    NewFs(Tiers("budget=20K", "budget=1M"), "0..=fast");
+    *limit = TierPath("slow");
+    Open(options);
+    Fill(3000);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    EXPECT_GT(Census()["L0 slow"], 0);
+    EXPECT_GT(StatsOf("fast").spills, 0u);
+    EXPECT_EQ(StatsOf("slow").errors, 0u);
+    Verify();
+    limit->clear();
+  }
+}
+
 // The next tier takes what one that fails does not.
 TEST_F(TieredFaultTest, ATierThatFails) {
   NewFs(Tiers(), "0..=fast");

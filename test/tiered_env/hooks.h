@@ -28,6 +28,8 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   std::function<IOStatus(const std::string& path)> before_delete;
   // The directory in which there is no direct I/O.
   std::string only_buffered;
+  // The directory in which direct I/O is of twice as large pages.
+  std::string large_pages;
 
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* dbg) override {
@@ -44,7 +46,11 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
                            IODebugContext* dbg) override {
     IOStatus s = before_create ? before_create(path) : IOStatus::OK();
     s = s.ok() && options.use_direct_writes ? AskForDirect(path) : s;
-    return s.ok() ? target_->NewWritableFile(path, options, result, dbg) : s;
+    s = s.ok() ? target_->NewWritableFile(path, options, result, dbg) : s;
+    if (s.ok() && options.use_direct_writes && IsIn(large_pages, path)) {
+      result->reset(new LargePages(std::move(*result)));
+    }
+    return s;
   }
   IOStatus NewRandomAccessFile(const std::string& path,
                                const ROCKSDB_NAMESPACE::FileOptions& options,
@@ -65,11 +71,28 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   }
 
  private:
-  IOStatus AskForDirect(const std::string& path) const {
-    return !only_buffered.empty() && path.compare(0, only_buffered.size(), only_buffered) == 0
-               ? IOStatus::IOError(path, "Invalid argument")
-               : IOStatus::OK();
+  static bool IsIn(const std::string& directory, const std::string& path) {
+    return !directory.empty() && path.compare(0, directory.size(), directory) == 0;
   }
+  IOStatus AskForDirect(const std::string& path) const {
+    return IsIn(only_buffered, path) ? IOStatus::IOError(path, "Invalid argument") : IOStatus::OK();
+  }
+
+  class LargePages : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
+   public:
+    using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+    using FSWritableFileOwnerWrapper::PositionedAppend;
+    size_t GetRequiredBufferAlignment() const override {
+      return 2 * FSWritableFileOwnerWrapper::GetRequiredBufferAlignment();
+    }
+    IOStatus PositionedAppend(const ROCKSDB_NAMESPACE::Slice& data, uint64_t offset,
+                              const IOOptions& options, IODebugContext* dbg) override {
+      const size_t page = GetRequiredBufferAlignment();
+      return offset % page == 0 && data.size() % page == 0
+                 ? FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, dbg)
+                 : IOStatus::IOError("Invalid argument");
+    }
+  };
 
   class Directory : public ROCKSDB_NAMESPACE::FSDirectoryWrapper {
    public:

@@ -239,6 +239,15 @@ TEST_F(PmemTest, AgreesWithAString) {
       case 4:
         ASSERT_OK(file->Allocate(expected.size(), random() % 300000, IOOptions(), nullptr));
         break;
+      case 5: {
+        // Over what is there, and beyond it.
+        const size_t offset = random() % (expected.size() + 1);
+        const std::string data = BytesAt(random(), random() % 20000);
+        ASSERT_OK(file->PositionedAppend(data, offset, IOOptions(), nullptr));
+        expected.replace(offset, data.size(), data);
+        EXPECT_FALSE(file->PositionedAppend("x", expected.size() + 1, IOOptions(), nullptr).ok());
+        break;
+      }
       default: {
         const size_t most = size_t{1} << (random() % 18);
         const std::string data = BytesAt(random(), random() % most);

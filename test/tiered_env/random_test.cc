@@ -74,6 +74,7 @@ class TieredRandomTest : public TieredTest {
     options.max_open_files = Coin() ? -1 : 20;
     options.use_direct_reads = Some(4) == 0;
     options.use_direct_io_for_flush_and_compaction = Some(4) == 0;
+    options.writable_file_max_buffer_size = Coin() ? 4096 : 1 << 20;
     options.allow_mmap_reads = !options.use_direct_reads &&
                                !options.use_direct_io_for_flush_and_compaction && Some(4) == 0;
     options.enable_blob_files = Coin();
