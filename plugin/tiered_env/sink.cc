@@ -398,6 +398,13 @@ size_t TieredWriter::GetRequiredBufferAlignment() const {
   return Start().ok() ? alignment_ : kDefaultPageSize;
 }
 
+void TieredWriter::SetPreallocationBlockSize(size_t size) {
+  FSWritableFile::SetPreallocationBlockSize(size);
+  if (file_ != nullptr) {
+    file_->SetPreallocationBlockSize(size);
+  }
+}
+
 void TieredWriter::SetIOPriority(Env::IOPriority priority) {
   FSWritableFile::SetIOPriority(priority);
   if (file_ != nullptr) {

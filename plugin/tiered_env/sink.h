@@ -50,6 +50,7 @@ class TieredWriter : public FSWritableFile {
   bool IsSyncThreadSafe() const override;
   bool use_direct_io() const override;
   size_t GetRequiredBufferAlignment() const override;
+  void SetPreallocationBlockSize(size_t size) override;
   void SetIOPriority(Env::IOPriority priority) override;
   void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) override;
   void PrepareWrite(size_t offset, size_t length, const IOOptions& options,

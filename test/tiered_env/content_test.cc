@@ -2,9 +2,13 @@
 //
 // Logs, MANIFESTs, OPTIONS and blob files in tiers.
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "plugin/tiered_env/name.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/transaction_log.h"
 #include "test/tiered_env/support.h"
@@ -67,6 +71,33 @@ TEST_F(TieredContentTest, FilesAreThereFromTheBeginning) {
     ASSERT_OK(file->Close(IOOptions(), nullptr));
     file.reset();
     EXPECT_OK(fs_->DeleteFile(db_name_ + base, IOOptions(), nullptr));
+  }
+}
+
+// RocksDB says how much room it will want when it has the file.
+TEST_F(TieredContentTest, RoomIsAllocatedAsWithoutTiers) {
+  NewFs(Tiers(), "wal=fast;meta=slow");
+  Open();
+  const auto blocks = [](FileSystem* fs, const std::string& path) {
+    std::unique_ptr<FSWritableFile> file;
+    EXPECT_OK(fs->NewWritableFile(path, FileOptions(), &file, nullptr));
+    file->SetPreallocationBlockSize(1 << 20);
+    file->PrepareWrite(0, 100, IOOptions(), nullptr);
+    EXPECT_OK(file->Append(std::string(100, 'x'), IOOptions(), nullptr));
+    uint64_t result = 0;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(DirectoryOf(path) + "/..")) {
+      struct stat is;
+      const std::string name = entry.path().filename().string();
+      if (name.rfind(BaseOf(path), 0) == 0 && stat(entry.path().c_str(), &is) == 0) {
+        result = std::max(result, static_cast<uint64_t>(is.st_blocks));
+      }
+    }
+    return result;
+  };
+  const uint64_t without = blocks(FileSystem::Default().get(), folder_ + "/db/000800.log");
+  for (const char* base : {"/000900.log", "/MANIFEST-000901", "/000902.blob"}) {
+    EXPECT_EQ(blocks(fs_.get(), db_name_ + base), without) << base;
   }
 }
 
