@@ -458,6 +458,9 @@ IOStatus TieredFileSystem::RetireLog(Keeper* keeper, const std::string& from, co
 
 IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string& to,
                                       const IOOptions& options, IODebugContext* dbg) {
+  if (Normalized(from) == Normalized(to)) {  // nothing is replaced
+    return target_->RenameFile(from, to, options, dbg);
+  }
   uint64_t number;
   const Content content = ContentOf(from, &number);
   std::shared_ptr<Database> database;

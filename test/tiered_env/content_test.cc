@@ -101,6 +101,23 @@ TEST_F(TieredContentTest, RoomIsAllocatedAsWithoutTiers) {
   }
 }
 
+TEST_F(TieredContentTest, AFileThatIsRenamedToItself) {
+  NewFs(Tiers(), "0..=fast;wal=slow");
+  Open();
+  Fill(1000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  for (const std::string& base : FilesOf("")) {
+    const std::string path = db_name_ + "/" + base;
+    if (std::filesystem::is_regular_file(path)) {
+      EXPECT_OK(fs_->RenameFile(path, db_name_ + "//" + base, IOOptions(), nullptr));
+    }
+  }
+  ExpectQuiet();
+  Open();
+  ExpectAll(".sst", "fast");
+  Verify();
+}
+
 TEST_F(TieredContentTest, RecycledLogs) {
   NewFs(Tiers(), "wal=fast");
   Options options = DbOptions();
