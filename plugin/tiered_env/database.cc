@@ -67,6 +67,13 @@ void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
   }
   file.tier = tier;
   file.size = size;
+  file.note = ++notes_;
+}
+
+bool Database::IsStill(const Misplaced& file) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(file.base);
+  return file.note == 0 || (it != files_.end() && it->second.note == file.note);
 }
 
 void Database::Remove(const std::string& base) {
@@ -149,7 +156,8 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
       }
       ContentOf(base, &plan.number);
       planned.push_back(plan);
-      found.push_back({base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted)});
+      found.push_back(
+          {base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted), file.note});
       uint64_t& reserved = room[static_cast<size_t>(plan.tier)].reserved;
       reserved -= std::min(reserved, file.size);
     }

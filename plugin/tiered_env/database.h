@@ -54,7 +54,10 @@ class Database : public std::enable_shared_from_this<Database> {
     Tier* from = nullptr;
     Tier* to = nullptr;      // where it shall be
     Tier* wanted = nullptr;  // where it belongs
+    uint64_t note = 0;       // of the file that is meant; 0: of whatever has the name
   };
+  // Whether it is still that file, and not another one that was written under its name.
+  bool IsStill(const Misplaced& file) const;
   // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out. `leaving`: a tier
   // where no file shall be.
   std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
@@ -80,6 +83,7 @@ class Database : public std::enable_shared_from_this<Database> {
   struct File {
     Tier* tier = nullptr;
     uint64_t size = 0;
+    uint64_t note = 0;
   };
 
   uint64_t KnownSize(const std::string& base) const;  // requires mutex_
@@ -95,6 +99,7 @@ class Database : public std::enable_shared_from_this<Database> {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::map<std::string, File> files_;  // by name
+  uint64_t notes_ = 0;                 // how often a file was noted
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, uint64_t> blobs_;  // sizes
   std::map<uint32_t, Shape> shapes_;

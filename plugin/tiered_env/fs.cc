@@ -169,20 +169,35 @@ void TieredFileSystem::SwitchReader(TieredReader* reader) {
   }
 }
 
+IOStatus TieredFileSystem::Vacate(const std::string& path, Database* database,
+                                  const IOOptions& options, IODebugContext* dbg) {
+  if (!target_->FileExists(path, options, dbg).ok()) {
+    return IOStatus::OK();
+  }
+  {
+    std::lock_guard<std::mutex> lock(names_mutex_);
+    Place old;
+    IOStatus s = Resolve(path, &old);
+    if (s.ok() && !old.stub && database != nullptr) {
+      database->Remove(BaseOf(path));
+    }
+    if (!s.IsCorruption() && !(s.ok() && old.stub)) {
+      return s;
+    }
+  }
+  return DeleteFile(path, options, dbg);
+}
+
 IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
   uint64_t number;
   const Content content = ContentOf(path, &number);
-  Place old;
-  IOStatus s = Resolve(path, &old);
-  if (s.IsCorruption() || (s.ok() && old.stub)) {
-    s = DeleteFile(path, options.io_options, dbg);
-  }
+  std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  IOStatus s = Vacate(path, database.get(), options.io_options, dbg);
   if (!s.ok()) {
     return s;
   }
-  std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
   if (database != nullptr && database->keeper() != nullptr && content == Content::kTable) {
     database->keeper()->DropTable(BaseOf(path));  // of a file of this name whose stub was lost
   }

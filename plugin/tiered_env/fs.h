@@ -155,6 +155,9 @@ class TieredFileSystem : public FileSystemWrapper {
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
   IOStatus SyncStub(const std::string& path);
+  // Makes way for a new file: what the name stood for is not moved any more, and not in a tier.
+  IOStatus Vacate(const std::string& path, Database* database, const IOOptions& options,
+                  IODebugContext* dbg);
   void NoteNew(const std::string& path, Tier* tier);
   // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
   IOStatus LinkPlace(const Place& from, const std::string& to);

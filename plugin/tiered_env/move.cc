@@ -254,7 +254,8 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   }
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(names_mutex_);
-    s = Swap(path, from, to, swapped);
+    s = database->IsStill(file) ? Swap(path, from, to, swapped)
+                                : IOStatus::Aborted(path, "was written anew");
     if (*swapped) {
       database->Add(file.base, file.to, file.size);
     }

@@ -298,6 +298,48 @@ TEST_F(TieredFaultTest, PreparingAgainChangesNothing) {
   EXPECT_TRUE(env_->PrepareOptions(ConfigOptions()).IsInvalidArgument());
 }
 
+// RocksDB does not do that; but what was written last is what is there.
+TEST_F(TieredFaultTest, AFileThatIsWrittenAnewWhileItIsMoved) {
+  NewFs(Tiers(), "");
+  Open();
+  Fill(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  ASSERT_EQ(FilesOf(".sst").size(), 1u);
+  const std::string base = FilesOf(".sst")[0];
+  const std::string path = db_name_ + "/" + base;
+  Close();
+  const size_t size = std::filesystem::file_size(path);
+  for (const std::string& contents : {std::string(size, 'x'), std::string("short")}) {
+    std::filesystem::copy_file(path, folder_ + "/kept");
+    NewFs(Tiers(), "0..=slow");
+    bool written = false;
+    SyncPoint::GetInstance()->SetCallBack("TieredFileSystem::MoveFile:AfterCopy", [&](void*) {
+      if (!written) {
+        written = true;
+        EXPECT_OK(WriteStringToFile(env_.get(), contents, path));
+      }
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    FileLock* lock = nullptr;
+    ASSERT_OK(env_->LockFile(db_name_ + "/LOCK", &lock));
+    while (!written) {
+      ASSERT_OK(WaitForMoves(fs_.get()));
+    }
+    ASSERT_OK(env_->UnlockFile(lock));
+    SyncPoint::GetInstance()->DisableProcessing();
+    std::string read;
+    EXPECT_OK(ReadFileToString(env_.get(), path, &read));
+    EXPECT_EQ(read.size(), contents.size());
+    EXPECT_TRUE(read == contents);
+    EXPECT_EQ(FilesIn("slow"), TierOf(base) == "slow" ? 1u : 0u);
+    ASSERT_OK(env_->DeleteFile(path));
+    std::filesystem::rename(folder_ + "/kept", path);
+  }
+  Reopen(Tiers(), "0..=slow");
+  ExpectQuiet();
+  Verify();
+}
+
 // One failure at home must not forbid it for long: there is nothing after it.
 TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
   NewFs(Tiers(), "");
