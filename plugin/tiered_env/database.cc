@@ -208,7 +208,7 @@ std::vector<Database::Misplaced> Database::FindVolatile(const Policy& policy) co
   for (const auto& [base, file] : files_) {
     if (file.tier->is_volatile()) {
       Tier* const to = policy.tier(DurableTier(policy, file.tier->index()));
-      result.push_back({base, file.size, 0, file.tier, to, to});
+      result.push_back({base, file.size, 0, file.tier, to, to, file.note});
     }
   }
   return result;
