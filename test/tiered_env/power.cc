@@ -92,13 +92,14 @@ class PowerFs::Directory : public FSDirectoryWrapper {
  private:
   template <typename DoSync>
   IOStatus SyncAll(const DoSync& sync) {
-    size_t before;
+    uint64_t end;
     {
       std::lock_guard<std::mutex> lock(power_->mutex_);
       if (!power_->Change1()) {
         return Off();
       }
-      before = power_->unsynced_[path_].size();
+      const Journal& journal = power_->unsynced_[path_];
+      end = journal.durable + journal.changes.size();
     }
     usleep(100);  // others may come to believe that it has ended
     IOStatus s = sync();
@@ -106,9 +107,10 @@ class PowerFs::Directory : public FSDirectoryWrapper {
     if (power_->left_ == 0) {
       return Off();
     }
-    std::vector<Change>& changes = power_->unsynced_[path_];
-    changes.erase(changes.begin(),
-                  changes.begin() + static_cast<int>(std::min(before, changes.size())));
+    Journal& journal = power_->unsynced_[path_];
+    for (; journal.durable < end; journal.durable++) {  // another sync may have done some of it
+      journal.changes.pop_front();
+    }
     return s;
   }
 
@@ -160,8 +162,7 @@ PowerFs::NodePointer PowerFs::NodeOf(const std::string& path) {
 }
 
 void PowerFs::Note(Change change) {
-  std::vector<Change>& changes = unsynced_[DirectoryOf(change[0].first)];
-  changes.push_back(std::move(change));
+  unsynced_[DirectoryOf(change[0].first)].changes.push_back(std::move(change));
 }
 
 IOStatus PowerFs::Wrap(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
@@ -280,7 +281,8 @@ IOStatus PowerFs::LinkFile(const std::string& raw_from, const std::string& raw_t
 void PowerFs::Fail(std::mt19937_64* random, bool least) {
   std::lock_guard<std::mutex> lock(mutex_);
   // The last changes of each directory are undone, in the order of a journal.
-  for (auto& [directory, changes] : unsynced_) {
+  for (auto& [directory, journal] : unsynced_) {
+    std::deque<Change>& changes = journal.changes;
     size_t undone = least ? changes.size() : (*random)() % (changes.size() + 1);
     for (; undone > 0; undone--) {
       for (const auto& [path, node] : changes.back()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -65,6 +66,10 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   using NodePointer = std::shared_ptr<Node>;
   // What names stood for before they were changed; null: nothing.
   using Change = std::vector<std::pair<std::string, NodePointer>>;
+  struct Journal {
+    std::deque<Change> changes;
+    uint64_t durable = 0;  // how many there were before them
+  };
   class File;
   class Directory;
 
@@ -81,8 +86,8 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // All below: guarded by mutex_.
   uint64_t left_ = UINT64_MAX;
   uint64_t anchors_ = 0;
-  std::map<std::string, NodePointer> nodes_;             // by path
-  std::map<std::string, std::vector<Change>> unsynced_;  // by directory
+  std::map<std::string, NodePointer> nodes_;  // by path
+  std::map<std::string, Journal> unsynced_;   // by directory
 };
 
 }  // namespace rocktier
