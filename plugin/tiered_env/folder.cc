@@ -196,7 +196,6 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
     place->tier = tier;
     place->path = PathIn(*tier, folder->name + "/" + base + "." + NewSuffix());
     place->stub = true;
-    folder->dirty.insert(tier->index());
   }
   return s;
 }

@@ -34,9 +34,10 @@ class Folders {
 
   // The name of a directory's folders. NotFound: it has none.
   IOStatus Find(const std::string& directory, std::string* folder);
-  // A path for a new file in a tier; makes what is missing. Durable with Sync().
+  // A path for a new file in a tier; makes what is missing.
   IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
-  // A name was made or removed in a directory's folder.
+  // A name was made or removed in a directory's folder. Not before it was: a Sync() of another thread would
+  // come too early for it.
   void Touch(const std::string& directory, const Tier& tier);
   // Makes durable what was made in a directory's folders.
   IOStatus Sync(const std::string& directory);

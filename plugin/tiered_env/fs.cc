@@ -331,8 +331,8 @@ IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& director
 }
 
 IOStatus TieredFileSystem::DeletePlace(const std::string& path, const Place& place) {
-  folders_->Touch(DirectoryOf(path), *place.tier);
   IOStatus s = place.fs()->DeleteFile(place.path, IOOptions(), nullptr);
+  folders_->Touch(DirectoryOf(path), *place.tier);
   return IsMissing(s) ? IOStatus::OK() : s;
 }
 
@@ -576,6 +576,9 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   IOStatus s = folders_->NewPath(DirectoryOf(to), BaseOf(to), from.tier, &place);
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    folders_->Touch(DirectoryOf(to), *place.tier);
   }
   TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {

@@ -249,7 +249,8 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
     }
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterCopy");
-  if (s.ok()) {
+  if (s.ok() && to.stub) {
+    folders_->Touch(database->directory(), *to.tier);
     s = folders_->Sync(database->directory());
   }
   if (s.ok()) {

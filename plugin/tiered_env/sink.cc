@@ -133,6 +133,9 @@ IOStatus TieredWriter::Create(const Place& place, std::unique_ptr<FSWritableFile
 IOStatus TieredWriter::Open(const Place& place) const {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = Create(place, &file);
+  if (s.ok() && place.stub) {
+    fs_->folders()->Touch(DirectoryOf(path_), *place.tier);
+  }
   // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
   if (s.ok() && place.stub && !counts()) {
     s = fs_->folders()->Sync(DirectoryOf(path_));

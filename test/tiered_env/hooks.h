@@ -23,6 +23,7 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   const char* Name() const override { return kClassName(); }
 
   std::function<IOStatus(const std::string& from, const std::string& to)> before_rename;
+  std::function<IOStatus(const std::string& from, const std::string& to)> before_link;
   std::function<IOStatus(const std::string& directory)> before_sync_directory;
   std::function<IOStatus(const std::string& path)> before_create;
   std::function<IOStatus(const std::string& path)> before_delete;
@@ -35,6 +36,11 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
                       IODebugContext* dbg) override {
     IOStatus s = before_rename ? before_rename(from, to) : IOStatus::OK();
     return s.ok() ? target_->RenameFile(from, to, options, dbg) : s;
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    IOStatus s = before_link ? before_link(from, to) : IOStatus::OK();
+    return s.ok() ? target_->LinkFile(from, to, options, dbg) : s;
   }
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override {
