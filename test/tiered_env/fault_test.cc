@@ -9,6 +9,7 @@
 
 #include "plugin/tiered_env/format.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/version.h"
 #include "test/tiered_env/hooks.h"
 #include "test/tiered_env/support.h"
 #include "test_util/sync_point.h"
