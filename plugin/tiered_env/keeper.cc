@@ -79,7 +79,7 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   recovery.Restore(&logs_);
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
        ++it) {
-    s = AddTable(it->first, it->second);
+    s = AddTable(it->first, it->second, /*anyway=*/true);
   }
   if (s.ok()) {
     s = Barrier();
@@ -117,7 +117,7 @@ IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   return s.ok() ? ledger_.AddDirectory(directory) : s;
 }
 
-IOStatus Keeper::AddTable(const std::string& base, const Place& place) {
+IOStatus Keeper::AddTable(const std::string& base, const Place& place, bool anyway) {
   DropTable(base);
   logs_.Index(&ledger_, fs_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
@@ -134,7 +134,19 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place) {
     std::lock_guard<std::mutex> lock(mutex_);
     unsynced_.insert(source.used().begin(), source.used().end());
   }
-  s = ledger_.AddRecipe(base, recipe);
+  s = recipe.size() < summary.size / 2 || anyway
+          ? ledger_.AddRecipe(base, recipe)
+          : IOStatus::NotSupported(base, "has too little that is in write-ahead logs");
+  if (s.IsNotSupported() && !warned_.exchange(true)) {
+    ROCKS_LOG_WARN(
+        fs_->InfoLog(database_->directory()),
+        "tiered_env: %s goes to a durable tier, as others will, for %llu of its %llu entries are "
+        "in write-ahead logs as they are in it, and %llu of its blocks are compressed. See "
+        "\"Memory\" in the README: compression_per_level, the listener, the last level",
+        base.c_str(), static_cast<unsigned long long>(summary.references),
+        static_cast<unsigned long long>(summary.entries),
+        static_cast<unsigned long long>(summary.compressed_blocks));
+  }
   if (!s.ok()) {
     logs_.Release(recipe);
     return s;
@@ -152,13 +164,6 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place) {
       base.c_str(), static_cast<unsigned long long>(summary.size), recipe.size(),
       static_cast<unsigned long long>(summary.references),
       static_cast<unsigned long long>(summary.entries));
-  if (summary.compressed_blocks > 0 && !warned_.exchange(true)) {
-    ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
-        "tiered_env: %s is compressed: recipes have its blocks as they are, and nothing is "
-        "saved. Set compression_per_level to kNoCompression for the levels in volatile tiers",
-        base.c_str());
-  }
   return s;
 }
 

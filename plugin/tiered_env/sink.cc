@@ -117,7 +117,7 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
 // Files without direct I/O also take what was laid out for it.
 IOStatus TieredWriter::Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const {
   FileOptions options = options_;
-  options.use_direct_writes = alignment_ == 0 ? options_.use_direct_writes : direct_;
+  options.use_direct_writes = alignment_ == 0 ? options_.use_direct_writes : direct_ && !complete_;
   IOStatus s = place.fs()->NewWritableFile(place.path, options, file, nullptr);
   const bool has_none = !s.ok() && !s.IsNoSpace() && place.stub;
   const bool wants_larger_pages =
@@ -301,14 +301,14 @@ IOStatus TieredWriter::Truncate(uint64_t size, const IOOptions& options, IODebug
 IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
   IOStatus s = Start();
   closed_ = true;
+  if (s.ok() && file_ != nullptr) {
+    s = KeepTable();
+  }
   if (file_ == nullptr) {
     return s;
   }
   IOStatus closed = file_->Close(options, dbg);
   file_.reset();
-  if (closed.ok() && s.ok()) {
-    closed = KeepTable();
-  }
   stub_.reset();
   if (!counts()) {
     return s.ok() ? closed : s;
@@ -339,7 +339,14 @@ IOStatus TieredWriter::KeepTable() {
   if (!is_volatile() || kept_ == size_) {
     return IOStatus::OK();
   }
-  IOStatus s = database_->keeper()->AddTable(BaseOf(path_), place_);
+  IOStatus s = file_->Flush(IOOptions(), nullptr);
+  if (s.ok()) {
+    s = database_->keeper()->AddTable(BaseOf(path_), place_);
+  }
+  if (s.IsNotSupported()) {
+    complete_ = true;
+    return Spill();
+  }
   if (s.ok()) {
     kept_ = size_;
   }
@@ -350,9 +357,11 @@ IOStatus TieredWriter::KeepTable() {
 template <typename SyncFile>
 IOStatus TieredWriter::SyncAll(const SyncFile& sync) {
   IOStatus s = Start();
+  if (s.ok()) {
+    s = KeepTable();
+  }
   if (s.ok() && is_volatile()) {
-    s = file_->Flush(IOOptions(), nullptr);
-    return s.ok() ? KeepTable() : s;
+    return s;
   }
   if (s.ok()) {
     s = sync();

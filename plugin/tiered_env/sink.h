@@ -100,6 +100,7 @@ class TieredWriter : public FSWritableFile {
   // Of the first file: whoever writes lays out its buffers by them, whatever tier it is in later.
   mutable bool direct_ = false;
   mutable size_t alignment_ = 0;  // 0: there was no file yet
+  bool complete_ = false;         // nothing more comes, and its end may be anywhere
   mutable std::vector<bool> tried_;
   mutable int level_ = -1;  // -1: not known
 

@@ -93,6 +93,11 @@ class TieredPowerTest : public TieredTest {
     for (const std::string& base : FilesOf("")) {
       in_tiers += TierOf(base) != "home" ? 1 : 0;
     }
+    if (std::filesystem::exists(db_name_ + "/archive")) {
+      for (const auto& entry : std::filesystem::directory_iterator(db_name_ + "/archive")) {
+        in_tiers += TierOf("archive/" + entry.path().filename().string()) != "home" ? 1 : 0;
+      }
+    }
     EXPECT_EQ(FilesIn("fast") + FilesIn("slow") + FilesIn("memory"), in_tiers);
   }
 
