@@ -268,11 +268,13 @@ void Keeper::Report() const {
 
 void Keeper::Trim() {
   bool trimming = false;
+  uint64_t small = kSmall;
+  TEST_SYNC_POINT_CALLBACK("Keeper::Trim:Small", &small);
   while (!stop_.load(std::memory_order_relaxed)) {
     const Logs::Sizes sizes = logs_.GetSizes();
     const double amplification = Amplification(sizes);
     trimming =
-        sizes.retained_bytes > kSmall && amplification > (trimming ? options_.low : options_.high);
+        sizes.retained_bytes > small && amplification > (trimming ? options_.low : options_.high);
     const bool compress = options_.compression != kNoCompression;
     Logs::Trimmed trimmed;
     // What is nearly all live is not worth it: nothing would be left out.

@@ -6,7 +6,6 @@
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -31,6 +30,8 @@
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/crash/tiered_env/memory.h"
+#include "test/crash/tiered_env/shared.h"
 #include "test/support/open_db.h"
 #include "test_util/sync_point.h"
 
@@ -44,26 +45,6 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 namespace {
 
 constexpr uint64_t kKeys = 4000;
-
-// In a file that parent and child map.
-struct Shared {
-  std::atomic<uint64_t> issued{0};        // writes [0, issued) may have happened
-  std::atomic<uint64_t> acknowledged{0};  // writes [0, acknowledged) were acknowledged
-  std::atomic<uint64_t> failed{0};
-};
-
-Shared* MapShared(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
-    abort();
-  }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) {
-    abort();
-  }
-  return static_cast<Shared*>(memory);
-}
 
 // The n-th write replaces what an earlier one wrote.
 std::string KeyOf(uint64_t n) { return "key" + std::to_string(100000 + n * 7919 % kKeys); }
@@ -363,6 +344,9 @@ INSTANTIATE_TEST_CASE_P(Points, KillTest, ::testing::Range(0, static_cast<int>(s
 int main(int argc, char** argv) {
   if (argc == 6 && std::string(argv[1]) == "--child") {
     return rocktier::ChildMain(argv[2], strtoull(argv[3], nullptr, 10), argv[4], atoi(argv[5]));
+  }
+  if (rocktier::IsMemoryChild(argc, argv)) {
+    return rocktier::MemoryChildMain(argv);
   }
   ROCKSDB_NAMESPACE::port::InstallStackTraceHandler();
   ::testing::InitGoogleTest(&argc, argv);

@@ -1,0 +1,277 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Tiers in memory: a child writes, trims and moves, and is killed at a random moment, at a certain point, or while
+// it rebuilds what was lost. What the tier had is then lost, damaged, or older. Every acknowledged batch must be
+// there, whole, and nothing else; again and again in the same database.
+//
+// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_SECONDS for how long each goes on.
+
+#include "test/crash/tiered_env/memory.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "test/crash/tiered_env/damage.h"
+#include "test/crash/tiered_env/model.h"
+#include "test/crash/tiered_env/shared.h"
+
+extern char** environ;
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr uint64_t kLeastChildren = 12;
+constexpr uint64_t kMostPatience = 20000;  // milliseconds, for a child that shall get somewhere
+
+const char* const kPoints[] = {
+    "Recovery::Rebuild:BeforeWrite",
+    "Recovery::Rebuild:AfterWrite",
+    "Recovery::Rebuild:AfterWrite",
+    "Logs::Trim:BeforeSwap",
+    "Logs::Trim:BeforeDelete",
+    "Keeper::Barrier:LogsAreSynced",
+    "TieredFileSystem::MoveFile:BeforeDelete",
+    "TieredFileSystem::Swap:AfterRename",
+    "TieredFileSystem::DeleteFile:StubIsGone",
+    "TieredWriter::Open:BeforeStub",
+    "TieredWriter::Spill:BeforeDelete",
+};
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* const text = getenv(name);
+  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+class MemoryKillTest : public ::testing::TestWithParam<int> {
+ protected:
+  MemoryKillTest() {
+    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
+    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
+    random_.seed(seed + static_cast<uint64_t>(GetParam()));
+    const char* base = getenv("TEST_TMPDIR");
+    folder_ =
+        std::string(base != nullptr ? base : "/tmp") + "/memory-kill-" + std::to_string(GetParam());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ + "/slow");
+    shared_ = MapShared(folder_ + "/shared");
+    TrimEarly();
+  }
+  ~MemoryKillTest() override {
+    munmap(shared_, sizeof(Shared));
+    if (!HasFailure()) {
+      std::filesystem::remove_all(folder_);
+    }
+  }
+
+  void Spawn(const std::string& point, pid_t* pid) {
+    const std::string setup = std::to_string(GetParam());
+    const std::string seed = std::to_string(random_());
+    const std::string hits = std::to_string(1 + random_() % 6);
+    printf("  child %llu, seed %s, %s, %s\n", static_cast<unsigned long long>(children_),
+           seed.c_str(), point.c_str(), hits.c_str());
+    const char* arguments[] = {"kill_test",  "--memory-child", folder_.c_str(), setup.c_str(),
+                               seed.c_str(), point.c_str(),    hits.c_str(),    nullptr};
+    ASSERT_EQ(posix_spawn(pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
+                          environ),
+              0);
+    children_++;
+  }
+
+  // Waits until it ends, has written so many batches, or the time is over.
+  bool Ended(pid_t pid, uint64_t batches, uint64_t milliseconds, int* status) const {
+    const uint64_t end = shared_->acknowledged + batches;
+    for (uint64_t waited = 0; waited < milliseconds && shared_->acknowledged < end; waited++) {
+      if (waitpid(pid, status, WNOHANG) == pid) {
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  void RunAndKill() {
+    pid_t pid = 0;
+    int status = 0;
+    std::string point;
+    uint64_t batches = UINT64_MAX / 2;
+    uint64_t milliseconds = kMostPatience;
+    switch (random_() % 4) {
+      case 0:  // as a rule before it is open
+        milliseconds = random_() % 200;
+        break;
+      case 1:
+        point = kPoints[random_() % std::size(kPoints)];
+        milliseconds = 1500;
+        break;
+      default:
+        batches = 1 + random_() % 5000;
+        break;
+    }
+    Spawn(point, &pid);
+    if (HasFailure()) {
+      return;
+    }
+    if (!Ended(pid, batches, milliseconds, &status)) {
+      kill(pid, SIGKILL);
+      ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    } else if (!point.empty()) {
+      at_point_++;
+    }
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
+    ASSERT_EQ(shared_->failed, 0u);
+  }
+
+  void Damage(const MemorySite& site) {
+    const std::string what = DamageTier(site.tier(), site.older(), &random_);
+    printf("  the tier: %s\n", what.c_str());
+  }
+
+  void CheckFamily(const MemorySite& site, size_t family) const {
+    const auto& expected = model_.family(family);
+    std::unique_ptr<Iterator> it(site.db()->NewIterator(ReadOptions(), site.families()[family]));
+    auto next = expected.begin();
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++next) {
+      ASSERT_TRUE(next != expected.end()) << it->key().ToString() << " should not be there";
+      ASSERT_EQ(it->key().ToString(), next->first);
+      ASSERT_TRUE(it->value() == next->second)
+          << next->first << ": " << it->value().ToString().substr(0, 100) << " instead of "
+          << next->second.substr(0, 100);
+    }
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_TRUE(next == expected.end()) << next->first << " is lost";
+    auto last = expected.rbegin();
+    for (it->SeekToLast(); it->Valid(); it->Prev(), ++last) {
+      ASSERT_TRUE(last != expected.rend() && it->key() == last->first) << it->key().ToString();
+    }
+    ASSERT_TRUE(last == expected.rend());
+    for (const auto& [key, value] : expected) {
+      std::string found;
+      const Status s = site.db()->Get(ReadOptions(), site.families()[family], key, &found);
+      ASSERT_TRUE(s.ok() && found == value) << key << ": " << s.ToString();
+    }
+  }
+
+  void CheckDb(const MemorySite& site) {
+    uint64_t count = 0;
+    Status s = site.Count(&count);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_GE(count, shared_->acknowledged);
+    ASSERT_LE(count, shared_->issued);
+    model_.AdvanceTo(count);
+    for (size_t i = 0; i < kFamilies && !HasFailure(); i++) {
+      CheckFamily(site, i);
+    }
+    s = site.db()->VerifyChecksum();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    s = site.db()->VerifyFileChecksums(ReadOptions());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    shared_->acknowledged = shared_->issued = count;
+  }
+
+  void CheckBudgets(const MemorySite& site) {
+    ASSERT_TRUE(WaitForMoves(site.fs()).ok());
+    TieredStats stats;
+    ASSERT_TRUE(GetTieredStats(site.fs(), &stats).ok());
+    for (const TieredTierStats& tier : stats.tiers) {
+      ASSERT_TRUE(tier.budget == 0 || tier.bytes <= tier.budget)
+          << tier.name << " has " << tier.bytes;
+    }
+    shared_->rebuilt += stats.in_memory.rebuilt_files;
+  }
+
+  // What is left is in order, with nobody at work.
+  void CheckClosed(const MemorySite& site) {
+    TieredCheck check;
+    std::shared_ptr<FileSystem> fs;
+    TieredOptions options;
+    options.tiers =
+        "memory={kind=memory;path=" + site.tier() + "};slow={path=" + folder_ + "/slow}";
+    ASSERT_TRUE(NewTieredFileSystem(options, nullptr, &fs).ok());
+    const Status s = CheckTiers(fs.get(), site.directory(), /*repair=*/false, &check);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (const TieredProblem& problem : check.problems) {
+      EXPECT_TRUE(problem.harmless) << problem.path << " " << problem.what;
+    }
+  }
+
+  void Check() {
+    MemorySite site(folder_, GetParam());
+    const Status s = site.Open(random_());
+    ASSERT_TRUE(s.ok()) << s.ToString() << "\n" << site.options();
+    SCOPED_TRACE(site.options());
+    CheckDb(site);
+    if (HasFailure()) {
+      return;
+    }
+    CheckBudgets(site);
+    site.Close();
+    CheckClosed(site);
+  }
+
+  std::mt19937_64 random_;
+  std::string folder_;
+  Shared* shared_;
+  Model model_;
+  uint64_t children_ = 0;
+  uint64_t at_point_ = 0;
+};
+
+TEST_P(MemoryKillTest, EveryAcknowledgedWriteIsThere) {
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::seconds(FromEnvironment("ROCKTIER_CRASH_SECONDS", 6));
+  const MemorySite site(folder_, GetParam());
+  while (!HasFailure() && (children_ < kLeastChildren || std::chrono::steady_clock::now() < end)) {
+    SCOPED_TRACE("after child " + std::to_string(children_));
+    RunAndKill();
+    if (HasFailure()) {
+      break;
+    }
+    Damage(site);
+    if (random_() % 2 == 0) {  // else the next child has to do with what is left
+      Check();
+      Damage(site);
+    }
+  }
+  if (!HasFailure()) {
+    std::filesystem::remove_all(site.tier());
+    Check();
+  }
+  printf(
+      "%llu kills, %llu at a point, %llu batches, %llu SSTs rebuilt, %llu logs trimmed, "
+      "%llu references\n",
+      static_cast<unsigned long long>(children_), static_cast<unsigned long long>(at_point_),
+      static_cast<unsigned long long>(shared_->acknowledged),
+      static_cast<unsigned long long>(shared_->rebuilt),
+      static_cast<unsigned long long>(shared_->trims),
+      static_cast<unsigned long long>(shared_->references));
+  EXPECT_GT(shared_->acknowledged, 0u);
+  EXPECT_GT(shared_->rebuilt, 0u);
+  if (GetParam() == 3) {
+    EXPECT_GT(shared_->trims, 0u);
+    EXPECT_GT(shared_->references, 0u);
+  }
+}
+
+std::string NameOf(const ::testing::TestParamInfo<int>& each) {
+  const char* const names[MemorySite::kSetups] = {"Leveled", "Universal", "WalDir", "AllInMemory"};
+  return names[each.param];
+}
+
+INSTANTIATE_TEST_CASE_P(Setups, MemoryKillTest, ::testing::Range(0, MemorySite::kSetups), NameOf);
+
+}  // namespace
+
+}  // namespace rocktier
