@@ -75,7 +75,8 @@ void Logs::Created(uint64_t number, const std::string& path, std::shared_ptr<Ope
   logs_.push_back(std::move(log));
 }
 
-void Logs::Found(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer) {
+void Logs::Found(uint64_t number, const std::string& found, std::shared_ptr<OpenLog> writer) {
+  const std::string path = Normalized(found);
   std::unique_lock<std::shared_mutex> lock(mutex_);
   if (FindByPath(path) == logs_.end()) {
     auto log = std::make_shared<Log>();
@@ -229,7 +230,7 @@ IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
 void Logs::Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path) {
   auto log = std::make_shared<Log>();
   log->number = log_number;
-  log->path = path;
+  log->path = Normalized(path);
   log->complete = true;
   log->retained = IsKept(BaseOf(path));
   log->compressed = EndsWith(path, kArchiveEnd);

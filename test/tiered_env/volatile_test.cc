@@ -59,6 +59,37 @@ TEST_F(VolatileTest, ComesBack) {
   }
 }
 
+// RocksDB calls them db//archive/000007.log when it deletes them.
+TEST_F(VolatileTest, ArchivedLogsAreKept) {
+  const auto open = [&](const std::string& more) {
+    NewFs(MemoryTiers(), "0..2=memory;3..=slow", more);
+    Options options = DbOptions();
+    options.WAL_ttl_seconds = 100000;
+    Open(options);
+  };
+  open("on_close=persist");
+  Fill(20000);
+  Close();
+  open("");
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Settle();
+  ASSERT_GT(Stats().references, 0u);
+  std::vector<std::string> names;
+  ASSERT_OK(env_->GetChildren(db_name_ + "/archive", &names));
+  ASSERT_FALSE(names.empty());
+  for (const std::string& name : names) {
+    ASSERT_OK(env_->DeleteFile(db_name_ + "//archive/" + name));
+  }
+  const std::filesystem::directory_iterator left(db_name_ + "/archive");
+  EXPECT_GT(std::distance(begin(left), end(left)), 0);  // under names of ours
+  Close();
+  LoseMemory();
+  open("");
+  ASSERT_FALSE(HasFailure());
+  Verify();
+}
+
 }  // namespace
 
 }  // namespace rocktier
