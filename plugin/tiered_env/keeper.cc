@@ -167,7 +167,9 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, bool anyw
   return s;
 }
 
+// RocksDB may delete an SST that has just been moved to a durable tier.
 void Keeper::DropTable(const std::string& base) {
+  std::lock_guard<std::mutex> lock(drop_mutex_);
   std::string recipe;
   IOStatus s = ledger_.ReadRecipe(base, &recipe);
   if (s.ok()) {

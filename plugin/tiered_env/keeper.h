@@ -101,6 +101,7 @@ class Keeper {
   Logs logs_;
 
   std::mutex barrier_mutex_;
+  std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   std::atomic<uint64_t> added_{0};   // SSTs
   std::atomic<uint64_t> synced_{0};  // of them
   std::atomic<bool> full_{false};
