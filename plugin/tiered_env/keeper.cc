@@ -44,6 +44,12 @@ bool Keeper::Exists(FileSystem* fs, const std::string& directory) {
   return std::any_of(names.begin(), names.end(), IsKept);
 }
 
+bool Keeper::HasRecipes(FileSystem* fs, const std::string& directory) {
+  Ledger ledger(fs, directory);
+  Ledger::Contents contents;
+  return !ledger.Load(&contents).ok() || !contents.recipes.empty() || !contents.segments.empty();
+}
+
 IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
   Ledger::Contents contents;
   Ledger(fs, directory).Load(&contents).PermitUncheckedError();  // damaged: is removed, too
@@ -110,8 +116,7 @@ IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   for (const std::string& name : names) {
     uint64_t number;
     if (ContentOf(name, &number) == Content::kWal) {
-      const std::string path = directory + "/" + name;
-      logs_.Found(number, path, std::make_shared<OpenLog>(fs_, path, /*written=*/true));
+      logs_.Found(number, directory + "/" + name, /*complete=*/false);
     }
   }
   return s.ok() ? ledger_.AddDirectory(directory) : s;

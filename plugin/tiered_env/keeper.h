@@ -50,6 +50,8 @@ class Keeper {
 
   // Whether a directory has such things. `fs` shows all that is in it, here and below.
   static bool Exists(FileSystem* fs, const std::string& directory);
+  // Whether these may be needed: false if the creation of the database was interrupted.
+  static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);
 

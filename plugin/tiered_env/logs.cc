@@ -82,8 +82,10 @@ void Logs::Found(uint64_t number, const std::string& found, std::shared_ptr<Open
     auto log = std::make_shared<Log>();
     log->number = number;
     log->path = path;
-    log->complete = writer == nullptr;
-    log->writer = std::move(writer);
+    log->complete = complete;
+    log->writer = std::make_shared<OpenLog>(fs_, path);
+    log->writer
+        ->Written();  // by a process that may have died before it was synced, or by who knows
     logs_.push_back(std::move(log));
   }
 }

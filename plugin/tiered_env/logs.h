@@ -34,8 +34,8 @@ class Logs {
 
   // RocksDB begins a log, so all others are complete.
   void Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer);
-  // There is a log that was begun before; nobody writes it any more, unless there is a `writer` whose last one it is.
-  void Found(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer = nullptr);
+  // There is a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
+  void Found(uint64_t number, const std::string& path, bool complete);
   // RocksDB wants a log to go. *kept: recipes need it, and it has a name of ours now. `stays`: under its old name it will be there too, for RocksDB
   // to do with it what it likes.
   IOStatus Keep(const std::string& path, bool stays, bool* kept);

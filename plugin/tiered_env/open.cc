@@ -263,7 +263,8 @@ IOStatus TieredFileSystem::Recover(Database* database) {
     return s;
   }
   s = database->Refresh();
-  if (!s.ok() && !(s.IsNotFound() && !has_recipes)) {
+  const bool is_new = s.IsNotFound() && !Keeper::HasRecipes(target_.get(), database->directory());
+  if (!s.ok() && !is_new) {
     return IOStatus::Corruption(
         database->directory(),
         "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +

@@ -13,13 +13,11 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A write-ahead log that is being written, to be synced by others than its writer, too. When its writer has closed it,
-// all of it is durable. Thread-safe.
+// A write-ahead log that is being written, or was, to be synced by others than its writer, too. When its writer has
+// closed it, all of it is durable. Thread-safe.
 class OpenLog {
  public:
-  // `written`: by somebody whose writes we do not see, who has ended when it is synced.
-  OpenLog(FileSystem* fs, std::string path, bool written = false)
-      : fs_(fs), path_(std::move(path)), dirty_(written), unseen_(written) {}
+  OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
 
   // `file` is the log from now on; null: no more.
   void Attach(FSWritableFile* file) {
@@ -43,7 +41,7 @@ class OpenLog {
   // The same, if there is anything to do.
   IOStatus Sync() {
     std::lock_guard<std::mutex> lock(mutex_);
-    if ((file_ == nullptr && !unseen_) || !dirty_.exchange(false, std::memory_order_acq_rel)) {
+    if (!dirty_.exchange(false, std::memory_order_acq_rel)) {
       return IOStatus::OK();
     }
     IOStatus s = file_ != nullptr && file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr)
@@ -66,8 +64,7 @@ class OpenLog {
 
   FileSystem* const fs_;
   const std::string path_;
-  std::atomic<bool> dirty_;
-  const bool unseen_;
+  std::atomic<bool> dirty_{false};
   std::mutex mutex_;
   FSWritableFile* file_ = nullptr;  // guarded by mutex_
 };

@@ -475,9 +475,10 @@ void Recovery::Restore(Logs* logs) {
       fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
+  // Of those in the archive nobody has made the names durable, and what recipes need of them is retained.
   for (const auto& [number, path] : logs_) {
-    if (used.count(path) == 0) {
-      logs->Found(number, path);
+    if (used.count(path) == 0 && BaseOf(DirectoryOf(path)) != BaseOf(ArchivalDirectory(""))) {
+      logs->Found(number, path, /*complete=*/true);
     }
   }
 }

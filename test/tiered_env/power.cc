@@ -278,6 +278,11 @@ IOStatus PowerFs::LinkFile(const std::string& raw_from, const std::string& raw_t
   return s;
 }
 
+void PowerFs::Restart() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  left_ = UINT64_MAX;
+}
+
 void PowerFs::Fail(std::mt19937_64* random, bool least) {
   std::lock_guard<std::mutex> lock(mutex_);
   // The last changes of each directory are undone, in the order of a journal.

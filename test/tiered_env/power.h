@@ -35,6 +35,8 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // From the n-th change on everything fails.
   void FailAfter(uint64_t changes);
   bool failed();
+  // The process alone has died: all is as it was, what is not synced is not so still. Nothing may be open.
+  void Restart();
   // Makes of the files what a failure leaves; at random, or as little as can be. Nothing may be open.
   void Fail(std::mt19937_64* random, bool least);
 

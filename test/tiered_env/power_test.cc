@@ -168,8 +168,17 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     ASSERT_TRUE(power_->failed());
     ASSERT_FALSE(HasFailure());
     NewFs(tiers(false), placement);
-    power_->Fail(&random_, random_() % 2 == 0);
+    const bool killed = random_() % 4 == 0;  // and the machine has not noticed
+    if (killed) {
+      power_->Restart();
+    } else {
+      power_->Fail(&random_, random_() % 2 == 0);
+    }
     LoseMemory();
+    if (killed && random_() % 2 == 0) {
+      continue;  // and power may fail while it is opened again
+    }
+    durable_ = killed ? written_ : durable_;
     if (!std::filesystem::exists(db_name_ + "/CURRENT")) {
       ASSERT_EQ(durable_, 0u);
       continue;
