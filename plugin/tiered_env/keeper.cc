@@ -85,7 +85,7 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   recovery.Restore(&logs_);
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
        ++it) {
-    s = AddTable(it->first, it->second, /*anyway=*/true);
+    s = AddTable(it->base, it->place, it->size, /*anyway=*/true);
   }
   if (s.ok()) {
     s = Barrier();
@@ -122,11 +122,14 @@ IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   return s.ok() ? ledger_.AddDirectory(directory) : s;
 }
 
-IOStatus Keeper::AddTable(const std::string& base, const Place& place, bool anyway) {
+IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t size, bool anyway) {
   DropTable(base);
   logs_.Index(&ledger_, fs_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
   IOStatus s = place.fs()->NewMemoryMappedFileBuffer(place.path, &sst);
+  if (s.ok() && sst->GetLen() < size) {
+    s = IOStatus::Corruption(place.path, "is shorter than what was written");
+  }
   if (!s.ok()) {
     return s;
   }
@@ -134,8 +137,7 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, bool anyw
   RecipeSummary summary;
   {
     Logs::Source source(&logs_);
-    MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), sst->GetLen()), &source, &recipe,
-               &summary);
+    MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), size), &source, &recipe, &summary);
     std::lock_guard<std::mutex> lock(mutex_);
     unsynced_.insert(source.used().begin(), source.used().end());
   }

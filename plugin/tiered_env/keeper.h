@@ -59,9 +59,11 @@ class Keeper {
   // was deleted. To be called first, once.
   IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
 
-  // An SST in a volatile tier is complete; what it can be rebuilt of is durable with the next Barrier(). NotSupported:
-  // its recipe would be half as large as itself, so it should be elsewhere; not with `anyway`.
-  IOStatus AddTable(const std::string& base, const Place& place, bool anyway = false);
+  // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others as long as it is
+  // written. What it can be rebuilt of is durable with the next Barrier(). NotSupported: its recipe would be half as large
+  // as itself, so it should be elsewhere; not with `anyway`.
+  IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
+                    bool anyway = false);
   // It is gone, or is durable by itself.
   void DropTable(const std::string& base);
   bool Has(const std::string& base) const { return ledger_.Has(base); }

@@ -75,7 +75,7 @@ void Logs::Created(uint64_t number, const std::string& path, std::shared_ptr<Ope
   logs_.push_back(std::move(log));
 }
 
-void Logs::Found(uint64_t number, const std::string& found, std::shared_ptr<OpenLog> writer) {
+void Logs::Found(uint64_t number, const std::string& found, bool complete) {
   const std::string path = Normalized(found);
   std::unique_lock<std::shared_mutex> lock(mutex_);
   if (FindByPath(path) == logs_.end()) {

@@ -381,7 +381,7 @@ IOStatus Recovery::TakeReferences() {
     if (complete) {
       keep_.recipes[table.base] = contents_.recipes[table.base];
     } else {
-      without_recipe_.emplace_back(table.base, table.place);
+      without_recipe_.push_back({table.base, table.place, table.size});
     }
   }
   for (const auto& [id, loaded] : segments_) {

@@ -38,9 +38,12 @@ class Recovery {
   // Gives the segments that are needed to `logs`.
   void Restore(Logs* logs);
   // SSTs that are there, and have no recipe that would rebuild them.
-  const std::vector<std::pair<std::string, Place>>& without_recipe() const {
-    return without_recipe_;
-  }
+  struct Present {
+    std::string base;
+    Place place;
+    uint64_t size = 0;  // bytes
+  };
+  const std::vector<Present>& without_recipe() const { return without_recipe_; }
   uint64_t rebuilt_files() const { return rebuilt_files_; }
   uint64_t rebuilt_bytes() const { return rebuilt_bytes_; }
 
@@ -92,7 +95,7 @@ class Recovery {
   std::map<uint64_t, Loaded> segments_;
   std::multimap<uint64_t, std::string> retained_;  // by id
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
-  std::vector<std::pair<std::string, Place>> without_recipe_;
+  std::vector<Present> without_recipe_;
   uint64_t lost_bytes_ = 0;
 
   std::chrono::steady_clock::time_point start_;

@@ -341,7 +341,7 @@ IOStatus TieredWriter::KeepTable() {
   }
   IOStatus s = file_->Flush(IOOptions(), nullptr);
   if (s.ok()) {
-    s = database_->keeper()->AddTable(BaseOf(path_), place_);
+    s = database_->keeper()->AddTable(BaseOf(path_), place_, size_);
   }
   if (s.IsNotSupported()) {
     complete_ = true;
