@@ -262,7 +262,13 @@ TEST_P(TieredBudgetTest, TwoDatabasesShareIt) {
   NewFs(Tiers("budget=400K"), "0..=fast");
   Open(BudgetOptions());
   std::unique_ptr<DB> other;
-  ASSERT_OK(OpenDb(BudgetOptions(), folder_ + "/other", &other));
+  Options options = BudgetOptions();
+  options.disable_auto_compactions = true;
+  ASSERT_OK(OpenDb(options, folder_ + "/other", &other));
+  // This file stays there, however the two share the rest.
+  EXPECT_OK(other->Put(WriteOptions(), "first", std::string(20000, 'v')));
+  ASSERT_OK(other->Flush(FlushOptions()));
+  EXPECT_GT(StatsOf("fast").bytes, 0u);
   std::atomic<bool> done{false};
   std::thread fill([&] {
     for (int i = 0; i < 10000; i++) {
