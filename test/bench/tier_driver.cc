@@ -33,10 +33,13 @@ DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs 
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(fs_uri, "", "FileSystem; empty: RocksDB's own");
 DEFINE_bool(listener, false, "with a TieredEnvListener");
+DEFINE_bool(direct, true, "with direct I/O of SSTs");
+DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(devices, "",
               "block devices whose reads and writes are counted: fast=loop1;slow=loop2");
 DEFINE_string(mix, "c", "one of YCSB's, a to f, or overwrite");
+DEFINE_bool(uniform, false, "all keys are alike, in each mix");
 DEFINE_uint64(records, 1000000, "that the database is filled with");
 DEFINE_uint64(value_size, 1024, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
@@ -169,7 +172,7 @@ class Keys {
   uint64_t KeyOf(uint64_t n) const { return keys_(n); }
   // A record to read or change.
   uint64_t Choose(const Mix& mix, uint64_t count, Random* random) const {
-    if (mix.uniform) return KeyOf(random->Uniform(FLAGS_records));
+    if (mix.uniform || FLAGS_uniform) return KeyOf(random->Uniform(FLAGS_records));
     const uint64_t rank = zipf_.Next(random);
     return KeyOf(mix.latest ? count - 1 - rank : popular_(rank));
   }
@@ -219,8 +222,9 @@ Options Bench::MakeOptions() const {
   options.max_bytes_for_level_base = 32 << 20;
   options.max_bytes_for_level_multiplier = 5;
   options.max_background_jobs = 3;
-  options.use_direct_reads = true;
-  options.use_direct_io_for_flush_and_compaction = true;
+  options.use_direct_reads = FLAGS_direct;
+  options.use_direct_io_for_flush_and_compaction = FLAGS_direct;
+  options.wal_dir = FLAGS_wal_dir;
   BlockBasedTableOptions table;
   table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
   table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
@@ -354,6 +358,7 @@ Status Bench::Run(const Mix& mix) {
   json_.Add("p50_us", percentile(50));
   json_.Add("p99_us", percentile(99));
   json_.Add("p999_us", percentile(99.9));
+  json_.Add("max_us", all.back());
   return s;
 }
 

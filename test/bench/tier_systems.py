@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import wal_systems
 
@@ -27,14 +28,14 @@ def missing():
 
 
 class Ground:
-    """Two file systems on loop devices with direct I/O, of which one is throttled."""
+    """File systems on loop devices with direct I/O, of which "slow" is throttled."""
 
-    def __init__(self, context, sizes):
+    def __init__(self, context, sizes, limits=None):
         self.points, self.devices, self._undo = {}, {}, []
         try:
             for name, size in sizes.items():
                 self._make(context.path(f"image-{name}"), name, size, context.path(f"on-{name}"))
-            self._throttle(self.devices["slow"])
+            self._throttle(self.devices["slow"], limits or SLOW)
         except BaseException:
             self.close()
             raise
@@ -49,19 +50,23 @@ class Ground:
         output("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
         os.makedirs(point)
         output("mount", device, point)
-        self._undo.append(lambda: output("umount", point))
+        self._undo.append(lambda: unmount(point))
         self.points[name], self.devices[name] = point, device
 
-    def _throttle(self, device):
+    def _throttle(self, device, limits):
         number = os.stat(device).st_rdev
-        for what, limit in SLOW.items():
+        for what, limit in limits.items():
             path = f"{BLKIO}{what}_device"
             set_limit(path, number, limit)
             self._undo.append(lambda path=path: set_limit(path, number, 0))
 
     def close(self):
+        """What cannot be undone does not keep the rest from being undone."""
         while self._undo:
-            self._undo.pop()()
+            try:
+                self._undo.pop()()
+            except (OSError, subprocess.CalledProcessError) as error:
+                print(f"left behind: {error}", file=sys.stderr)
 
     def counters(self):
         return ";".join(f"{name}={os.path.basename(device)}" for name, device in self.devices.items())
@@ -69,6 +74,12 @@ class Ground:
 
 def output(*argv):
     return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def unmount(point):
+    """Also one that is busy: it goes when nobody uses it."""
+    if subprocess.run(["umount", point], capture_output=True).returncode != 0:
+        output("umount", "--lazy", point)
 
 
 def set_limit(path, number, limit):
