@@ -112,6 +112,11 @@ IOStatus Database::Refresh() {
   return s;
 }
 
+IOStatus Database::SyncManifest() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  return manifest_.Sync();
+}
+
 bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const {
   uint64_t number;
   facts->content = ContentOf(base, &number);

@@ -45,6 +45,8 @@ class Database : public std::enable_shared_from_this<Database> {
 
   // Reads what is new in the MANIFEST.
   IOStatus Refresh();
+  // Makes durable what that has read.
+  IOStatus SyncManifest();
 
   // A file that is not where it belongs, or not where it shall be for want of room.
   struct Misplaced {

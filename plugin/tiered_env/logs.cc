@@ -225,6 +225,7 @@ IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
   IOStatus s;
   for (auto it = used.begin(); s.ok() && it != used.end(); ++it) {
     s = (*it)->writer->Sync();
+    s = s.ok() ? (*it)->writer->SyncName() : s;
   }
   return s;
 }

@@ -51,6 +51,18 @@ IOStatus Manifest::Open(const std::string& name) {
   return s;
 }
 
+IOStatus Manifest::Sync() {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs_->ReopenWritableFile(directory_ + "/" + name_, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(fs_, directory_) : s;
+}
+
 IOStatus Manifest::Refresh() {
   std::string name;
   IOStatus s = ReadCurrent(&name);

@@ -39,6 +39,8 @@ class Manifest {
 
   // Reads what was added. NotFound: there is no database yet.
   IOStatus Refresh();
+  // Makes durable what was read: a process that has died may have left it before it was synced.
+  IOStatus Sync();
 
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
   // Sizes in bytes of the blob files that were added and are not all garbage, by number.

@@ -270,6 +270,12 @@ IOStatus TieredFileSystem::Recover(Database* database) {
         "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +
             s.ToString());
   }
+  if (s.ok()) {  // what it does not name is forgotten, so it must not name that again
+    s = database->SyncManifest();
+    if (!s.ok()) {
+      return s;
+    }
+  }
   auto keeper = std::make_unique<Keeper>(this, database, keeper_options_, limiter_);
   s = keeper->Recover(database->tables());
   if (s.ok() && HasVolatileTier()) {

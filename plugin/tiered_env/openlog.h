@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/name.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -23,6 +25,16 @@ class OpenLog {
   void Attach(FSWritableFile* file) {
     std::lock_guard<std::mutex> lock(mutex_);
     file_ = file;
+  }
+  // Makes the name durable, too, the first time.
+  IOStatus SyncName() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!named_) {
+      IOStatus s = SyncDirectory(fs_, DirectoryOf(path_));
+      named_ = s.ok();
+      return s;
+    }
+    return IOStatus::OK();
   }
   // Something was appended.
   void Written() { dirty_.store(true, std::memory_order_release); }
@@ -66,7 +78,9 @@ class OpenLog {
   const std::string path_;
   std::atomic<bool> dirty_{false};
   std::mutex mutex_;
-  FSWritableFile* file_ = nullptr;  // guarded by mutex_
+  // All below: guarded by mutex_.
+  FSWritableFile* file_ = nullptr;
+  bool named_ = false;
 };
 
 }  // namespace tiered_env
