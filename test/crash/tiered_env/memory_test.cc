@@ -33,7 +33,7 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 
 namespace {
 
-constexpr uint64_t kLeastChildren = 12;
+constexpr uint64_t kLeastChildren = 10;
 constexpr uint64_t kMostPatience = 20000;  // milliseconds, for a child that shall get somewhere
 
 const char* const kPoints[] = {
@@ -231,7 +231,7 @@ class MemoryKillTest : public ::testing::TestWithParam<int> {
 
 TEST_P(MemoryKillTest, EveryAcknowledgedWriteIsThere) {
   const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::seconds(FromEnvironment("ROCKTIER_CRASH_SECONDS", 6));
+                   std::chrono::seconds(FromEnvironment("ROCKTIER_CRASH_SECONDS", 4));
   const MemorySite site(folder_, GetParam());
   while (!HasFailure() && (children_ < kLeastChildren || std::chrono::steady_clock::now() < end)) {
     SCOPED_TRACE("after child " + std::to_string(children_));
