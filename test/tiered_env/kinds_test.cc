@@ -51,6 +51,7 @@ struct Kind {
   size_t families = 1;
   bool wal = true;
   bool flushed = true;  // what was written has left RocksDB's buffers
+  bool syncs = true;    // WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not
   bool ingests = false;
   bool timestamps = false;
   std::optional<TxnDBWritePolicy> policy = std::nullopt;
@@ -337,7 +338,7 @@ Status KindsTest::Write(const Operation& operation) {
   EXPECT_TRUE(s.ok()) << s.ToString();
   WriteOptions options;
   options.disableWAL = !kind_.wal;
-  options.sync = kind_.wal && random_() % 30 == 0;
+  options.sync = kind_.wal && kind_.syncs && random_() % 30 == 0;
   Note(operation);
   s = db_->Write(options, &batch);
   if (s.ok()) {
@@ -681,7 +682,7 @@ std::vector<Kind> Kinds() {
               [](Options* options) { options->manual_wal_flush = true; });
   kind->flushed = false;
   kind->policy = WRITE_COMMITTED;
-  add("TwoWriteQueues", [](Options* options) { options->two_write_queues = true; });
+  add("TwoWriteQueues", [](Options* options) { options->two_write_queues = true; }).syncs = false;
   add("PipelinedWrite", [](Options* options) { options->enable_pipelined_write = true; });
   add("UnorderedWrite", [](Options* options) { options->unordered_write = true; });
   add("Blobs", [](Options* options) {
