@@ -51,7 +51,8 @@ struct Kind {
   size_t families = 1;
   bool wal = true;
   bool flushed = true;  // what was written has left RocksDB's buffers
-  bool syncs = true;    // WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not
+  bool syncs =
+      true;  // WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not
   bool ingests = false;
   bool timestamps = false;
   std::optional<TxnDBWritePolicy> policy = std::nullopt;
@@ -85,8 +86,7 @@ void Apply(const Operation& operation, State* state) {
 }
 
 size_t Prepared(const Family& family) {
-  return static_cast<size_t>(
-      std::distance(family.lower_bound("!t"), family.lower_bound("!u")));
+  return static_cast<size_t>(std::distance(family.lower_bound("!t"), family.lower_bound("!u")));
 }
 
 std::string Difference(const State& expected, const State& found) {
@@ -159,7 +159,7 @@ class KindsTest : public TieredTest, public ::testing::WithParamInterface<Kind> 
   size_t acknowledged_ = 0;
   uint64_t number_ = 0;
   std::string stamp_;
-  std::map<std::string, Operation> prepared_;      // by name
+  std::map<std::string, Operation> prepared_;  // by name
   std::vector<std::unique_ptr<Transaction>> open_;
   std::set<std::string> must_be_prepared_;
 };
@@ -743,8 +743,7 @@ std::vector<Kind> Kinds() {
   kind = &add("DynamicLevels",
               [](Options* options) { options->level_compaction_dynamic_level_bytes = true; });
   kind->placement = "0..last-1=memory";
-  add("Universal",
-      [](Options* options) { options->compaction_style = kCompactionStyleUniversal; });
+  add("Universal", [](Options* options) { options->compaction_style = kCompactionStyleUniversal; });
   return kinds;
 }
 
