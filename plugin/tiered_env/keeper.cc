@@ -83,6 +83,8 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
     return s;
   }
   recovery.Restore(&logs_);
+  // What RocksDB is about to replay it takes for durable, once it has written SSTs of it.
+  s = logs_.Sync();
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
        ++it) {
     s = AddTable(it->base, it->place, it->size, /*anyway=*/true);

@@ -214,6 +214,26 @@ void Logs::Release(const Slice& recipe) {
   }).PermitUncheckedError();  // damaged: what it needs is kept until the database is opened again
 }
 
+IOStatus Logs::Sync() {
+  List all;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    all = logs_;
+  }
+  return Sync(all);
+}
+
+IOStatus Logs::Sync(const List& logs) {
+  IOStatus s;
+  for (auto it = logs.begin(); s.ok() && it != logs.end(); ++it) {
+    if ((*it)->writer != nullptr) {
+      s = (*it)->writer->Sync();
+      s = s.ok() ? (*it)->writer->SyncName() : s;
+    }
+  }
+  return s;
+}
+
 IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
   List used;
   {
@@ -222,12 +242,7 @@ IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
       return log->writer != nullptr && log->segment != nullptr && ids.count(log->segment->id()) > 0;
     });
   }
-  IOStatus s;
-  for (auto it = used.begin(); s.ok() && it != used.end(); ++it) {
-    s = (*it)->writer->Sync();
-    s = s.ok() ? (*it)->writer->SyncName() : s;
-  }
-  return s;
+  return Sync(used);
 }
 
 void Logs::Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path) {

@@ -61,8 +61,9 @@ class Logs {
 
   // A recipe is no longer.
   void Release(const Slice& recipe);
-  // Makes logs durable.
+  // Makes logs durable; all of them.
   IOStatus Sync(const std::set<uint64_t>& ids);
+  IOStatus Sync();
 
   // --- For recovery. ---
 
@@ -118,6 +119,7 @@ class Logs {
   };
   using List = std::vector<std::shared_ptr<Log>>;
 
+  static IOStatus Sync(const List& logs);
   List::iterator FindByPath(const std::string& path);
   // Requires mutex_.
   std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs);

@@ -81,8 +81,7 @@ TEST_F(VolatileTest, ArchivedLogsAreKept) {
   for (const std::string& name : names) {
     ASSERT_OK(env_->DeleteFile(db_name_ + "//archive/" + name));
   }
-  const std::filesystem::directory_iterator left(db_name_ + "/archive");
-  EXPECT_GT(std::distance(begin(left), end(left)), 0);  // under names of ours
+  EXPECT_GT(Stats().segments, 0u);  // under names of ours
   Close();
   LoseMemory();
   open("");
