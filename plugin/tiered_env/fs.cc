@@ -36,6 +36,11 @@ IOStatus TieredFileSystem::ReadStub(const std::string& path, Stub* stub) const {
   }
   std::string contents;
   s = ReadSmallFile(target_.get(), path, Stub::kSize, &contents);
+  bool is_directory = false;  // a small one, as tmpfs and XFS have them
+  if (!s.ok() && target_->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
+      is_directory) {
+    return IOStatus::NotFound();
+  }
   if (!s.ok()) {
     return IsMissing(s) ? IOStatus::NotFound() : s;
   }
