@@ -318,12 +318,14 @@ IOStatus Recovery::Load(Loaded* loaded) const {
   for (auto it = logs.first; it != logs.second; ++it) {
     paths.push_back(it->second);
   }
+  loaded->problem = "there is no " + Logs::LogName(loaded->known.id);
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
       loaded->path = path;
       break;
     }
+    loaded->problem = "cannot use " + path + ": " + s.ToString();
     ROCKS_LOG_WARN(info_log_, "tiered_env: cannot use %s: %s", path.c_str(), s.ToString().c_str());
     loaded->segment.reset();
   }
@@ -414,11 +416,27 @@ IOStatus Recovery::Rebuild(Table* table) {
     TEST_SYNC_POINT("Recovery::Rebuild:AfterWrite");
   }
   if (!s.ok()) {
-    return IOStatus::Corruption(path, "is lost and cannot be rebuilt: " + s.ToString());
+    return IOStatus::Corruption(
+        path, "is lost and cannot be rebuilt: " + s.ToString() + ProblemsOf(recipe));
   }
   table->intact = true;
   Progress(summary.size);
   return s;
+}
+
+std::string Recovery::ProblemsOf(const std::string& recipe) const {
+  std::set<uint64_t> lost;
+  ForEachReference(recipe, [&](const Reference& reference) {
+    const auto it = segments_.find(reference.segment);
+    if (it != segments_.end() && it->second.path.empty()) {
+      lost.insert(reference.segment);
+    }
+  }).PermitUncheckedError();  // was read before
+  std::string result;
+  for (const uint64_t id : lost) {
+    result += "; " + segments_.at(id).problem;
+  }
+  return result;
 }
 
 IOStatus Recovery::Write(Table* table, const Slice& sst) {

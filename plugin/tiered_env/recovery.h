@@ -58,7 +58,8 @@ class Recovery {
   };
   struct Loaded {
     LoggedSegment known;
-    std::string path;  // empty: it is lost
+    std::string path;     // empty: it is lost
+    std::string problem;  // why
     std::unique_ptr<Segment> segment;
     std::unique_ptr<EntryArena> entries;  // those that are wanted
     std::vector<bool> wanted;
@@ -80,6 +81,8 @@ class Recovery {
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
   IOStatus TakeReferences();
   IOStatus Rebuild(Table* table);
+  // What there is to say of the logs that a recipe refers to and that are lost.
+  std::string ProblemsOf(const std::string& recipe) const;
   IOStatus Write(Table* table, const Slice& sst);
   void Progress(uint64_t bytes);
 
