@@ -26,6 +26,17 @@ bool IsNeverStub(const std::string& base) {
          base.compare(0, 3, "LOG") == 0;
 }
 
+IOStatus Lost(const std::string& path, const Place& place) {
+  const std::string reason = "is lost: " + place.tier->ToString() + " has no " + place.path;
+  if (!place.tier->is_volatile()) {
+    return IOStatus::PathNotFound(path, reason);
+  }
+  // A secondary instance would leave out what is only not there.
+  return IOStatus::IOError(
+      path,
+      reason + "; to open the database for writing, or \"rocktier tier recover\", brings it back");
+}
+
 }  // namespace
 
 IOStatus TieredFileSystem::ReadStub(const std::string& path, Stub* stub) const {
@@ -87,9 +98,7 @@ IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& us
     Place again;
     s = Resolve(path, &again);
     if (s.ok() && again.path == place.path) {
-      return place.stub ? IOStatus::PathNotFound(
-                              path, "is lost: " + place.tier->ToString() + " has no " + place.path)
-                        : used;
+      return place.stub ? Lost(path, place) : used;
     }
     place = again;
   }

@@ -292,6 +292,33 @@ class Moving(TierTest):
         self.assert_evacuated(before)
 
 
+class Recovering(TierTest):
+    def test_what_memory_has_lost_is_rebuilt(self):
+        uri = ("id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};slow={path=%s/slow}};"
+               "placement={0..2=memory;3..=slow}" % (self.folder, self.folder))
+        self.write(uri=uri)
+        before = self.contents(uri)
+        lost = [f["name"] for f in self.ls(uri) if f["tier"] == "memory" and f["needed"]]
+        self.assertGreater(len(lost), 1)
+        shutil.rmtree(self.folder + "/memory")
+        self.assertEqual([f["name"] for f in self.ls(uri) if f["lost"] and f["needed"]], lost)
+        refused = run(BIN + "/ldb", "--db=" + self.db, "--fs_uri=" + uri, "scan")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("rocktier tier recover", refused.stdout + refused.stderr)
+        self.assertIn("has all its SSTs", self.succeed(tier("recover", uri, self.db)))
+        self.assertEqual([f for f in self.ls(uri) if f["lost"]], [])
+        self.assertEqual(self.contents(uri), before)
+        self.succeed(tier("recover", uri, self.db))  # nothing to do
+
+        shutil.rmtree(self.folder + "/memory")
+        kept = [n for n in os.listdir(self.db) if n.startswith("TIERS-") and n.endswith(".log")]
+        os.rename(self.db + "/" + kept[0], self.folder + "/away")
+        self.refused(tier("recover", uri, self.db), "cannot be rebuilt", ".sst", kept[0])
+        os.rename(self.folder + "/away", self.db + "/" + kept[0])
+        self.succeed(tier("recover", uri, self.db))
+        self.assertEqual(self.contents(uri), before)
+
+
 class Checking(TierTest):
     def setUp(self):
         super().setUp()

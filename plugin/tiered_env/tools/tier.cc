@@ -22,6 +22,7 @@ namespace {
 using tiered_env::DrainTier;
 using tiered_env::EvacuateTiers;
 using tiered_env::MoveToTier;
+using tiered_env::RecoverTiers;
 using tiered_env::TieredCheck;
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
@@ -38,6 +39,7 @@ constexpr char kHelp[] =
     "       rocktier tier mv URI DIRECTORY FILE TIER\n"
     "       rocktier tier drain URI DIRECTORY TIER\n"
     "       rocktier tier evacuate URI DIRECTORY\n"
+    "       rocktier tier recover URI DIRECTORY\n"
     "\n"
     "URI is the FileSystem as the database has it, in quotes:\n"
     "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
@@ -62,6 +64,10 @@ constexpr char kHelp[] =
     "  evacuate  brings all files home and removes what the plugin has made: DIRECTORY is then one "
     "of\n"
     "            RocksDB without the plugin.\n"
+    "  recover   rebuilds the SSTs that tiers of kind memory have lost, as opening the database "
+    "for "
+    "writing\n"
+    "            does. Read-only and secondary instances need that before.\n"
     "\n"
     "Exit status: 0; 1 if check found problems that it has not repaired; 2 for wrong usage and "
     "errors.\n";
@@ -228,6 +234,14 @@ int Empty(const std::string& action, FileSystem* fs, const Arguments& arguments)
   return Report("tier " + action, s);
 }
 
+int Recover(FileSystem* fs, const Arguments& arguments) {
+  const Status s = RecoverTiers(fs, arguments.directory());
+  if (s.ok()) {
+    printf("%s has all its SSTs\n", arguments.directory().c_str());
+  }
+  return Report("tier recover", s);
+}
+
 struct Action {
   const char* name;
   size_t words;
@@ -241,6 +255,7 @@ constexpr Action kActions[] = {
     {"mv", 4, "a URI, a directory, a file and a tier are needed"},
     {"drain", 3, "a URI, a directory and a tier are needed"},
     {"evacuate", 2, "a URI and a directory are needed"},
+    {"recover", 2, "a URI and a directory are needed"},
 };
 
 const Action* FindAction(const std::string& name) {
@@ -300,8 +315,8 @@ int TierCommand(int argc, char** argv) {
   }
   const Action* action = FindAction(name);
   if (action == nullptr) {
-    return UsageError(
-        "tier", name.empty() ? "ls, df, check, mv, drain or evacuate?" : "no such action: " + name);
+    return UsageError("tier", name.empty() ? "ls, df, check, mv, drain, evacuate or recover?"
+                                           : "no such action: " + name);
   }
   Arguments arguments;
   int status;
@@ -318,6 +333,9 @@ int TierCommand(int argc, char** argv) {
   }
   if (name == "check") {
     return Check(fs.get(), arguments);
+  }
+  if (name == "recover") {
+    return Recover(fs.get(), arguments);
   }
   return name == "mv" ? Move(fs.get(), arguments) : Empty(name, fs.get(), arguments);
 }
