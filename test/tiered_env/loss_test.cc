@@ -1,0 +1,343 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A tier in memory is lost, and more than that; and what tools and copies do with such databases.
+
+#include <fstream>
+#include <set>
+
+#include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/tiered_env/volatile.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Has no room for recipes, if told so.
+class FullFs : public FileSystemWrapper {
+ public:
+  FullFs() : FileSystemWrapper(FileSystem::Default()) {}
+  static const char* kClassName() { return "FullFs"; }
+  const char* Name() const override { return kClassName(); }
+
+  std::atomic<bool> full{false};
+  std::atomic<bool> fails_to_sync{false};
+  std::atomic<int> errors{0};
+
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    IOStatus s = target_->NewWritableFile(path, options, result, dbg);
+    if (s.ok() && path.find("TIERS-RECIPES") != std::string::npos) {
+      result->reset(new File(this, std::move(*result)));
+    }
+    return s;
+  }
+
+ private:
+  class File : public FSWritableFileOwnerWrapper {
+   public:
+    File(FullFs* fs, std::unique_ptr<FSWritableFile>&& target)
+        : FSWritableFileOwnerWrapper(std::move(target)), fs_(fs) {}
+    using FSWritableFileOwnerWrapper::Append;
+    IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+      if (fs_->full) {
+        fs_->errors++;
+        // As a disk does, which takes a part of it.
+        target()->Append(Slice(data.data(), data.size() / 2), options, dbg).PermitUncheckedError();
+        return IOStatus::NoSpace("no space for recipes");
+      }
+      return target()->Append(data, options, dbg);
+    }
+    IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+      if (fs_->fails_to_sync) {
+        fs_->errors++;
+        return IOStatus::IOError("recipes cannot be synced");
+      }
+      return target()->Sync(options, dbg);
+    }
+
+   private:
+    FullFs* const fs_;
+  };
+};
+
+class LossTest : public VolatileTest {
+ protected:
+  // Leaves a database that is closed, with retained logs of which all are needed.
+  void Prepare() {
+    OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+    Fill(15000);
+    Settle();
+    ASSERT_OK(db_->Put(WriteOptions(), "last", "one"));
+    model_["last"] = "one";
+    Close();
+  }
+  // Names and sizes of all but the LOG.
+  std::map<std::string, uint64_t> Listing() const {
+    std::map<std::string, uint64_t> result;
+    for (const auto& entry : fs::directory_iterator(db_name_)) {
+      const std::string base = entry.path().filename().string();
+      if (base.compare(0, 3, "LOG") != 0 && entry.is_regular_file()) {
+        result[base] = entry.file_size();
+      }
+    }
+    return result;
+  }
+  void ExpectRefused(const std::string& missing, const std::string& what) {
+    LoseMemory();
+    const auto before = Listing();
+    MountMemory();
+    const Status s = TryOpen();
+    ASSERT_FALSE(s.ok()) << missing;
+    for (const std::string& text : {std::string(".sst"), std::string("is lost"), what}) {
+      EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+    }
+    EXPECT_EQ(Listing(), before) << missing;
+  }
+};
+
+TEST_F(LossTest, ALogThatIsMissingIsTold) {
+  Prepare();
+  const std::vector<std::string> logs = Kept(".log");
+  ASSERT_GT(logs.size(), 2u);
+  for (const std::string& path : logs) {
+    SCOPED_TRACE(path);
+    fs::rename(path, folder_ + "/away");
+    ExpectRefused(path, fs::path(path).filename().string());
+    fs::rename(folder_ + "/away", path);
+    ASSERT_FALSE(HasFailure());
+  }
+  LoseAndVerify();
+}
+
+TEST_F(LossTest, ALogThatIsDamagedIsTold) {
+  random_.seed(Seed());
+  Prepare();
+  for (const std::string& path : Kept(".log")) {
+    SCOPED_TRACE(path);
+    fs::copy_file(path, folder_ + "/sound", fs::copy_options::overwrite_existing);
+    {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(fs::file_size(path) / 2 + random_() % 1000));
+      file << "damage";
+    }
+    ExpectRefused(path, fs::path(path).filename().string());
+    fs::copy_file(folder_ + "/sound", path, fs::copy_options::overwrite_existing);
+    ASSERT_FALSE(HasFailure());
+  }
+  LoseAndVerify();
+}
+
+TEST_F(LossTest, ARecipeLogThatIsMissingOrDamagedIsTold) {
+  random_.seed(Seed());
+  Prepare();
+  ASSERT_EQ(Kept("RECIPES").size(), 1u);
+  const std::string path = Kept("RECIPES")[0];
+  fs::copy_file(path, folder_ + "/sound");
+  const auto put_back = [&] {
+    fs::copy_file(folder_ + "/sound", path, fs::copy_options::overwrite_existing);
+  };
+  fs::remove(path);
+  ExpectRefused(path, "has no recipe");
+  put_back();
+  for (int i = 0; i < 5; i++) {
+    const auto at =
+        static_cast<std::streamoff>(i == 0 ? 3 : 32 + random_() % (fs::file_size(path) / 2));
+    {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(at);
+      file << "damage";
+    }
+    LoseMemory();
+    const auto before = Listing();
+    MountMemory();
+    const Status s = TryOpen();
+    EXPECT_FALSE(s.ok()) << at;
+    EXPECT_NE(s.ToString().find(i == 0 ? "TIERS-RECIPES" : ".sst"), std::string::npos)
+        << s.ToString();
+    EXPECT_EQ(Listing(), before);
+    put_back();
+  }
+  LoseAndVerify();
+}
+
+// As long as the tier is there, recipes can be made again.
+TEST_F(LossTest, RecipesThatAreLostAloneAreMadeAgain) {
+  Prepare();
+  for (const std::string& path : Kept("RECIPES")) {
+    fs::remove(path);
+  }
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(Stats().rebuilt_files, 0u);
+  Verify();
+  LoseAndVerify();
+  EXPECT_GT(Stats().rebuilt_files, 0u);
+}
+
+TEST_F(LossTest, ReadersAreToldWhatToDo) {
+  Prepare();
+  LoseMemory();
+  MountMemory();
+  std::unique_ptr<DB> reader;
+  Status s = OpenDbForReadOnly(DbOptions(), db_name_, &reader);
+  EXPECT_NE(s.ToString().find("rocktier tier recover"), std::string::npos) << s.ToString();
+  s = OpenDbAsSecondary(DbOptions(), db_name_, folder_ + "/secondary", &reader);
+  if (s.ok()) {
+    std::string value;
+    s = reader->Get(ReadOptions(), model_.begin()->first, &value);
+  }
+  EXPECT_NE(s.ToString().find("rocktier tier recover"), std::string::npos) << s.ToString();
+  reader.reset();
+  ASSERT_OK(RecoverTiers(fs_.get(), db_name_));
+  ASSERT_OK(OpenDbForReadOnly(DbOptions(), db_name_, &db_));
+  Verify();
+}
+
+TEST_F(LossTest, ToolsRebuildWhatTheyNeed) {
+  Prepare();
+  LoseMemory();
+  MountMemory();
+  uint64_t moved = 0;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
+  EXPECT_GT(moved, 0u);
+  EXPECT_EQ(FilesIn("memory"), 0u);
+  LoseMemory();
+  OpenMemory();
+  Verify();
+  Fill(5000);
+  Settle();
+  Close();
+  LoseMemory();
+  MountMemory();
+  ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &moved));
+  EXPECT_GT(moved, 0u);
+  for (const auto& entry : fs::directory_iterator(db_name_)) {
+    EXPECT_FALSE(IsOurs(entry.path().filename().string())) << entry.path();
+  }
+  Options stock = DbOptions();
+  stock.env = Env::Default();
+  stock.listeners.clear();
+  ASSERT_OK(OpenDb(stock, db_name_, &db_));
+  Verify();
+}
+
+TEST_F(LossTest, CopiesAreDurable) {
+  OpenMemory();
+  Fill(15000);
+  Settle();
+  Fill(200);
+  Checkpoint* raw = nullptr;
+  ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  ASSERT_OK(checkpoint->CreateCheckpoint(folder_ + "/copy"));
+  const auto open_backup = [this](std::unique_ptr<BackupEngine>* backup) {
+    BackupEngine* engine = nullptr;
+    const BackupEngineOptions options(folder_ + "/backup", Env::Default());
+    ASSERT_OK(BackupEngine::Open(env_.get(), options, &engine));
+    backup->reset(engine);
+  };
+  std::unique_ptr<BackupEngine> backup;
+  open_backup(&backup);
+  ASSERT_OK(backup->CreateNewBackup(db_.get(), /*flush_before_backup=*/true));
+  backup.reset();
+  const auto then = model_;
+  Fill(3000);
+  Settle();
+  Close();
+  LoseMemory();
+  MountMemory();
+  open_backup(&backup);
+  ASSERT_OK(backup->RestoreDBFromLatestBackup(folder_ + "/restored", folder_ + "/restored"));
+  backup.reset();
+  const auto now = model_;
+  const std::string original = db_name_;
+  for (const char* name : {"copy", "restored"}) {
+    SCOPED_TRACE(name);
+    db_name_ = folder_ + "/" + name;
+    model_ = then;
+    Open();
+    ASSERT_FALSE(HasFailure());
+    Verify();
+    Fill(3000);
+    Settle();
+    LoseAndVerify();
+  }
+  db_name_ = original;
+  model_ = now;
+  OpenMemory();
+  Verify();
+}
+
+TEST_F(LossTest, DestroyedNothingIsLeft) {
+  for (const bool lost : {false, true}) {
+    Prepare();
+    if (lost) {
+      LoseMemory();
+    }
+    MountMemory();
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    EXPECT_EQ(FilesIn("memory"), 0u);
+    EXPECT_FALSE(fs::exists(db_name_));
+    model_.clear();
+  }
+}
+
+TEST_F(LossTest, IsRepaired) {
+  Prepare();
+  LoseMemory();
+  MountMemory();
+  ASSERT_OK(RepairDB(db_name_, DbOptions()));
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  Fill(3000);
+  Settle();
+  LoseAndVerify();
+}
+
+// What cannot be made sure of is not installed, and is tried again.
+TEST_F(LossTest, WithoutRoomForRecipesNothingIsLost) {
+  auto full = std::make_shared<FullFs>();
+  target_ = full;
+  OpenMemory();
+  Fill(5000);
+  Settle();
+  for (int round = 0; round < 6; round++) {
+    SCOPED_TRACE(round);
+    std::atomic<bool>* const trouble = round % 2 == 0 ? &full->full : &full->fails_to_sync;
+    *trouble = true;
+    const int before = full->errors;
+    for (int i = 0; i < 5000; i++) {
+      const std::string key = "key" + std::to_string(1000000 + random_() % 20000);
+      const std::string value = std::string(100, 'n') + std::to_string(random_());
+      if (!db_->Put(WriteOptions(), key, value).ok()) {
+        break;
+      }
+      model_[key] = value;
+    }
+    // It may succeed: what has no recipe can be in another tier.
+    db_->Flush(FlushOptions()).PermitUncheckedError();
+    EXPECT_GT(full->errors, before);
+    *trouble = false;
+    // RocksDB does not go on if it was the MANIFEST that could not be written.
+    if (round < 3 || !db_->Resume().ok()) {
+      Close();
+      OpenMemory();
+      ASSERT_FALSE(HasFailure());
+    }
+    Verify();
+    Fill(3000);
+    Settle();
+    LoseAndVerify();
+  }
+}
+
+}  // namespace
+
+}  // namespace rocktier
