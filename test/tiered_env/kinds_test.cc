@@ -385,7 +385,6 @@ Status KindsTest::Ingest() {
     Durable();
     acknowledged_ = durable_;
   }
-  std::filesystem::remove(path);
   return s;
 }
 
