@@ -365,8 +365,7 @@ Status KindsTest::Ingest() {
   for (int i = 0; i < 60; i++) {
     operation.push_back({'P', 0, first + std::to_string(1000 + i), ValueOf(200)});
   }
-  const std::string path = folder_ + "/external.sst";
-  env_->DeleteFile(path).PermitUncheckedError();  // may be linked to an SST of the database
+  const std::string path = folder_ + "/external" + std::to_string(number_);
   SstFileWriter writer(EnvOptions(), MakeOptions());
   s = writer.Open(path);
   for (auto step = operation.begin(); s.ok() && step != operation.end(); ++step) {

@@ -96,8 +96,9 @@ TEST_F(VolatileTest, OlderVersionsAreNotResurrected) {
     ASSERT_OK(WaitForMoves(fs_.get()));
     const bool trims = trim[23] == '1' && trim[24] == '.';
     if (trims) {
-      EXPECT_TRUE(Eventually([&] { return Stats().retained_bytes < (1 << 20); }));
-      EXPECT_GE(Stats().trims, 3u);
+      EXPECT_TRUE(Eventually([&] { return Stats().retained_bytes <= (4 << 20); }))
+          << Stats().retained_bytes;
+      EXPECT_GT(Stats().trims, 0u);
     } else {
       EXPECT_GT(Stats().retained_bytes, 24000000u);
       EXPECT_EQ(Stats().trims, 0u);
