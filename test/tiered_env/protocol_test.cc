@@ -357,8 +357,9 @@ void ProtocolTest::Crash() {
     const auto file = retained.find(id);
     paths[id] = file == retained.end() ? PathOf(number) : file->second;
     uint64_t found;
-    ASSERT_OK(tiered_env::EndsWith(paths[id], ".seg") ? ReadArchive(target_.get(), paths[id], &found, &indexer)
-                                          : ReadLog(target_.get(), paths[id], number, &indexer));
+    ASSERT_OK(tiered_env::EndsWith(paths[id], ".seg")
+                  ? ReadArchive(target_.get(), paths[id], &found, &indexer)
+                  : ReadLog(target_.get(), paths[id], number, &indexer));
   }
   for (const auto& [base, table] : tables_) {
     for (const Place& place : table.needs) {
@@ -409,7 +410,7 @@ void ProtocolTest::Check() {
     const std::string path = file == retained.end() ? PathOf(number) : file->second;
     uint64_t got = id;
     ASSERT_OK(tiered_env::EndsWith(path, ".seg") ? ReadArchive(target_.get(), path, &got, &visitor)
-                                     : ReadLog(target_.get(), path, number, &visitor));
+                                                 : ReadLog(target_.get(), path, number, &visitor));
     ASSERT_EQ(got, id);
   }
   for (const auto& [base, table] : tables_) {

@@ -60,11 +60,12 @@ TEST_F(VolatileTest, OlderVersionsAreNotResurrected) {
   for (const std::string trim : {"wal_amplification_high=1.1;wal_amplification_low=1",
                                  "wal_amplification_high=1e9;wal_amplification_low=1e9"}) {
     SCOPED_TRACE(trim);
-    OpenMemory(trim);
-    ASSERT_FALSE(HasFailure());
+    NewFs(MemoryTiers(), "0=memory;1..=slow", trim);
     Options options = DbOptions();
     options.write_buffer_size = 64 << 20;
-    ASSERT_OK(db_->SetOptions({{"write_buffer_size", "67108864"}}));
+    options.disable_auto_compactions = true;
+    Open(options);
+    ASSERT_FALSE(HasFailure());
     ColumnFamilyHandle* other = nullptr;
     ASSERT_OK(db_->CreateColumnFamily(options, "other", &other));
     const std::vector<ColumnFamilyHandle*> both = {db_->DefaultColumnFamily(), other};
@@ -89,8 +90,6 @@ TEST_F(VolatileTest, OlderVersionsAreNotResurrected) {
       ASSERT_OK(db_->Flush(FlushOptions(), both));
     }
     CompactRangeOptions down;
-    down.change_level = true;
-    down.target_level = 4;
     down.bottommost_level_compaction = BottommostLevelCompaction::kForce;
     ASSERT_OK(db_->CompactRange(down, nullptr, nullptr));
     ASSERT_OK(WaitForMoves(fs_.get()));
@@ -106,7 +105,7 @@ TEST_F(VolatileTest, OlderVersionsAreNotResurrected) {
     ASSERT_OK(db_->DestroyColumnFamilyHandle(other));
     Close();
     LoseMemory();
-    MountMemory(trim);
+    NewFs(MemoryTiers(), "0=memory;1..=slow", trim);
     std::vector<ColumnFamilyHandle*> handles;
     ASSERT_OK(OpenInto(&db_, [&](auto* result) {
       return DB::Open(DbOptions(), db_name_,
