@@ -49,7 +49,8 @@ IOStatus CheckHeader(const Slice& header, const std::string& path) {
 
 std::string SegmentBytes(const LoggedSegment& segment) {
   std::string bytes;
-  for (const uint64_t value : {segment.id, segment.log_number, segment.entries, segment.digest}) {
+  for (const uint64_t value :
+       {segment.id, segment.log_number, segment.entries, segment.digest, segment.bytes}) {
     PutFixed64(&bytes, value);
   }
   return bytes;
@@ -57,7 +58,8 @@ std::string SegmentBytes(const LoggedSegment& segment) {
 
 bool ParseSegment(Slice bytes, LoggedSegment* segment) {
   return GetFixed64(&bytes, &segment->id) && GetFixed64(&bytes, &segment->log_number) &&
-         GetFixed64(&bytes, &segment->entries) && GetFixed64(&bytes, &segment->digest);
+         GetFixed64(&bytes, &segment->entries) && GetFixed64(&bytes, &segment->digest) &&
+         GetFixed64(&bytes, &segment->bytes);
 }
 
 // Reads a file from its beginning. False at its end.

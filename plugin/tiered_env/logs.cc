@@ -135,9 +135,9 @@ void Logs::Index(Ledger* ledger, Logger* info_log) {
     auto segment = std::make_unique<Segment>(ledger->NewSegment());
     Indexer indexer(segment.get());
     uint64_t bytes = 0;
-    IOStatus s = ReadLog(fs_, log->path, log->number, &indexer);
-    if (s.ok()) {
-      s = fs_->GetFileSize(log->path, IOOptions(), &bytes, nullptr);
+    IOStatus s = fs_->GetFileSize(log->path, IOOptions(), &bytes, nullptr);
+    if (s.ok()) {  // RocksDB may still append to it what it had in its buffer, or a commit
+      s = ReadLog(fs_, log->path, log->number, &indexer, bytes);
     }
     if (s.ok() && segment->entries() > 0) {
       LoggedSegment known;
@@ -145,6 +145,7 @@ void Logs::Index(Ledger* ledger, Logger* info_log) {
       known.log_number = log->number;
       known.entries = segment->entries();
       known.digest = segment->digest();
+      known.bytes = bytes;
       s = ledger->AddSegment(known);
     }
     if (!s.ok()) {
@@ -152,7 +153,7 @@ void Logs::Index(Ledger* ledger, Logger* info_log) {
                      log->path.c_str(), s.ToString().c_str());
     }
     std::unique_lock<std::shared_mutex> lock(mutex_);
-    log->bytes = bytes;
+    log->bytes = log->indexed = bytes;
     log->unreadable = !s.ok() || segment->entries() == 0;
     if (!log->unreadable) {
       log->segment = std::move(segment);
@@ -245,9 +246,11 @@ IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
   return Sync(used);
 }
 
-void Logs::Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path) {
+void Logs::Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
+                   const std::string& path) {
   auto log = std::make_shared<Log>();
-  log->number = log_number;
+  log->number = known.log_number;
+  log->indexed = known.bytes;
   log->path = Normalized(path);
   log->complete = true;
   log->retained = IsKept(BaseOf(path));

@@ -68,7 +68,8 @@ class Logs {
   // --- For recovery. ---
 
   // A segment that was read, from a log of RocksDB's or a file of ours.
-  void Restore(std::unique_ptr<Segment> segment, uint64_t log_number, const std::string& path);
+  void Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
+               const std::string& path);
 
   // --- For the background. ---
 
@@ -108,7 +109,8 @@ class Logs {
   struct Log {
     uint64_t number = 0;  // RocksDB's
     std::string path;
-    uint64_t bytes = 0;  // once it is complete
+    uint64_t bytes = 0;             // once it is complete
+    uint64_t indexed = UINT64_MAX;  // bytes that `segment` was made of, of a log
     bool complete = false;
     bool unreadable = false;
     bool retained = false;

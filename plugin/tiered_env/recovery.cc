@@ -343,7 +343,7 @@ IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
     IOStatus s = ReadArchive(fs_, path, &found, &loader);
     return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
   }
-  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &loader);
+  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &loader, loaded->known.bytes);
   if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
                  loaded->segment->digest() != loaded->known.digest)) {
     s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
@@ -485,7 +485,7 @@ void Recovery::Restore(Logs* logs) {
   for (auto& [id, loaded] : segments_) {
     if (keep_.segments.count(id) > 0) {
       used.insert(loaded.path);
-      logs->Restore(std::move(loaded.segment), loaded.known.log_number, loaded.path);
+      logs->Restore(std::move(loaded.segment), loaded.known, loaded.path);
     }
   }
   for (const auto& [id, path] : retained_) {

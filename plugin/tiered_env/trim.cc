@@ -76,7 +76,7 @@ IOStatus Logs::Rewrite(const Log& log, const std::string& path, const std::vecto
   }
   Copier copier(writer.get(), kept, stop);
   s = log.compressed ? ReadArchive(fs_, log.path, &id, &copier)
-                     : ReadLog(fs_, log.path, log.number, &copier);
+                     : ReadLog(fs_, log.path, log.number, &copier, log.indexed);
   if (s.ok()) {
     s = copier.status();
   }

@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/wal.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
@@ -184,8 +185,8 @@ bool IsRecyclable(unsigned type) {
 // recycled log in one that is not, where it never comes to an end.
 class SoundBlocks : public FSSequentialFileOwnerWrapper {
  public:
-  explicit SoundBlocks(std::unique_ptr<FSSequentialFile>&& log)
-      : FSSequentialFileOwnerWrapper(std::move(log)) {}
+  SoundBlocks(std::unique_ptr<FSSequentialFile>&& log, uint64_t size)
+      : FSSequentialFileOwnerWrapper(std::move(log)), left_(size) {}
 
   // log::Reader reads block by block.
   IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
@@ -194,8 +195,10 @@ class SoundBlocks : public FSSequentialFileOwnerWrapper {
       *result = Slice();
       return IOStatus::OK();
     }
+    n = static_cast<size_t>(std::min<uint64_t>(n, left_));
     IOStatus s = FSSequentialFileOwnerWrapper::Read(n, options, result, scratch, dbg);
     if (s.ok()) {
+      left_ -= result->size();
       const size_t sound = SoundPart(*result);
       ended_ = sound < result->size();
       *result = Slice(result->data(), sound);
@@ -224,6 +227,7 @@ class SoundBlocks : public FSSequentialFileOwnerWrapper {
     return block.size();
   }
 
+  uint64_t left_;  // bytes
   bool ended_ = false;
   bool recycled_ = false;  // there was a record of a recycled log
   bool plain_ = false;     // there was one of a log that is not
@@ -260,8 +264,9 @@ using Commits = std::vector<SequenceNumber>;
 // somewhere behind: a first look at the whole log, without visitor, finds these.
 class LogReading {
  public:
-  LogReading(FileSystem* fs, std::string path, uint64_t number, EntryVisitor* visitor)
-      : fs_(fs), path_(std::move(path)), number_(number), visitor_(visitor) {}
+  LogReading(FileSystem* fs, std::string path, uint64_t number, EntryVisitor* visitor,
+             uint64_t size)
+      : fs_(fs), path_(std::move(path)), number_(number), visitor_(visitor), size_(size) {}
 
   IOStatus Run() {
     std::unique_ptr<FSSequentialFile> file;
@@ -270,7 +275,7 @@ class LogReading {
       return s;
     }
     Reporter reporter;
-    file = std::make_unique<SoundBlocks>(std::move(file));
+    file = std::make_unique<SoundBlocks>(std::move(file), size_);
     log::Reader reader(nullptr, std::make_unique<SequentialFileReader>(std::move(file), path_),
                        &reporter, /*checksum=*/true, number_);
     Slice record;
@@ -353,7 +358,7 @@ class LogReading {
     IOStatus s;
     if (visitor_ != nullptr && !looked_) {
       looked_ = true;
-      LogReading look(fs_, path_, number_, nullptr);
+      LogReading look(fs_, path_, number_, nullptr, size_);
       s = look.Run();
       commits_ = std::move(look.commits_);
     }
@@ -397,6 +402,7 @@ class LogReading {
   const std::string path_;
   const uint64_t number_;
   EntryVisitor* const visitor_;  // none: this is the first look
+  const uint64_t size_;          // bytes
 
   std::vector<Item> items_;
   Numbering numbering_ = Numbering::kEntries;
@@ -415,8 +421,9 @@ class LogReading {
 
 }  // namespace
 
-IOStatus ReadLog(FileSystem* fs, const std::string& path, uint64_t number, EntryVisitor* visitor) {
-  return LogReading(fs, path, number, visitor).Run();
+IOStatus ReadLog(FileSystem* fs, const std::string& path, uint64_t number, EntryVisitor* visitor,
+                 uint64_t size) {
+  return LogReading(fs, path, number, visitor, size).Run();
 }
 
 }  // namespace tiered_env
