@@ -123,7 +123,8 @@ TEST_F(LossTest, ALogThatIsDamagedIsTold) {
     fs::copy_file(path, folder_ + "/sound", fs::copy_options::overwrite_existing);
     {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekp(static_cast<std::streamoff>(fs::file_size(path) / 2 + random_() % 1000));
+      const uint64_t size = fs::file_size(path);
+      file.seekp(static_cast<std::streamoff>(size / 4 + random_() % (size / 2)));
       file << "damage";
     }
     ExpectRefused(path, fs::path(path).filename().string());
