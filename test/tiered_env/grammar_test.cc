@@ -130,7 +130,7 @@ TEST(TieredGrammarTest, ErrorsNameTheTierAndTheSetting) {
   ExpectRefused("a={path=/b/../c}", "tiers: a: path=/b/../c: must be a path without ..");
   ExpectRefused("a={path={/b;c}}", "tiers: a: path=/b;c");
   ExpectRefused("a={path=/b;path=/c}", "tiers: a: path=/c: is there twice");
-  ExpectRefused("a={path=/a;kind=tape}", "tiers: a: kind=memory: must be path or pmem");
+  ExpectRefused("a={path=/a;kind=tape}", "tiers: a: kind=tape: must be path, pmem or memory");
   ExpectRefused("home={path=/a}", "tiers: home: path=/a: home is the database directory");
   ExpectRefused("home={kind=path}", "tiers: home: kind=path: home is the database directory");
   ExpectRefused("a={path=/a;speed=1}", "tiers: a: speed=1: there is no such setting");
