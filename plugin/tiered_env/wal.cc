@@ -213,8 +213,8 @@ class SoundBlocks : public FSSequentialFileOwnerWrapper {
       const size_t length = DecodeFixed16(header + 4);
       const auto type = static_cast<uint8_t>(header[6]);
       if (type == log::kZeroType && length == 0) {
-        // The end of a block that has no room for a header is zeros, too.
-        return block.size() - at < log::kRecyclableHeaderSize ? block.size() : at;
+        // The end of a block that has no room for a header of a recycled log is zeros, too.
+        return recycled_ && block.size() - at < log::kRecyclableHeaderSize ? block.size() : at;
       }
       const bool recyclable = IsRecyclable(type);
       if (recyclable && plain_ && !recycled_) {

@@ -597,6 +597,30 @@ TEST_F(WalDamageTest, NothingIsReadBehindAHole) {
   EXPECT_TRUE(was_record);
 }
 
+// The end of a block that has no room for a header is zeros; in recycled logs that is more.
+TEST_F(WalDamageTest, AHoleAsSmallAsTheEndOfABlockIsOne) {
+  constexpr size_t kRecord = 7 + 12 + 1 + 1 + 1;  // headers, tag, lengths of key and value, and key
+  Open();
+  for (size_t hole = 7; hole < 11; hole++) {
+    SCOPED_TRACE(hole);
+    ASSERT_OK(db_->Put(WriteOptions(), "a", "1"));
+    const size_t filled = kRecord + 1 + 1 + kRecord + 3 + hole;
+    ASSERT_OK(db_->Put(WriteOptions(), "b", std::string(32768 - filled, 'b')));
+    ASSERT_OK(db_->Put(WriteOptions(), "c", std::string(1000, 'c')));
+    log_ = Logs().back();
+    bytes_ = ReadBytes(log_.path);
+    path_ = folder_ + "/damaged.log";
+    expected_ = EntriesOfLog(log_.path, log_.number);
+    ASSERT_EQ(expected_.size(), 3u);
+    const std::vector<size_t> headers = Headers();
+    ASSERT_EQ(headers[2], 32768 - hole);
+    std::string bytes = bytes_.substr(0, headers[2]) + std::string(hole, '\0');
+    bytes += bytes_.substr(0, headers[1]);
+    EXPECT_EQ(ExpectPrefix(bytes), 2u);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+}
+
 TEST_F(WalTest, WhatIsNotThereIsAnError) {
   Keeper keeper;
   const IOStatus s = ReadLog(FileSystem::Default().get(), folder_ + "/000001.log", 1, &keeper);
