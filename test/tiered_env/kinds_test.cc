@@ -587,6 +587,8 @@ TEST_P(KindsTest, IsWhatItWas) {
   uint64_t rebuilt = 0;
   uint64_t references = 0;
   uint64_t written = 0;
+  // RocksDB rolls a transaction of WriteUnprepared back in several writes, and the first one that is durable ends it.
+  const bool fails_opening = kind_.policy != WRITE_UNPREPARED;
   const int rounds = Rounds(5);
   for (int round = 0; round < rounds; round++) {
     SCOPED_TRACE(round);
@@ -611,7 +613,7 @@ TEST_P(KindsTest, IsWhatItWas) {
       power_->Fail(&random_, random_() % 2 == 0);
     }
     LoseMemory();
-    if (random_() % 3 == 0) {  // again, while it is opened
+    if (fails_opening && random_() % 3 == 0) {  // again, while it is opened
       power_->FailAfter(1 + random_() % 150);
       OpenAll(/*create=*/false).PermitUncheckedError();
       power_->FailAfter(0);
