@@ -60,7 +60,7 @@ Facts TieredWriter::WhatIsKnown() const {
   return facts;
 }
 
-IOStatus TieredWriter::Start() const {
+IOStatus TieredWriter::StartOrFail() const {
   if (!started_) {
     started_ = true;
     const Policy& policy = fs_->policy();

@@ -28,7 +28,7 @@ class TieredWriter : public FSWritableFile {
 
   // Chooses the tier and makes the file, if that is not done yet. The first failure is what all later calls
   // return.
-  IOStatus Start() const;
+  IOStatus Start() const { return started_ && start_.ok() ? IOStatus::OK() : StartOrFail(); }
 
   using FSWritableFile::Append;
   using FSWritableFile::PositionedAppend;
@@ -60,6 +60,7 @@ class TieredWriter : public FSWritableFile {
 
  private:
   bool counts() const { return content_ == Content::kTable || content_ == Content::kBlob; }
+  IOStatus StartOrFail() const;
   Facts WhatIsKnown() const;
   bool is_volatile() const {
     return content_ == Content::kTable && place_.tier != nullptr && place_.tier->is_volatile();
