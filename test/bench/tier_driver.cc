@@ -33,6 +33,7 @@ DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs 
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(fs_uri, "", "FileSystem; empty: RocksDB's own");
 DEFINE_bool(listener, false, "with a TieredEnvListener");
+DEFINE_bool(dynamic_levels, true, "level_compaction_dynamic_level_bytes, which --db_paths turns off");
 DEFINE_bool(direct, true, "with direct I/O of SSTs");
 DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
@@ -221,6 +222,7 @@ Options Bench::MakeOptions() const {
   options.target_file_size_base = 8 << 20;
   options.max_bytes_for_level_base = 32 << 20;
   options.max_bytes_for_level_multiplier = 5;
+  options.level_compaction_dynamic_level_bytes = FLAGS_dynamic_levels;
   options.max_background_jobs = 3;
   options.use_direct_reads = FLAGS_direct;
   options.use_direct_io_for_flush_and_compaction = FLAGS_direct;

@@ -1,11 +1,13 @@
 """The arrangements that the benchmark of tiered_env compares, on a fast and a slow device, and how one is run."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 
 import wal_systems
 
@@ -91,7 +93,7 @@ def ground(context, records, value_size):
     """Made when it is first asked for, unmade at the end."""
     data = records * value_size
     # All systems' databases, and what compactions need besides.
-    sizes = {"fast": (1 << 30) + 4 * data, "slow": (1 << 30) + 8 * data}
+    sizes = {"fast": (2 << 30) + 6 * data, "slow": (1 << 30) + 8 * data}
 
     def make():
         made = Ground(context, sizes)
@@ -100,33 +102,69 @@ def ground(context, records, value_size):
     return context.resource("tiers-ground", make)
 
 
+class Room:
+    """Bytes of the fast device. db_paths takes more than it is told to, so the others get what it had at most."""
+
+    def __init__(self):
+        self._used = 0
+        self._stop = threading.Event()
+
+    def bytes(self, configured):
+        return max(configured, self._used)
+
+    @contextlib.contextmanager
+    def watch(self, point, system):
+        """While db_paths runs."""
+        if system != "db_paths":
+            yield
+            return
+        self._used = 0
+        self._stop.clear()
+        thread = threading.Thread(target=self._look, args=(point, system), daemon=True)
+        thread.start()
+        yield
+        self._stop.set()
+        thread.join()
+
+    def _look(self, point, system):
+        while not self._stop.wait(0.1):
+            self._used = max(self._used, table_bytes(point, system))
+
+
+def room(context):
+    return context.resource("tiers-room", lambda: (Room(), lambda: None))
+
+
 def flags(place, system, fast_bytes):
-    """(directory of the database, flags). All have the same bytes of the fast device, but for slow and fast."""
-    db = f"{place.points['fast' if system == 'fast' else 'slow']}/db-{system}"
+    """(directory of the database, flags). The directory is on the fast device, as are the logs, but for slow."""
+    db = f"{place.points['slow' if system == 'slow' else 'fast']}/db-{system}"
     if system in ("slow", "fast"):
         return db, []
-    fast = f"{place.points['fast']}/{system}"
-    os.makedirs(fast, exist_ok=True)
+    slow = f"{place.points['slow']}/{system}"
+    os.makedirs(slow, exist_ok=True)
     if system == "db_paths":
         rest = 1 << 50
-        return db, [f"--db_paths={fast}={fast_bytes};{db}={rest}"]
-    rule = "0..=fast" if system == "fill" else "0..last-1=fast"
+        return db, [f"--db_paths={db}={fast_bytes};{slow}={rest}"]
+    # Three levels are what db_paths has on the fast device.
+    placement = "" if system == "fill" else "placement={3..=slow};"
     uri = (
-        f"id=TieredFileSystem;tiers={{fast={{path={fast};budget={fast_bytes}}}}};"
-        f"placement={{{rule}}};mover_bytes_per_second={SLOW['write_bps'] // 2}"
+        f"id=TieredFileSystem;tiers={{home={{budget={fast_bytes}}};slow={{path={slow}}}}};{placement}"
+        f"mover_bytes_per_second={SLOW['write_bps'] // 2}"
     )
     return db, [f"--fs_uri={uri}", f"--listener={'false' if system == 'hints' else 'true'}"]
 
 
 def run(context, place, system, fast_bytes, *more):
-    """Figures of one run of tier_driver."""
-    db, arrangement = flags(place, system, fast_bytes)
-    figures = json.loads(
-        context.child([
+    """Figures of one run of tier_driver. Levels are static, since db_paths has no others."""
+    used = room(context)
+    db, arrangement = flags(place, system, fast_bytes if system == "db_paths" else used.bytes(fast_bytes))
+    with used.watch(place.points["fast"], system):
+        text = context.child([
             context.program("tier_driver"), f"--db={db}", f"--devices={place.counters()}",
-            *arrangement, *more,
+            "--dynamic_levels=false", *arrangement, *more,
         ])
-    )
+    figures = json.loads(text)
+    figures["room_bytes"] = used.bytes(fast_bytes)
     reads = figures["fast_reads"] + figures["slow_reads"]
     figures["fast_share"] = figures["fast_reads"] / reads if reads else None
     for name, point in place.points.items():
@@ -139,9 +177,17 @@ def table_bytes(point, system):
     total = 0
     for folder in (f"{point}/{system}", f"{point}/db-{system}"):
         for where, _, names in os.walk(folder):
-            sizes = [os.path.getsize(f"{where}/{name}") for name in names if ".sst" in name]
-            total += sum(size for size in sizes if size != 2048)  # not the stubs
+            total += sum(size_of(f"{where}/{name}") for name in names if ".sst" in name)
     return total
+
+
+def size_of(path):
+    """0 of a stub and of what vanishes meanwhile."""
+    try:
+        size = os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+    return size if size != 2048 else 0
 
 
 def overhead(context, system, benchmark, seed, num):

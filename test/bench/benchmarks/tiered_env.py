@@ -19,6 +19,7 @@ METRICS = (
     Metric("fast_share", "fast %", "1", "{:.1f}", scale=100),
     Metric("fast_reads", "fast reads", "count", "{:.0f}"),
     Metric("slow_reads", "slow reads", "count", "{:.0f}"),
+    Metric("room_bytes", "MB of fast", "bytes", "{:.0f}", scale=1e-6),
     Metric("fast_files_bytes", "MB fast", "bytes", "{:.0f}", scale=1e-6),
     Metric("slow_files_bytes", "MB slow", "bytes", "{:.0f}", scale=1e-6),
     Metric("fast_written_bytes", "fast MB written", "bytes", "{:.0f}", scale=1e-6),
@@ -26,10 +27,10 @@ METRICS = (
     Metric("settled_s", "settled s", "s", "{:.1f}"),
     Metric("p50_us", "p50 us", "us", in_table=False),
     Metric("p999_us", "p99.9 us", "us", in_table=False),
-    Metric("tier_fast_reads", "", "count", in_table=False),
     Metric("tier_home_reads", "", "count", in_table=False),
-    Metric("tier_fast_moved_bytes", "", "bytes", in_table=False),
+    Metric("tier_slow_reads", "", "count", in_table=False),
     Metric("tier_home_moved_bytes", "", "bytes", in_table=False),
+    Metric("tier_slow_moved_bytes", "", "bytes", in_table=False),
 )
 
 PANELS = (
