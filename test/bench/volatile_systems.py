@@ -26,13 +26,15 @@ class System:
     placement: str = ""  # of tiered_env
     options: str = ""  # further ones of tiered_env
     slowdown: int = 1  # of the tier in memory
+    preserve_s: int = 3600  # preserve_internal_time_seconds, if tiered: sequence numbers are not set to zero
 
     @property
     def tiered(self):
         return bool(self.placement)
 
 
-ALL_BUT_LAST = "0..last-1=memory;last=slow"
+ALL_BUT_LAST = "0..2=memory;3..=slow"  # of four levels, which the workloads have in the end
+RELATIVE = "0..last-1=memory;last=slow"  # also while there are fewer
 NEVER = "wal_amplification_high=1000000;wal_amplification_low=1000000;"
 SYSTEMS = {
     "buffered": System(),
@@ -40,13 +42,14 @@ SYSTEMS = {
     "bound": System(in_memory=True),
     "ours": System(direct=True, placement=ALL_BUT_LAST),
     "untrimmed": System(direct=True, placement=ALL_BUT_LAST, options=NEVER),
-    "fixed": System(direct=True, placement="0..2=memory;3..last=slow"),
-    "upper": System(direct=True, placement="0..last-2=memory;last-1..last=slow"),
+    "relative": System(direct=True, placement=RELATIVE),
+    "zeroed": System(direct=True, placement=ALL_BUT_LAST, preserve_s=0),
+    "upper": System(direct=True, placement="0..1=memory;2..=slow"),
     "beta2": System(direct=True, placement=ALL_BUT_LAST, slowdown=2),
     "beta5": System(direct=True, placement=ALL_BUT_LAST, slowdown=5),
 }
 MAIN_SYSTEMS = ("buffered", "direct", "bound", "ours", "untrimmed")
-ONCE_SYSTEMS = ("fixed", "upper", "beta2", "beta5")
+ONCE_SYSTEMS = ("relative", "zeroed", "upper", "beta2", "beta5")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,12 +122,13 @@ def throttled(context, data):
     return context.resource("volatile-ground", make)
 
 
-def uri(place, system, compression="none"):
+def uri(place, system, shape, compression="none"):
     chosen = SYSTEMS[system]
+    placement = RELATIVE if shape.dynamic else chosen.placement  # then levels are counted from the last one
     emulate = f";emulate={{slowdown={chosen.slowdown}}}" if chosen.slowdown > 1 else ""
     return (
         f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={place.memory}{emulate}}};"
-        f"slow={{path={place.slow}}}}};placement={{{chosen.placement}}};"
+        f"slow={{path={place.slow}}}}};placement={{{placement}}};"
         f"{chosen.options}wal_compression={compression}"
     )
 
@@ -154,6 +158,8 @@ def options_text(place, system, shape, compacts=True):
         "level_compaction_dynamic_level_bytes": str(shape.dynamic).lower(),
         "disable_auto_compactions": str(not compacts).lower(),
     }
+    if chosen.tiered:
+        family["preserve_internal_time_seconds"] = chosen.preserve_s
     lines = ["[Version]", "  rocksdb_version=9.10.0", "  options_file_version=1.1", "[DBOptions]"]
     lines += [f"  {name}={value}" for name, value in db.items()]
     lines += ['[CFOptions "default"]', *(f"  {name}={value}" for name, value in family.items())]
@@ -192,7 +198,7 @@ def db_bench(context, place, system, shape, benchmarks, flags, compression="none
         "--statistics=1", *flags,
     ]
     if SYSTEMS[system].tiered:
-        argv.append(f"--fs_uri={uri(place, system, compression)}")
+        argv.append(f"--fs_uri={uri(place, system, shape, compression)}")
     return measured(context, place, system, argv)
 
 
@@ -338,7 +344,8 @@ def drive(context, place, system, shape, workload, *more):
     if chosen.in_memory:
         argv.append(f"--wal_dir={place.wal}")
     if chosen.tiered:
-        argv += [f"--fs_uri={uri(place, system)}", "--listener"]
+        dynamic = dataclasses.replace(shape, dynamic=True)  # which tier_driver's trees are
+        argv += [f"--fs_uri={uri(place, system, dynamic)}", "--listener"]
     text, figures = measured(context, place, system, argv)
     memory.saw(system, workload, figures)
     driven = json.loads(text)
