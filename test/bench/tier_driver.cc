@@ -46,6 +46,7 @@ DEFINE_uint64(value_size, 1024, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
 DEFINE_int32(threads, 4, "client threads");
 DEFINE_double(seconds, 10, "of a run");
+DEFINE_uint64(rate, 0, "operations per second of a run; 0: as many as can be");
 DEFINE_uint64(seed, 42, "same seed, same operations");
 
 namespace rocktier_bench {
@@ -321,7 +322,15 @@ Status Bench::Operate(const Mix& mix, Random* random) {
 Status Bench::Work(const Mix& mix, int number, std::vector<double>* micros) {
   Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
   Status s;
+  const std::chrono::duration<double> pause(
+      FLAGS_rate == 0 ? 0 : FLAGS_threads / static_cast<double>(FLAGS_rate));
+  auto next = Clock::now();
   for (auto start = Clock::now(); s.ok() && start < end_;) {
+    if (FLAGS_rate > 0) {
+      std::this_thread::sleep_until(next);
+      next += std::chrono::duration_cast<Clock::duration>(pause);
+      start = Clock::now();
+    }
     s = Operate(mix, &random);
     const auto now = Clock::now();
     micros->push_back(std::chrono::duration<double, std::micro>(now - start).count());

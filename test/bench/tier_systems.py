@@ -1,6 +1,5 @@
 """The arrangements that the benchmark of tiered_env compares, on a fast and a slow device, and how one is run."""
 
-import contextlib
 import json
 import os
 import re
@@ -102,37 +101,25 @@ def ground(context, records, value_size):
     return context.resource("tiers-ground", make)
 
 
-class Room:
-    """Bytes of the fast device. db_paths takes more than it is told to, so the others get what it had at most."""
+class Peak:
+    """The most bytes of SSTs that a system had on a device, while something ran."""
 
-    def __init__(self):
-        self._used = 0
-        self._stop = threading.Event()
+    def __init__(self, point, system):
+        self.bytes = 0
+        self._point, self._system, self._stop = point, system, threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
 
-    def bytes(self, configured):
-        return max(configured, self._used)
+    def __enter__(self):
+        self._thread.start()
+        return self
 
-    @contextlib.contextmanager
-    def watch(self, point, system):
-        """While db_paths runs."""
-        if system != "db_paths":
-            yield
-            return
-        self._used = 0
-        self._stop.clear()
-        thread = threading.Thread(target=self._look, args=(point, system), daemon=True)
-        thread.start()
-        yield
+    def __exit__(self, *_):
         self._stop.set()
-        thread.join()
+        self._thread.join()
 
-    def _look(self, point, system):
+    def _look(self):
         while not self._stop.wait(0.1):
-            self._used = max(self._used, table_bytes(point, system))
-
-
-def room(context):
-    return context.resource("tiers-room", lambda: (Room(), lambda: None))
+            self.bytes = max(self.bytes, table_bytes(self._point, self._system))
 
 
 def flags(place, system, fast_bytes):
@@ -156,15 +143,14 @@ def flags(place, system, fast_bytes):
 
 def run(context, place, system, fast_bytes, *more):
     """Figures of one run of tier_driver. Levels are static, since db_paths has no others."""
-    used = room(context)
-    db, arrangement = flags(place, system, fast_bytes if system == "db_paths" else used.bytes(fast_bytes))
-    with used.watch(place.points["fast"], system):
+    db, arrangement = flags(place, system, fast_bytes)
+    with Peak(place.points["fast"], system) as peak:
         text = context.child([
             context.program("tier_driver"), f"--db={db}", f"--devices={place.counters()}",
             "--dynamic_levels=false", *arrangement, *more,
         ])
     figures = json.loads(text)
-    figures["room_bytes"] = used.bytes(fast_bytes)
+    figures["fast_peak_bytes"] = peak.bytes
     reads = figures["fast_reads"] + figures["slow_reads"]
     figures["fast_share"] = figures["fast_reads"] / reads if reads else None
     for name, point in place.points.items():
