@@ -574,19 +574,6 @@ bool TieredFileSystem::BelongsTo(const Place& place, const std::string& director
 
 IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   Place place;
-  if (from.tier->is_volatile()) {  // what is linked must last
-    uint64_t size;
-    IOStatus copied = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
-    place.tier = policy_.home_tier();
-    place.path = to;
-    if (copied.ok()) {
-      copied = CopyToNew(from, size, place, nullptr, nullptr);
-    }
-    if (!copied.ok()) {
-      target_->DeleteFile(to, IOOptions(), nullptr).PermitUncheckedError();
-    }
-    return copied;
-  }
   IOStatus s = folders_->NewPath(DirectoryOf(to), BaseOf(to), from.tier, &place);
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
@@ -604,11 +591,46 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   return s;
 }
 
+// What is linked must last. Nobody has to wait for the copy.
+IOStatus TieredFileSystem::LinkVolatile(const Place& from, const std::string& to) {
+  uint64_t size;
+  IOStatus s = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
+  Place copy;
+  copy.tier = policy_.home_tier();
+  copy.path = to + kTemporary;
+  if (s.ok()) {
+    s = CopyToNew(from, size, copy, nullptr, nullptr);
+  }
+  std::lock_guard<std::mutex> lock(names_mutex_);
+  if (s.ok()) {
+    s = target_->FileExists(to, IOOptions(), nullptr);
+    s = s.ok() ? IOStatus::IOError(to, "exists already")
+               : target_->RenameFile(copy.path, to, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    NoteNew(to, copy.tier);
+  } else {
+    target_->DeleteFile(copy.path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return s;
+}
+
 IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& to,
                                     const IOOptions& options, IODebugContext* dbg) {
-  std::lock_guard<std::mutex> lock(names_mutex_);
   Place source;
   IOStatus s = Resolve(from, &source);
+  if (s.ok() && source.stub && source.tier->is_volatile()) {
+    s = LinkVolatile(source, to);
+    if (!IsMissing(s)) {
+      return s;
+    }
+  }
+  // It may have been moved.
+  std::lock_guard<std::mutex> lock(names_mutex_);
+  s = Resolve(from, &source);
+  if (s.ok() && source.tier->is_volatile()) {
+    s = IOStatus::PathNotFound(from, "is gone");
+  }
   if (s.ok() && !source.stub) {
     s = target_->LinkFile(from, to, options, dbg);
     if (s.ok()) {
@@ -621,7 +643,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& 
     s = s.ok() ? IOStatus::IOError(to, "exists already") : LinkPlace(source, to);
   }
   if (s.ok()) {
-    NoteNew(to, source.tier->is_volatile() ? policy_.home_tier() : source.tier);
+    NoteNew(to, source.tier);
   }
   return s;
 }

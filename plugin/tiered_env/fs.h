@@ -161,6 +161,7 @@ class TieredFileSystem : public FileSystemWrapper {
   void NoteNew(const std::string& path, Tier* tier);
   // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
   IOStatus LinkPlace(const Place& from, const std::string& to);
+  IOStatus LinkVolatile(const Place& from, const std::string& to);
   // Whether a stub keeps its meaning in this directory.
   bool BelongsTo(const Place& place, const std::string& directory);
   IOStatus DeleteOurs(const std::string& directory);
