@@ -60,19 +60,33 @@ Logs::List::iterator Logs::FindByPath(const std::string& path) {
 }
 
 void Logs::Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer) {
+  Forget(path);  // it is written anew, so nobody needs what it was
   std::unique_lock<std::shared_mutex> lock(mutex_);
   for (const auto& log : logs_) {
     log->complete = true;
-  }
-  const auto it = FindByPath(path);
-  if (it != logs_.end()) {
-    logs_.erase(it);  // it is written anew, so nobody needs what it was
   }
   auto log = std::make_shared<Log>();
   log->number = number;
   log->path = path;
   log->writer = std::move(writer);
   logs_.push_back(std::move(log));
+}
+
+std::shared_ptr<Logs::Log> Logs::Find(const std::string& path) {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto it = FindByPath(path);
+  return it == logs_.end() ? nullptr : *it;
+}
+
+void Logs::Forget(const std::string& path) {
+  if (Find(path) != nullptr) {
+    std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto it = FindByPath(path);
+    if (it != logs_.end()) {
+      logs_.erase(it);
+    }
+  }
 }
 
 void Logs::Found(uint64_t number, const std::string& found, bool complete) {
@@ -92,18 +106,22 @@ void Logs::Found(uint64_t number, const std::string& found, bool complete) {
 
 IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   *kept = false;
+  IOStatus s = SyncIfNeeded(path);  // others do not have to wait for that
+  if (!s.ok()) {
+    return s;
+  }
+  std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = FindByPath(path);
   if (it == logs_.end()) {
-    return IOStatus::OK();
+    return s;
   }
   Log* const log = it->get();
   if (log->segment == nullptr || log->segment->live() == 0) {
     logs_.erase(it);
-    return IOStatus::OK();
+    return s;
   }
   const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id());
-  IOStatus s;
   if (log->writer != nullptr) {
     s = log->writer->Sync();
   }
@@ -122,13 +140,25 @@ IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   return s;
 }
 
+IOStatus Logs::SyncIfNeeded(const std::string& path) {
+  std::shared_ptr<OpenLog> writer;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto it = FindByPath(path);
+    if (it != logs_.end() && (*it)->segment != nullptr && (*it)->segment->live() > 0) {
+      writer = (*it)->writer;
+    }
+  }
+  return writer == nullptr ? IOStatus::OK() : writer->Sync();
+}
+
 void Logs::Index(Ledger* ledger, Logger* info_log) {
   std::lock_guard<std::mutex> index_lock(index_mutex_);
   List unread;
   {
     std::shared_lock<std::shared_mutex> lock(mutex_);
     std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(unread), [](const auto& log) {
-      return log->complete && !log->unreadable && log->segment == nullptr;
+      return log->complete && !log->unreadable && !log->failed() && log->segment == nullptr;
     });
   }
   for (const auto& log : unread) {
@@ -161,10 +191,14 @@ void Logs::Index(Ledger* ledger, Logger* info_log) {
   }
 }
 
-Logs::Source::Source(Logs* logs) : lock_(logs->mutex_) {
-  for (const auto& log : logs->logs_) {
-    if (log->segment != nullptr && log->segment->entries() > 0) {
-      segments_.push_back(log->segment.get());
+Logs::Source::Source(Logs* logs) : lock_(logs->references_mutex_) {
+  {
+    std::shared_lock<std::shared_mutex> lock(logs->mutex_);
+    for (const auto& log : logs->logs_) {
+      if (log->segment != nullptr && log->segment->entries() > 0 && !log->failed()) {
+        logs_.push_back(log);
+        segments_.push_back(log->segment.get());
+      }
     }
   }
   std::sort(segments_.begin(), segments_.end(),
@@ -240,7 +274,8 @@ IOStatus Logs::Sync(const std::set<uint64_t>& ids) {
   {
     std::shared_lock<std::shared_mutex> lock(mutex_);
     std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(used), [&](const auto& log) {
-      return log->writer != nullptr && log->segment != nullptr && ids.count(log->segment->id()) > 0;
+      return log->writer != nullptr && log->segment != nullptr && log->segment->live() > 0 &&
+             ids.count(log->segment->id()) > 0;
     });
   }
   return Sync(used);
@@ -296,6 +331,7 @@ uint64_t Logs::Oldest() const {
 void Logs::Sweep(Ledger* ledger) {
   List dead;
   {
+    std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto it = std::stable_partition(logs_.begin(), logs_.end(), [](const auto& log) {
       return !log->retained || log->busy || log->segment->live() > 0;

@@ -26,6 +26,9 @@ namespace tiered_env {
 // recipes refer to them. After "WAL-assisted tiering", section 3: there a log has a bitmap of the sequence numbers that
 // are needed; here the bitmap follows from recipes. Thread-safe.
 class Logs {
+  struct Log;
+  using List = std::vector<std::shared_ptr<Log>>;
+
  public:
   // `fs` shows the database's files.
   explicit Logs(FileSystem* fs) : fs_(fs) {}
@@ -54,8 +57,8 @@ class Logs {
 
    private:
     const std::shared_lock<std::shared_mutex> lock_;
+    List logs_;
     std::vector<Segment*> segments_;  // by their first sequence numbers
-    size_t last_ = 0;                 // which of them had the last entry
     std::set<uint64_t> used_;
   };
 
@@ -118,11 +121,17 @@ class Logs {
     bool busy = false;                 // is being rewritten
     std::unique_ptr<Segment> segment;  // null: was not read
     std::shared_ptr<OpenLog> writer;   // null: is durable
+
+    bool failed() const { return writer != nullptr && writer->failed(); }
   };
-  using List = std::vector<std::shared_ptr<Log>>;
 
   static IOStatus Sync(const List& logs);
+  // Requires mutex_.
   List::iterator FindByPath(const std::string& path);
+  std::shared_ptr<Log> Find(const std::string& path);
+  void Forget(const std::string& path);
+  // Makes a log durable that recipes refer to.
+  IOStatus SyncIfNeeded(const std::string& path);
   // Requires mutex_.
   std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs);
   // What is kept, to a new archive.
@@ -134,6 +143,9 @@ class Logs {
 
   std::mutex index_mutex_;  // one Index() at a time
 
+  // Held by whoever takes references, so that nobody who holds it alone lets go of what they are to. Before mutex_,
+  // which is never held for long: RocksDB's writers wait for it.
+  std::shared_mutex references_mutex_;
   mutable std::shared_mutex mutex_;
   // All below: guarded by mutex_; entries' counts change under a shared lock, too.
   List logs_;

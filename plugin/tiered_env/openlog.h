@@ -16,7 +16,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // A write-ahead log that is being written, or was, to be synced by others than its writer, too. When its writer has
-// closed it, all of it is durable. Thread-safe.
+// closed it, all of it is durable. A sync that failed may have lost what was written, and the next one would not
+// say so: after it the log does not count as durable any more. Thread-safe.
 class OpenLog {
  public:
   OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
@@ -43,26 +44,26 @@ class OpenLog {
   template <typename SyncFile>
   IOStatus Sync(const SyncFile& sync) {
     std::lock_guard<std::mutex> lock(mutex_);
-    const bool dirty = dirty_.exchange(false, std::memory_order_acq_rel);
+    dirty_.store(false, std::memory_order_release);
     IOStatus s = sync();
-    if (!s.ok() && dirty) {
-      Written();
-    }
+    failed_.store(failed() || !s.ok(), std::memory_order_release);
     return s;
   }
   // The same, if there is anything to do.
   IOStatus Sync() {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (failed()) {
+      return IOStatus::IOError(path_, "could not be synced before, so it may have lost what was written");
+    }
     if (!dirty_.exchange(false, std::memory_order_acq_rel)) {
       return IOStatus::OK();
     }
     IOStatus s = file_ != nullptr && file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr)
                                                                : SyncByPath();
-    if (!s.ok()) {
-      Written();
-    }
+    failed_.store(!s.ok(), std::memory_order_release);
     return s;
   }
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
   IOStatus SyncByPath() {
@@ -77,6 +78,7 @@ class OpenLog {
   FileSystem* const fs_;
   const std::string path_;
   std::atomic<bool> dirty_{false};
+  std::atomic<bool> failed_{false};
   std::mutex mutex_;
   // All below: guarded by mutex_.
   FSWritableFile* file_ = nullptr;

@@ -115,6 +115,13 @@ IOStatus Recovery::ForAll(size_t count, const Work& work) const {
   return result;
 }
 
+// Whoever counts the database's files takes what is held here.
+Recovery::~Recovery() {
+  for (const auto& [tier, bytes] : held_) {
+    tier->Release(bytes);
+  }
+}
+
 IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
   IOStatus s = ledger_->Load(&contents_);
   if (s.ok()) {
@@ -128,6 +135,12 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
   }
   if (s.ok()) {
     s = FindLogs();
+  }
+  for (const Table& table : tables_) {
+    if (table.intact) {
+      table.place.tier->Take(table.size);
+      Hold(table.place.tier, table.size);
+    }
   }
   std::vector<Loaded*> loaded;
   for (auto& [id, segment] : segments_) {
@@ -359,6 +372,9 @@ IOStatus Recovery::TakeReferences() {
   IOStatus s;
   std::string recipe;
   for (const Table& table : tables_) {
+    if (!table.place.tier->is_volatile()) {
+      continue;  // has found no room in memory, and is durable
+    }
     bool complete = table.has_recipe;
     if (table.has_recipe) {
       s = ledger_->ReadRecipe(table.base, &recipe);
@@ -410,14 +426,15 @@ IOStatus Recovery::Rebuild(Table* table) {
     Entries entries(segments_);
     s = AsIOStatus(tiered_env::Rebuild(recipe, &entries, sst.get()));
   }
-  if (s.ok()) {
-    TEST_SYNC_POINT("Recovery::Rebuild:BeforeWrite");
-    s = Write(table, Slice(sst.get(), summary.size));
-    TEST_SYNC_POINT("Recovery::Rebuild:AfterWrite");
-  }
   if (!s.ok()) {
     return IOStatus::Corruption(
         path, "is lost and cannot be rebuilt: " + s.ToString() + ProblemsOf(recipe));
+  }
+  TEST_SYNC_POINT("Recovery::Rebuild:BeforeWrite");
+  s = Write(table, Slice(sst.get(), summary.size));
+  TEST_SYNC_POINT("Recovery::Rebuild:AfterWrite");
+  if (!s.ok()) {
+    return s;
   }
   table->intact = true;
   Progress(summary.size);
@@ -439,11 +456,36 @@ std::string Recovery::ProblemsOf(const std::string& recipe) const {
   return result;
 }
 
+void Recovery::Hold(Tier* tier, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  held_.emplace_back(tier, bytes);
+}
+
 IOStatus Recovery::Write(Table* table, const Slice& sst) {
+  Tier* const wanted = table->place.tier;
+  IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
+  for (Tier* tier : SpillOrder(fs_->policy(), wanted)) {
+    if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
+      continue;
+    }
+    Hold(tier, sst.size());
+    s = WriteTo(tier, table, sst);
+    if (s.ok() && tier != wanted) {
+      fs_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
+    }
+    if (!s.IsNoSpace()) {
+      break;
+    }
+  }
+  return s;
+}
+
+IOStatus Recovery::WriteTo(Tier* tier, Table* table, const Slice& sst) {
   const std::string path = directory_ + "/" + table->base;
+  const bool has_stub = table->has_stub && table->place.tier == tier;
   Place place;
-  IOStatus s = fs_->NewPlace(path, table->place.tier, &place);  // also makes the folder
-  if (s.ok() && table->has_stub) {
+  IOStatus s = fs_->NewPlace(path, tier, &place);  // also makes the folder
+  if (s.ok() && has_stub) {
     place.path = table->place.path;
   }
   std::unique_ptr<FSWritableFile> file;
@@ -453,13 +495,25 @@ IOStatus Recovery::Write(Table* table, const Slice& sst) {
   if (s.ok()) {
     s = file->Append(sst, IOOptions(), nullptr);
   }
-  if (s.ok()) {
-    s = file->Close(IOOptions(), nullptr);
+  if (s.ok() && !tier->is_volatile()) {
+    s = file->Sync(IOOptions(), nullptr);
   }
-  if (s.ok() && !table->has_stub) {
+  if (file != nullptr) {
+    IOStatus closed = file->Close(IOOptions(), nullptr);
+    s = s.ok() ? closed : s;
+  }
+  if (s.ok() && place.stub && !has_stub) {
     s = fs_->WriteStub(path, place);
   }
-  table->place = place;
+  if (s.ok() && !tier->is_volatile()) {  // its recipe will be forgotten
+    s = SyncDirectory(place.fs(), DirectoryOf(place.path));
+    s = s.ok() ? SyncDirectory(fs_->target(), directory_) : s;
+  }
+  if (s.ok()) {
+    table->place = place;
+  } else if (file != nullptr) {
+    place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+  }
   return s;
 }
 

@@ -29,6 +29,7 @@ class TieredFileSystem;
 class Recovery {
  public:
   Recovery(TieredFileSystem* fs, std::string directory, Ledger* ledger, uint32_t threads);
+  ~Recovery();
 
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables);
@@ -83,7 +84,11 @@ class Recovery {
   IOStatus Rebuild(Table* table);
   // What there is to say of the logs that a recipe refers to and that are lost.
   std::string ProblemsOf(const std::string& recipe) const;
+  // To its tier or, where that has no room, durably to another.
   IOStatus Write(Table* table, const Slice& sst);
+  IOStatus WriteTo(Tier* tier, Table* table, const Slice& sst);
+  // `bytes` of the tier's budget are taken while this lives.
+  void Hold(Tier* tier, uint64_t bytes);
   void Progress(uint64_t bytes);
 
   TieredFileSystem* const fs_;
@@ -107,6 +112,7 @@ class Recovery {
   std::chrono::steady_clock::time_point reported_;
   uint64_t rebuilt_files_ = 0;
   uint64_t rebuilt_bytes_ = 0;
+  std::vector<std::pair<Tier*, uint64_t>> held_;
 };
 
 }  // namespace tiered_env

@@ -97,6 +97,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
   std::shared_ptr<Log> log;
   std::vector<bool> kept;
   {
+    std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     log = ChooseForTrim(most, rewrite_logs);
     if (log == nullptr) {
@@ -112,6 +113,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
   TEST_SYNC_POINT("Logs::Trim:BeforeSwap");
   std::string old = log->path;
   if (s.ok()) {
+    std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     if (!log->segment->Trim(kept)) {
       s = IOStatus::Aborted(log->path, "is referred to by another recipe meanwhile");

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Has no room for recipes, if told so.
+// Has no room for recipes or in a directory, and fails to sync recipes or logs, if told so.
 class FullFs : public FileSystemWrapper {
  public:
   FullFs() : FileSystemWrapper(FileSystem::Default()) {}
@@ -27,18 +27,44 @@ class FullFs : public FileSystemWrapper {
 
   std::atomic<bool> full{false};
   std::atomic<bool> fails_to_sync{false};
+  std::atomic<bool> fails_to_sync_logs{false};
+  std::string full_directory;
   std::atomic<int> errors{0};
 
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    if (!full_directory.empty() && path.compare(0, full_directory.size(), full_directory) == 0) {
+      errors++;
+      return IOStatus::NoSpace(path, "no space for SSTs");
+    }
     IOStatus s = target_->NewWritableFile(path, options, result, dbg);
     if (s.ok() && path.find("TIERS-RECIPES") != std::string::npos) {
       result->reset(new File(this, std::move(*result)));
+    } else if (s.ok() && path.find(".log") != std::string::npos) {
+      result->reset(new Log(this, std::move(*result)));
     }
     return s;
   }
 
  private:
+  class Log : public FSWritableFileOwnerWrapper {
+   public:
+    Log(FullFs* fs, std::unique_ptr<FSWritableFile>&& target)
+        : FSWritableFileOwnerWrapper(std::move(target)), fs_(fs) {}
+    // As Linux does: who asks again is told that all is well.
+    IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+      if (fs_->fails_to_sync_logs.exchange(false)) {
+        fs_->errors++;
+        IOStatus s = IOStatus::IOError("a log cannot be synced");
+        s.SetRetryable(true);  // so that RocksDB goes on
+        return s;
+      }
+      return target()->Sync(options, dbg);
+    }
+
+   private:
+    FullFs* const fs_;
+  };
   class File : public FSWritableFileOwnerWrapper {
    public:
     File(FullFs* fs, std::unique_ptr<FSWritableFile>&& target)
@@ -299,6 +325,56 @@ TEST_F(LossTest, IsRepaired) {
   Verify();
   Fill(3000);
   Settle();
+  LoseAndVerify();
+}
+
+TEST_F(LossTest, WhatFindsNoRoomAnyMoreIsDurable) {
+  auto full = std::make_shared<FullFs>();
+  target_ = full;
+  Prepare();
+  LoseMemory();
+  full->full_directory = TierPath("memory") + "/";
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_GT(full->errors, 0);
+  Verify();
+  EXPECT_GT(Stats().rebuilt_files, 0u);
+  EXPECT_EQ(FilesIn("memory"), 0u);
+  Close();
+  LoseMemory();
+  full->full_directory.clear();
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  EXPECT_EQ(Stats().rebuilt_files, 0u);
+  Fill(5000);
+  Settle();
+  LoseAndVerify();
+}
+
+// The bytes of a log whose sync has failed once may be gone, whatever the next one says.
+TEST_F(LossTest, ALogThatCouldNotBeSyncedIsNotReferredTo) {
+  auto full = std::make_shared<FullFs>();
+  target_ = full;
+  OpenMemory();
+  const auto put = [&](const std::string& prefix) {
+    for (int i = 0; i < 100; i++) {
+      const std::string key = prefix + std::to_string(i);
+      model_[key] = std::string(200, 'v') + key;
+      ASSERT_OK(db_->Put(WriteOptions(), key, model_[key]));
+    }
+  };
+  put("a");
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_EQ(Stats().references, 100u);
+  put("b");
+  full->fails_to_sync_logs = true;
+  EXPECT_FALSE(db_->SyncWAL().ok());
+  EXPECT_EQ(full->errors, 1);
+  ASSERT_OK(db_->Resume());
+  put("c");
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_EQ(Stats().references, 200u);
   LoseAndVerify();
 }
 
