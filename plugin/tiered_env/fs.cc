@@ -238,7 +238,9 @@ IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const Fil
                                               std::unique_ptr<FSWritableFile>* result,
                                               IODebugContext* dbg) {
   IOStatus s = WithPlace(path, [&](const Place& place) {
-    return place.fs()->ReopenWritableFile(place.path, options, result, dbg);
+    IOStatus opened = place.fs()->ReopenWritableFile(place.path, options, result, dbg);
+    // Who syncs it, as the keeper does with logs of a process that has died, means its name, too.
+    return opened.ok() && place.stub && !place.tier->is_volatile() ? SyncStub(path) : opened;
   });
   uint64_t number;
   const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));

@@ -84,6 +84,8 @@ class TieredWriter : public FSWritableFile {
   void Discard();
   template <typename SyncFile>
   IOStatus SyncAll(const SyncFile& sync);
+  // Makes the stub durable, if it is not yet.
+  IOStatus SyncStub() const;
 
   TieredFileSystem* const fs_;
   const std::shared_ptr<Database> database_;

@@ -217,6 +217,37 @@ TEST_F(TieredPowerTest, LosesMemory) {
             });
 }
 
+// RocksDB never syncs the log, nor does it sync what the log's name stands for.
+TEST_F(TieredPowerTest, LogsInATierAreThereForRecipes) {
+  random_.seed(Seed());
+  const std::string tiers =
+      "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}";
+  for (int round = 0; round < 6; round++) {
+    SCOPED_TRACE(round);
+    NewFs(tiers, "0..=memory;wal=slow");
+    Open();
+    ASSERT_FALSE(HasFailure());
+    Verify();
+    Fill(500);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    const bool killed = round % 3 == 1;  // what it has left is synced by nobody
+    power_->FailAfter(1);
+    NewFs(tiers, "0..=memory;wal=slow");
+    if (killed) {
+      power_->Restart();
+      Open();
+      ASSERT_FALSE(HasFailure());
+      Verify();
+      power_->FailAfter(1);
+      NewFs(tiers, "0..=memory;wal=slow");
+    }
+    power_->Fail(&random_, /*least=*/true);
+    std::filesystem::remove_all(TierPath("memory"));
+  }
+  Open();
+  Verify();
+}
+
 // A checkpoint is as durable as it is without tiers.
 TEST_F(TieredPowerTest, Checkpoints) {
   random_.seed(Seed());
