@@ -76,7 +76,9 @@ IOStatus TieredWriter::StartOrFail() const {
 }
 
 bool TieredWriter::MayUse(const Tier& tier) const {
-  if (tier.is_volatile() && (content_ != Content::kTable || database_->keeper()->full())) {
+  // What has no recipe in one memory would have none in another.
+  if (tier.is_volatile() &&
+      (content_ != Content::kTable || no_recipe_ || database_->keeper()->full())) {
     return false;
   }
   return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
@@ -305,8 +307,13 @@ IOStatus TieredWriter::Truncate(uint64_t size, const IOOptions& options, IODebug
 IOStatus TieredWriter::Close(const IOOptions& options, IODebugContext* dbg) {
   IOStatus s = Start();
   closed_ = true;
+  const bool was_volatile = is_volatile();
   if (s.ok() && file_ != nullptr) {
     s = KeepTable();
+  }
+  if (s.ok() && was_volatile && !is_volatile()) {  // it came here after the last sync
+    s = file_->Sync(options, dbg);
+    s = s.ok() ? SyncStub() : s;
   }
   if (file_ == nullptr) {
     return s;
@@ -348,7 +355,7 @@ IOStatus TieredWriter::KeepTable() {
     s = database_->keeper()->AddTable(BaseOf(path_), place_, size_);
   }
   if (s.IsNotSupported()) {
-    complete_ = true;
+    complete_ = no_recipe_ = true;
     return Spill();
   }
   if (s.ok()) {

@@ -107,7 +107,8 @@ class TieredWriter : public FSWritableFile {
   mutable std::vector<bool> tried_;
   mutable int level_ = -1;  // -1: not known
 
-  uint64_t kept_ = 0;  // bytes of an SST that a recipe was made of
+  uint64_t kept_ = 0;       // bytes of an SST that a recipe was made of
+  bool no_recipe_ = false;  // it was refused one
   uint64_t size_ = 0;
   bool closed_ = false;
 };

@@ -248,6 +248,35 @@ TEST_F(TieredPowerTest, LogsInATierAreThereForRecipes) {
   Verify();
 }
 
+// An SST that is refused a recipe is in neither memory, and durable.
+TEST_F(TieredPowerTest, TwoMemoriesRefuseTheSame) {
+  random_.seed(Seed());
+  const std::string tiers = "memory={kind=memory;path=" + TierPath("memory") +
+                            "};other={kind=memory;path=" + TierPath("other") +
+                            "};slow={path=" + TierPath("slow") + "}";
+  NewFs(tiers, "0..=memory");
+  Options options = DbOptions();
+  options.compression = kLZ4Compression;  // so that it is literal
+  options.disable_auto_compactions = true;
+  Open(options);
+  for (int i = 0; i < 500; i++) {
+    const std::string key = "key" + std::to_string(i);
+    model_[key] = std::string(200, static_cast<char>('a' + i % 26));
+    ASSERT_OK(db_->Put(WriteOptions(), key, model_[key]));
+  }
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const std::vector<std::string> tables = FilesOf(".sst");
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(TierOf(tables[0]), "slow");
+  power_->FailAfter(1);
+  NewFs(tiers, "0..=memory");
+  power_->Fail(&random_, /*least=*/true);
+  std::filesystem::remove_all(TierPath("memory"));
+  std::filesystem::remove_all(TierPath("other"));
+  Open(options);
+  Verify();
+}
+
 // A checkpoint is as durable as it is without tiers.
 TEST_F(TieredPowerTest, Checkpoints) {
   random_.seed(Seed());
