@@ -112,6 +112,11 @@ IOStatus Database::Refresh() {
   return s;
 }
 
+IOStatus Database::CheckManifest() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  return manifest_.Check();
+}
+
 IOStatus Database::SyncManifest() {
   std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
   return manifest_.Sync();

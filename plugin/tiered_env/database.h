@@ -45,6 +45,8 @@ class Database : public std::enable_shared_from_this<Database> {
 
   // Reads what is new in the MANIFEST.
   IOStatus Refresh();
+  // Corruption: the MANIFEST is damaged, so what that has read may not be all.
+  IOStatus CheckManifest();
   // Makes durable what that has read.
   IOStatus SyncManifest();
 

@@ -9,6 +9,7 @@
 #include "db/log_reader.h"
 #include "db/version_edit.h"
 #include "file/sequence_file_reader.h"
+#include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/folder.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -17,6 +18,22 @@ namespace tiered_env {
 namespace {
 
 constexpr size_t kMostOfCurrent = 4096;
+
+// Notes the first damage.
+class Reporter : public log::Reader::Reporter {
+ public:
+#ifdef TIERED_HAS_LOG_NUMBER_OF_CORRUPTION
+  void Corruption(size_t /*bytes*/, const Status& status, uint64_t /*log_number*/) override {
+#else
+  void Corruption(size_t /*bytes*/, const Status& status) override {
+#endif
+    status_ = status_.ok() ? AsIOStatus(status) : status_;
+  }
+  const IOStatus& status() const { return status_; }
+
+ private:
+  IOStatus status_;
+};
 
 }  // namespace
 
@@ -49,6 +66,26 @@ IOStatus Manifest::Open(const std::string& name) {
     blobs_.clear();
   }
   return s;
+}
+
+// Not by reader_: what that one takes for a record that is being written can be a damaged one.
+IOStatus Manifest::Check() const {
+  const std::string path = directory_ + "/" + name_;
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = fs_->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  if (!s.ok()) {
+    return s;
+  }
+  Reporter reporter;
+  log::Reader reader(nullptr, std::make_unique<SequentialFileReader>(std::move(file), path),
+                     &reporter, /*checksum=*/true, /*log_num=*/0);
+  Slice record;
+  std::string scratch;
+  while (reporter.status().ok() && reader.ReadRecord(&record, &scratch)) {
+  }
+  return reporter.status().ok()
+             ? s
+             : IOStatus::Corruption(path, "is damaged: " + reporter.status().ToString());
 }
 
 IOStatus Manifest::Sync() {

@@ -39,6 +39,9 @@ class Manifest {
 
   // Reads what was added. NotFound: there is no database yet.
   IOStatus Refresh();
+  // Reads all of it as RocksDB does when it opens the database. Corruption: it is damaged, and not by a crash that
+  // tore its end; then Refresh() may have left something out.
+  IOStatus Check() const;
   // Makes durable what was read: a process that has died may have left it before it was synced.
   IOStatus Sync();
 

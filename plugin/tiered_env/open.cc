@@ -263,6 +263,9 @@ IOStatus TieredFileSystem::Recover(Database* database) {
     return s;
   }
   s = database->Refresh();
+  if (s.ok()) {
+    s = database->CheckManifest();
+  }
   const bool is_new = s.IsNotFound() && !Keeper::HasRecipes(target_.get(), database->directory());
   if (!s.ok() && !is_new) {
     return IOStatus::Corruption(
