@@ -62,6 +62,7 @@ IOStatus Manifest::Open(const std::string& name) {
     reader_ = std::make_unique<log::FragmentBufferedReader>(
         nullptr, std::move(reader), /*reporter=*/nullptr, /*checksum=*/true, /*log_num=*/0);
     name_ = name;
+    group_.clear();
     tables_.clear();
     blobs_.clear();
   }
@@ -112,10 +113,31 @@ IOStatus Manifest::Refresh() {
     VersionEdit edit;
     s = AsIOStatus(edit.DecodeFrom(record));
     if (s.ok()) {
-      Apply(edit);
+      s = Add(edit);
     }
   }
   return s;
+}
+
+IOStatus Manifest::Add(const VersionEdit& edit) {
+  const bool goes_on = edit.IsInAtomicGroup() && !group_.empty() &&
+                       edit.GetRemainingEntries() + 1 == group_.back().GetRemainingEntries();
+  if (!group_.empty() && !goes_on) {
+    group_.clear();
+    return IOStatus::Corruption(directory_ + "/" + name_, "has an atomic group without its end");
+  }
+  if (!edit.IsInAtomicGroup()) {
+    Apply(edit);
+    return IOStatus::OK();
+  }
+  group_.push_back(edit);
+  if (edit.GetRemainingEntries() == 0) {
+    for (const VersionEdit& member : group_) {
+      Apply(member);
+    }
+    group_.clear();
+  }
+  return IOStatus::OK();
 }
 
 void Manifest::Apply(const VersionEdit& edit) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugin/tiered_env/placement.h"
 #include "rocksdb/file_system.h"
@@ -59,12 +60,15 @@ class Manifest {
 
   IOStatus ReadCurrent(std::string* name) const;
   IOStatus Open(const std::string& name);
+  // One that is of an atomic group when the group is complete: else RocksDB does not either.
+  IOStatus Add(const VersionEdit& edit);
   void Apply(const VersionEdit& edit);
 
   FileSystem* const fs_;
   const std::string directory_;
   std::string name_;
   std::unique_ptr<log::FragmentBufferedReader> reader_;
+  std::vector<VersionEdit> group_;  // is not complete yet
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, Blob> blobs_;  // by number
 };
