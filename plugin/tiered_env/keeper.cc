@@ -10,7 +10,6 @@
 #include "plugin/tiered_env/database.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/name.h"
-#include "plugin/tiered_env/recovery.h"
 #include "plugin/tiered_env/tracked.h"
 #include "rocksdb/env.h"
 #include "test_util/sync_point.h"
@@ -88,6 +87,9 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
        ++it) {
     s = AddTable(it->base, it->place, it->size, /*anyway=*/true);
+    if (s.IsNotSupported()) {
+      s = BringAway(*it);
+    }
   }
   if (s.ok()) {
     s = Barrier();
@@ -98,6 +100,20 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
                                                std::chrono::steady_clock::now() - start)
                                                .count());
   return s;
+}
+
+IOStatus Keeper::BringAway(const Recovery::Present& table) {
+  for (Tier* tier : SpillOrder(fs_->policy(), table.place.tier)) {
+    if (!tier->is_volatile()) {
+      Database::Misplaced move;
+      move.base = table.base;
+      move.size = table.size;
+      move.from = table.place.tier;
+      move.to = move.wanted = tier;
+      return fs_->MoveFile(database_, move, limiter_.get(), /*anyway=*/true);
+    }
+  }
+  return IOStatus::NoSpace(table.base, "has no durable tier to go to");
 }
 
 std::unique_ptr<FSWritableFile> Keeper::Track(const std::string& path,

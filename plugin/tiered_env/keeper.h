@@ -18,6 +18,7 @@
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/manifest.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/recovery.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/file_system.h"
@@ -60,8 +61,8 @@ class Keeper {
   IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
 
   // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others as long as it is
-  // written. What it can be rebuilt of is durable with the next Barrier(). NotSupported: its recipe would be half as large
-  // as itself, so it should be elsewhere; not with `anyway`.
+  // written. What it can be rebuilt of is durable with the next Barrier(). NotSupported: it has to be elsewhere, for its
+  // recipe would be longer than can be, or half as large as itself; the latter not with `anyway`.
   IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
                     bool anyway = false);
   // It is gone, or is durable by itself.
@@ -90,6 +91,8 @@ class Keeper {
   void AddStats(VolatileStats* stats) const;
 
  private:
+  // To a durable tier: it can have no recipe.
+  IOStatus BringAway(const Recovery::Present& table);
   void Run();
   void Trim();
   void CheckBudget();

@@ -10,6 +10,7 @@
 
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/name.h"
+#include "test_util/sync_point.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 #include "util/string_util.h"
@@ -25,7 +26,8 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kHeader = 32;
 constexpr size_t kFrame = 9;               // checksum, length, kind
 constexpr uint64_t kSlack = 4 << 20;       // dead bytes that nobody minds
-constexpr uint64_t kMostRecord = 1 << 30;  // bytes
+constexpr uint64_t kMostRecord = 1 << 30;  // bytes: the log ends before a longer one
+constexpr size_t kMostPrefix = 5;          // bytes of a name's length
 
 std::string HeaderBytes() {
   std::string header(kMagic, 8);
@@ -337,6 +339,12 @@ IOStatus Ledger::Start(const Contents& keep) {
 }
 
 IOStatus Ledger::AddRecipe(const std::string& base, const Slice& bytes) {
+  uint64_t most = kMostRecord;
+  TEST_SYNC_POINT_CALLBACK("Ledger::AddRecipe:Most", &most);
+  if (base.size() + kMostPrefix + bytes.size() > most) {
+    return IOStatus::NotSupported(base, "has a recipe of " + std::to_string(bytes.size()) +
+                                            " bytes, which is too long");
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   Recipe recipe;
   recipe.size = bytes.size();

@@ -50,7 +50,7 @@ class Ledger {
   // deleted.
   IOStatus Start(const Contents& keep);
 
-  // An SST whose name had a recipe has another one, or none, from now on.
+  // An SST whose name had a recipe has another one, or none, from now on. NotSupported: it is too long.
   IOStatus AddRecipe(const std::string& base, const Slice& recipe);
   IOStatus Drop(const std::string& base);
   // An id that was never used.

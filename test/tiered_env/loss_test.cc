@@ -2,12 +2,15 @@
 //
 // A tier in memory is lost, and more than that; and what tools and copies do with such databases.
 
+#include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <set>
 
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/tiered_env/volatile.h"
+#include "test_util/sync_point.h"
 
 namespace rocktier {
 
@@ -256,6 +259,41 @@ TEST_F(LossTest, RecipesThatAreLostAloneAreMadeAgain) {
   Verify();
   LoseAndVerify();
   EXPECT_GT(Stats().rebuilt_files, 0u);
+}
+
+// The log of recipes ends, for who reads it, before a record that is too long.
+TEST_F(LossTest, WhatHasTooLongARecipeIsElsewhere) {
+  std::atomic<uint64_t> most{100};
+  SyncPoint::GetInstance()->SetCallBack("Ledger::AddRecipe:Most", [&](void* arg) {
+    *static_cast<uint64_t*>(arg) = most;
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  OpenMemory();
+  Fill(500);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  std::vector<std::string> tables = FilesOf(".sst");
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(TierOf(tables[0]), "slow");
+  most = 1 << 30;
+  Fill(500);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  tables = FilesOf(".sst");
+  ASSERT_EQ(tables.size(), 2u);
+  const std::string newest = *std::max_element(tables.begin(), tables.end());
+  EXPECT_EQ(TierOf(newest), "memory");
+  Close();
+  // Recovery makes recipes again, or would.
+  for (const std::string& path : Kept("RECIPES")) {
+    fs::remove(path);
+  }
+  most = 100;
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(TierOf(newest), "slow");
+  EXPECT_EQ(FilesIn("memory"), 0u);
+  EXPECT_EQ(Stats().recipes, 0u);
+  Verify();
+  LoseAndVerify();
 }
 
 TEST_F(LossTest, ReadersAreToldWhatToDo) {
