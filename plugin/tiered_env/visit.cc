@@ -2,7 +2,9 @@
 
 #include "plugin/tiered_env/visit.h"
 
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "file/filename.h"
 #include "plugin/tiered_env/name.h"
@@ -101,18 +103,47 @@ IOStatus Visit::TakeOver() {
   if (s.ok()) {
     s = CheckSound();
   }
+  if (s.ok() && DeleteUnneeded()) {
+    s = Look();
+  }
   if (s.ok()) {
     survey_->DeleteOrphans(*database_, nullptr);
   }
   return s;
 }
 
-IOStatus Visit::CheckSound() {
-  if (!survey_->damaged().empty()) {
-    return IOStatus::Corruption(survey_->damaged()[0], std::string("is damaged") + kSeeCheck);
+bool Visit::IsUnneeded(const std::string& base) const {
+  uint64_t number;
+  const Content content = ContentOf(
+      EndsWith(base, kTrash) ? base.substr(0, base.size() - strlen(kTrash)) : base, &number);
+  return base.find('/') == std::string::npos &&
+         (content == Content::kTable || content == Content::kBlob) && NeedOf(base) == nullptr;
+}
+
+bool Visit::DeleteUnneeded() {
+  std::vector<std::string> unneeded;
+  for (const std::string& path : survey_->damaged()) {
+    unneeded.push_back(path);  // others are not sound
   }
   for (const Survey::File& file : survey_->files()) {
     if (file.lost) {
+      unneeded.push_back(PathOf(file.base));
+    }
+  }
+  for (const std::string& path : unneeded) {
+    target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return !unneeded.empty();
+}
+
+IOStatus Visit::CheckSound() {
+  for (const std::string& path : survey_->damaged()) {
+    if (!IsUnneeded(path.substr(directory_.size() + 1))) {
+      return IOStatus::Corruption(path, std::string("is damaged") + kSeeCheck);
+    }
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.lost && !IsUnneeded(file.base)) {
       return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
                                                          " has no " + file.place.path + kSeeCheck);
     }

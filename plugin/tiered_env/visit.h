@@ -50,6 +50,11 @@ class Visit {
  private:
   IOStatus ReadManifest(std::map<std::string, LiveTable>* files);
   IOStatus CheckSound();
+  // Whether a stub is of an SST or blob file of the directory that the MANIFEST does not need.
+  bool IsUnneeded(const std::string& base) const;
+  // Deletes stubs of such files that are damaged or whose files are lost, as a crash in a compaction leaves them. Whether
+  // there were any.
+  bool DeleteUnneeded();
 
   TieredFileSystem* const fs_;
   const std::string directory_;

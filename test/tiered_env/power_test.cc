@@ -10,6 +10,7 @@
 
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/tiered_env/support.h"
+#include "test_util/sync_point.h"
 
 namespace rocktier {
 
@@ -274,6 +275,58 @@ TEST_F(TieredPowerTest, TwoMemoriesRefuseTheSame) {
   std::filesystem::remove_all(TierPath("memory"));
   std::filesystem::remove_all(TierPath("other"));
   Open(options);
+  Verify();
+}
+
+// The process dies in a compaction: of what that has written there are stubs alone.
+TEST_F(TieredPowerTest, ToolsDoWithoutWhatIsNotNeeded) {
+  random_.seed(Seed());
+  const std::string tiers =
+      "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}";
+  const auto mount = [&] { NewFs(tiers, "0..=memory"); };
+  for (const std::string tool : {"recover", "drain", "mv", "evacuate"}) {
+    SCOPED_TRACE(tool);
+    mount();
+    Options options = DbOptions();
+    options.disable_auto_compactions = true;
+    Open(options);
+    ASSERT_FALSE(HasFailure());
+    for (int i = 0; i < 3; i++) {
+      Fill(1000);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+    }
+    SyncPoint::GetInstance()->SetCallBack("CompactionJob::Run:BeforeVerify",
+                                          [&](void*) { power_->FailAfter(1); });
+    SyncPoint::GetInstance()->EnableProcessing();
+    EXPECT_FALSE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    SyncPoint::GetInstance()->DisableProcessing();
+    std::vector<LiveFileMetaData> live;
+    db_->GetLiveFilesMetaData(&live);
+    ASSERT_GT(FilesOf(".sst").size(), live.size());
+    mount();
+    power_->Restart();
+    std::filesystem::remove_all(TierPath("memory"));
+    uint64_t moved = 0;
+    std::string later;
+    if (tool == "recover") {
+      ASSERT_OK(RecoverTiers(fs_.get(), db_name_));
+    } else if (tool == "drain") {
+      ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
+    } else if (tool == "mv") {
+      ASSERT_OK(MoveToTier(fs_.get(), db_name_, live[0].name.substr(1), "slow", &later));
+    } else {
+      ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &moved));
+      break;
+    }
+    EXPECT_EQ(FilesOf(".sst").size(), live.size());
+    TieredCheck check;
+    ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+    EXPECT_TRUE(check.problems.empty()) << check.problems[0].path << " " << check.problems[0].what;
+  }
+  Options stock = DbOptions();
+  stock.env = Env::Default();
+  stock.listeners.clear();
+  ASSERT_OK(OpenDb(stock, db_name_, &db_));
   Verify();
 }
 
