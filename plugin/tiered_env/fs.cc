@@ -3,6 +3,7 @@
 #include "plugin/tiered_env/fs.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "plugin/tiered_env/directory.h"
@@ -10,6 +11,7 @@
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/sink.h"
 #include "plugin/tiered_env/source.h"
+#include "plugin/tiered_env/survey.h"
 #include "plugin/tiered_env/waldir.h"
 #include "test_util/sync_point.h"
 
@@ -367,6 +369,16 @@ Keeper* TieredFileSystem::KeeperOf(const std::string& path,
   return *database == nullptr ? nullptr : (*database)->keeper();
 }
 
+bool TieredFileSystem::IsVital(const std::string& path) const {
+  const std::string base = BaseOf(path);
+  std::string current;
+  return base == "CURRENT" ||
+         (base.compare(0, strlen(kManifest), kManifest) == 0 &&
+          ReadSmallFile(target_.get(), DirectoryOf(path) + "/CURRENT", base.size() + 1, &current)
+              .ok() &&
+          current == base + "\n");
+}
+
 IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
                                       IODebugContext* dbg) {
   uint64_t number;
@@ -375,7 +387,10 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   Keeper* const keeper = KeeperOf(path, &database);
   IOStatus s;
   bool kept = false;
-  if (keeper != nullptr && content == Content::kWal) {
+  if (keeper != nullptr && IsVital(path)) {
+    s = keeper->Forget();
+  }
+  if (s.ok() && keeper != nullptr && content == Content::kWal) {
     s = keeper->KeepLog(path, /*stays=*/false, &kept);
   }
   if (s.ok() && !kept) {
@@ -418,21 +433,39 @@ IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& 
   return s;
 }
 
-// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it.
+// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it. Of a database that was
+// destroyed also beside what is somebody else's, with the SSTs in memory that were rebuilt when it was locked: RocksDB
+// has not seen them.
 IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (!s.ok() || !std::all_of(names.begin(), names.end(), [](const std::string& name) {
-        return name == "." || name == ".." || IsOurs(name);
-      })) {
+  const bool alone = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "." || name == ".." || IsOurs(name);
+  });
+  std::string folder;
+  const bool was_database = folders_->Find(directory, &folder).ok() && !HasMetadata(directory) &&
+                            FindDatabase(directory) == nullptr;
+  if (!s.ok() || (!alone && !was_database)) {
     return IOStatus::OK();
   }
   for (const std::string& name : names) {
+    const std::string path = directory + "/" + name;
+    uint64_t number;
+    Place place;
     if (EndsWith(name, kTemporary)) {
-      target_->DeleteFile(directory + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
+      target_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    } else if (ContentOf(name, &number) == Content::kTable && Resolve(path, &place).ok() &&
+               place.tier->is_volatile()) {
+      DeleteName(path, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
   s = Keeper::Remove(target_.get(), directory);
+  if (s.ok() && !alone) {  // others may have stubs
+    Survey survey(this, directory);
+    if (!survey.Run().ok() || !survey.referenced().empty() || !survey.damaged().empty()) {
+      return s;
+    }
+  }
   return s.ok() ? folders_->Remove(directory) : s;
 }
 

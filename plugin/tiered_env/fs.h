@@ -185,6 +185,10 @@ class TieredFileSystem : public FileSystemWrapper {
   // Brings everything from volatile tiers to others.
   void Persist(const std::shared_ptr<Database>& database);
   bool HasVolatileTier() const;
+  // Whether a directory has CURRENT or a MANIFEST.
+  bool HasMetadata(const std::string& directory) const;
+  // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the database.
+  bool IsVital(const std::string& path) const;
   // What an OPTIONS file says of it: the database has its write-ahead logs elsewhere.
   IOStatus NoteWalDir(const std::shared_ptr<Database>& database, const std::string& wal_dir);
   // A file's database, and what keeps its volatile SSTs; null if there is none.

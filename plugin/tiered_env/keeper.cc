@@ -46,7 +46,7 @@ bool Keeper::Exists(FileSystem* fs, const std::string& directory) {
 bool Keeper::HasRecipes(FileSystem* fs, const std::string& directory) {
   Ledger ledger(fs, directory);
   Ledger::Contents contents;
-  return !ledger.Load(&contents).ok() || !contents.recipes.empty() || !contents.segments.empty();
+  return !ledger.Load(&contents).ok() || !contents.recipes.empty();
 }
 
 IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {

@@ -51,7 +51,7 @@ class Keeper {
 
   // Whether a directory has such things. `fs` shows all that is in it, here and below.
   static bool Exists(FileSystem* fs, const std::string& directory);
-  // Whether these may be needed: false if the creation of the database was interrupted.
+  // Whether an SST may need these: false if the creation of the database was interrupted, or if it is destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);
@@ -67,6 +67,8 @@ class Keeper {
                     bool anyway = false);
   // It is gone, or is durable by itself.
   void DropTable(const std::string& base);
+  // The database is being destroyed: so it can be again, if this is interrupted.
+  IOStatus Forget() { return ledger_.Clear(); }
   bool Has(const std::string& base) const { return ledger_.Has(base); }
   // Whether no more SSTs should be put into volatile tiers for the time being: the logs have reached their budget.
   bool full() const { return full_.load(std::memory_order_relaxed); }

@@ -374,6 +374,17 @@ IOStatus Ledger::AddDirectory(const std::string& directory) {
                                                     : IOStatus::OK();
 }
 
+IOStatus Ledger::Clear() {
+  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
+  Contents nothing;
+  nothing.next_segment = live_.next_segment;
+  nothing.directories = live_.directories;
+  IOStatus s = Rewrite(nullptr, nothing);
+  live_bytes_ = s.ok() ? 0 : live_bytes_;
+  return s;
+}
+
 uint64_t Ledger::NewSegment() {
   std::lock_guard<std::mutex> lock(mutex_);
   return live_.next_segment++;

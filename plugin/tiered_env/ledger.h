@@ -58,6 +58,8 @@ class Ledger {
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
   IOStatus AddDirectory(const std::string& directory);
+  // Drops all recipes and forgets all segments, durably.
+  IOStatus Clear();
 
   // NotFound: there is none.
   IOStatus ReadRecipe(const std::string& base, std::string* recipe) const;

@@ -3,6 +3,7 @@
 // The part of TieredFileSystem that opens and closes databases.
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -247,7 +248,16 @@ bool TieredFileSystem::HasVolatileTier() const {
                      [](const auto& tier) { return tier->is_volatile(); });
 }
 
-// Without a MANIFEST that can be read nothing is known to be needed; then nothing may be thrown away, either.
+bool TieredFileSystem::HasMetadata(const std::string& directory) const {
+  std::vector<std::string> names;
+  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
+  return !s.ok() || std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "CURRENT" || name.compare(0, strlen(kManifest), kManifest) == 0;
+  });
+}
+
+// Without a MANIFEST that can be read nothing is known to be needed; then nothing may be thrown away, either. But with
+// neither CURRENT nor a MANIFEST there is no database, whatever is left of one.
 IOStatus TieredFileSystem::Recover(Database* database) {
   const bool has_recipes = Keeper::Exists(target_.get(), database->directory());
   if (!HasVolatileTier() && !has_recipes) {
@@ -266,21 +276,22 @@ IOStatus TieredFileSystem::Recover(Database* database) {
   if (s.ok()) {
     s = database->CheckManifest();
   }
-  const bool is_new = s.IsNotFound() && !Keeper::HasRecipes(target_.get(), database->directory());
-  if (!s.ok() && !is_new) {
+  const bool is_known = s.ok();
+  const bool is_gone = s.IsNotFound() && !HasMetadata(database->directory());
+  if (!s.ok() && !is_gone && Keeper::HasRecipes(target_.get(), database->directory())) {
     return IOStatus::Corruption(
         database->directory(),
         "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +
             s.ToString());
   }
-  if (s.ok()) {  // what it does not name is forgotten, so it must not name that again
+  if (is_known) {  // what it does not name is forgotten, so it must not name that again
     s = database->SyncManifest();
     if (!s.ok()) {
       return s;
     }
   }
   auto keeper = std::make_unique<Keeper>(this, database, keeper_options_, limiter_);
-  s = keeper->Recover(database->tables());
+  s = keeper->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
   if (s.ok() && HasVolatileTier()) {
     database->SetKeeper(std::move(keeper));
   } else if (s.ok()) {  // nothing is in memory any more
@@ -304,6 +315,9 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
 
 void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
   IOStatus s = database->Refresh();
+  if (s.IsNotFound()) {  // it was destroyed
+    return;
+  }
   bool moved = true;
   while (moved) {  // what the mover has just taken is there at the next look
     moved = false;

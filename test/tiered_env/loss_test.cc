@@ -404,6 +404,35 @@ TEST_F(LossTest, DestroyedNothingIsLeft) {
   }
 }
 
+// Somebody else's file keeps the directory there, and nothing else.
+TEST_F(LossTest, DestroyedBesideOtherFilesNothingIsLeft) {
+  for (int round = 0; round < 4; round++) {
+    SCOPED_TRACE(round);
+    Prepare();
+    LoseMemory();
+    const bool stubs_are_lost = round % 2 == 1;  // by a loss of power: RocksDB does not see what is rebuilt
+    for (const std::string& base : FilesOf(".sst")) {
+      if (stubs_are_lost && TierOf(base) == "memory") {
+        fs::remove(db_name_ + "/" + base);
+      }
+    }
+    const std::string other = db_name_ + "/notes.txt";
+    std::ofstream(other) << "of somebody else";
+    MountMemory(round >= 2 ? "on_close=persist" : "");
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    EXPECT_EQ(FilesIn("memory"), 0u);
+    EXPECT_EQ(FilesIn("slow"), 0u);
+    for (const auto& entry : fs::directory_iterator(db_name_)) {
+      EXPECT_EQ(entry.path().string(), other);
+    }
+    model_.clear();
+  }
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Fill(500);
+  LoseAndVerify();
+}
+
 TEST_F(LossTest, IsRepaired) {
   Prepare();
   LoseMemory();

@@ -330,6 +330,43 @@ TEST_F(TieredPowerTest, ToolsDoWithoutWhatIsNotNeeded) {
   Verify();
 }
 
+// Whatever it had deleted already. Without CURRENT there is no database, so another one can be made.
+TEST_F(TieredPowerTest, DestructionCanBeInterrupted) {
+  const std::string tiers =
+      "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}";
+  const auto mount = [&] { NewFs(tiers, "0..1=memory;2..=slow"); };
+  bool done = false;
+  int opened = 0;
+  for (uint64_t changes = 1; !done; changes += 2) {
+    SCOPED_TRACE(changes);
+    mount();
+    Open();
+    ASSERT_FALSE(HasFailure());
+    for (int i = 0; i < 3; i++) {
+      Fill(300);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+    }
+    mount();
+    power_->FailAfter(changes);
+    done = DestroyDB(db_name_, DbOptions()).ok() && !power_->failed();
+    mount();
+    power_->Restart();
+    if (!std::filesystem::exists(db_name_ + "/CURRENT")) {
+      Open();
+      ASSERT_FALSE(HasFailure());
+      Fill(100);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+      Close();
+      opened++;
+    }
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    EXPECT_FALSE(std::filesystem::exists(db_name_));
+    EXPECT_EQ(FilesIn("memory") + FilesIn("slow"), 0u);
+    model_.clear();
+  }
+  EXPECT_GT(opened, 3);
+}
+
 // A checkpoint is as durable as it is without tiers.
 TEST_F(TieredPowerTest, Checkpoints) {
   random_.seed(Seed());
