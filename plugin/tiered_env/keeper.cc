@@ -128,16 +128,16 @@ std::unique_ptr<FSWritableFile> Keeper::Track(const std::string& path,
 IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (IsMissing(s)) {
-    return ledger_.AddDirectory(directory);
+  if (s.ok() || IsMissing(s)) {
+    s = ledger_.AddDirectory(directory);
   }
   for (const std::string& name : names) {
     uint64_t number;
-    if (ContentOf(name, &number) == Content::kWal) {
+    if (s.ok() && ContentOf(name, &number) == Content::kWal) {
       logs_.Found(number, directory + "/" + name, /*complete=*/false);
     }
   }
-  return s.ok() ? ledger_.AddDirectory(directory) : s;
+  return s;
 }
 
 IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t size, bool anyway) {

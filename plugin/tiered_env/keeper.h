@@ -76,7 +76,8 @@ class Keeper {
   // RocksDB begins a log, `file`. Returns what is to be written instead.
   std::unique_ptr<FSWritableFile> Track(const std::string& path,
                                         std::unique_ptr<FSWritableFile>&& file);
-  // RocksDB has logs in another directory than the database's, too; it may have begun one there already.
+  // RocksDB has logs in another directory than the database's, too; it may have begun one there already. After an error
+  // these are left alone.
   IOStatus AddLogDirectory(const std::string& directory);
   // It wants it to go: Logs::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {

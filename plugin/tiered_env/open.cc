@@ -306,11 +306,12 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
   if (wal_dir.empty() || wal_dir == database->directory() || database->keeper() == nullptr) {
     return IOStatus::OK();
   }
-  {
+  IOStatus s = database->keeper()->AddLogDirectory(wal_dir);
+  if (s.ok()) {  // else recovery would not look for logs that are retained there
     std::lock_guard<std::mutex> lock(mutex_);
     wal_dirs_[wal_dir] = database;
   }
-  return database->keeper()->AddLogDirectory(wal_dir);
+  return s;
 }
 
 void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {

@@ -2,8 +2,10 @@
 //
 // Tiers in memory, with write-ahead logs in another directory than the database's.
 
+#include <atomic>
 #include <filesystem>
 
+#include "plugin/tiered_env/name.h"
 #include "test/tiered_env/support.h"
 
 namespace rocktier {
@@ -12,6 +14,37 @@ using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-nam
 using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
 
 namespace {
+
+// Does not list a directory of logs when that is asked after LOCK was taken, and after OPTIONS were written.
+class UnlistedFs : public FileSystemWrapper {
+ public:
+  UnlistedFs() : FileSystemWrapper(FileSystem::Default()) {}
+  static const char* kClassName() { return "UnlistedFs"; }
+  const char* Name() const override { return kClassName(); }
+
+  std::atomic<bool> fails{false};  // once
+  std::atomic<int> failures{0};
+
+  IOStatus GetChildren(const std::string& directory, const IOOptions& options,
+                       std::vector<std::string>* result, IODebugContext* dbg) override {
+    if (BaseOf(directory) == "logs" && fails.exchange(false)) {
+      failures++;
+      return IOStatus::IOError(directory, "cannot be listed");
+    }
+    return target_->GetChildren(directory, options, result, dbg);
+  }
+  IOStatus LockFile(const std::string& path, const IOOptions& options, FileLock** lock,
+                    IODebugContext* dbg) override {
+    fails = true;
+    return target_->LockFile(path, options, lock, dbg);
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    IOStatus s = target_->RenameFile(from, to, options, dbg);
+    fails = fails || BaseOf(to).compare(0, 8, "OPTIONS-") == 0;
+    return s;
+  }
+};
 
 class WalDirTest : public TieredTest {
  protected:
@@ -62,6 +95,40 @@ TEST_F(WalDirTest, LogsAreRetainedThere) {
     EXPECT_EQ(FilesIn("memory"), 0u);
     model_.clear();
   }
+}
+
+// What the recipe log does not know is not retained: nobody would look for it there.
+TEST_F(WalDirTest, ADirectoryThatCannotBeListedIsLeftAlone) {
+  OpenMemory(0);
+  Fill(100);
+  Close();
+  auto unlisted = std::make_shared<UnlistedFs>();
+  target_ = unlisted;
+  NewFs(
+      "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}",
+      "0..=memory");
+  // As if it were there for the first time.
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+    if (IsKept(entry.path().filename().string())) {
+      std::filesystem::remove(entry.path());
+    }
+  }
+  Options options = DbOptions();
+  options.wal_dir = folder_ + "/logs";
+  options.fail_if_options_file_error = false;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(unlisted->failures, 2);
+  for (int i = 0; i < 3; i++) {
+    Fill(500);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  Close();
+  target_ = nullptr;
+  LoseMemory();
+  OpenMemory(0);
+  ASSERT_FALSE(HasFailure());
+  Verify();
 }
 
 }  // namespace
