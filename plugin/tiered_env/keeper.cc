@@ -20,6 +20,7 @@ namespace tiered_env {
 namespace {
 
 constexpr auto kReportEvery = std::chrono::minutes(10);  // as RocksDB's stats_dump_period_sec
+constexpr auto kWarnEvery = std::chrono::minutes(1);
 constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
 constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
@@ -308,8 +309,7 @@ void Keeper::Trim() {
     IOStatus s = logs_.Trim(trimming ? kMostLive : 0, compress, options_.compression,
                             limiter_.get(), stop_, &trimmed);
     if (!s.ok() && !s.IsAborted()) {
-      ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
-                     s.ToString().c_str());
+      WarnOfTrim(s);
       return;
     }
     if (trimmed.before == 0) {
@@ -319,6 +319,16 @@ void Keeper::Trim() {
     trimmed_bytes_.fetch_add(trimmed.before - std::min(trimmed.before, trimmed.after),
                              std::memory_order_relaxed);
     archived_bytes_.fetch_add(trimmed.after, std::memory_order_relaxed);
+  }
+}
+
+// It is tried again soon.
+void Keeper::WarnOfTrim(const IOStatus& reason) {
+  const auto now = std::chrono::steady_clock::now();
+  if (trim_warned_ == std::chrono::steady_clock::time_point() || now - trim_warned_ >= kWarnEvery) {
+    trim_warned_ = now;
+    ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
+                   reason.ToString().c_str());
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -98,6 +99,7 @@ class Keeper {
   IOStatus BringAway(const Recovery::Present& table);
   void Run();
   void Trim();
+  void WarnOfTrim(const IOStatus& reason);
   void CheckBudget();
   double Amplification(const Logs::Sizes& sizes) const;
   // Statistics to the LOG.
@@ -117,6 +119,7 @@ class Keeper {
   std::atomic<bool> full_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
+  std::chrono::steady_clock::time_point trim_warned_;  // of the background thread
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -49,6 +49,17 @@ IOStatus CheckHeader(const Slice& header, const std::string& path) {
              : IOStatus::NotSupported(path, "is of version " + std::to_string(version));
 }
 
+// Of a recipe log, 0 of what is none.
+uint64_t NumberOf(const std::string& name) {
+  uint64_t number = 0;
+  Slice digits(name);
+  if (!digits.starts_with(kPrefix)) {
+    return 0;
+  }
+  digits.remove_prefix(sizeof(kPrefix) - 1);
+  return ConsumeDecimalNumber(&digits, &number) && digits.empty() ? number : 0;
+}
+
 std::string SegmentBytes(const LoggedSegment& segment) {
   std::string bytes;
   for (const uint64_t value :
@@ -125,16 +136,20 @@ IOStatus Ledger::FindFile(uint64_t* number) const {
   std::vector<std::string> names;
   IOStatus s = fs_->GetChildren(directory_, IOOptions(), &names, nullptr);
   for (const std::string& name : names) {
-    uint64_t found = 0;
-    Slice digits(name);
-    if (s.ok() && digits.starts_with(kPrefix)) {
-      digits.remove_prefix(sizeof(kPrefix) - 1);
-      if (ConsumeDecimalNumber(&digits, &found) && digits.empty()) {
-        *number = std::max(*number, found);
-      }
-    }
+    *number = std::max(*number, NumberOf(name));
   }
   return s;
+}
+
+void Ledger::DeleteOld() const {
+  std::vector<std::string> names;
+  fs_->GetChildren(directory_, IOOptions(), &names, nullptr).PermitUncheckedError();
+  for (const std::string& name : names) {
+    const uint64_t number = NumberOf(name);
+    if (number != 0 && number < number_) {
+      fs_->DeleteFile(directory_ + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
 }
 
 IOStatus Ledger::Load(Contents* contents) {
@@ -334,6 +349,9 @@ IOStatus Ledger::Start(const Contents& keep) {
   live_bytes_ = 0;
   for (const auto& [base, recipe] : live_.recipes) {
     live_bytes_ += recipe.size;
+  }
+  if (s.ok()) {
+    DeleteOld();
   }
   return s;
 }

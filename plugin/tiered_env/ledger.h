@@ -79,6 +79,8 @@ class Ledger {
 
   struct File;
   IOStatus FindFile(uint64_t* number) const;
+  // Deletes those before the newest one. Requires mutex_.
+  void DeleteOld() const;
   IOStatus Create(uint64_t number, std::shared_ptr<File>* file) const;
   // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires mutex_.
   IOStatus Rewrite(const FSRandomAccessFile* from, const Contents& live);

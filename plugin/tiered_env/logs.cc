@@ -118,6 +118,9 @@ IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   }
   Log* const log = it->get();
   if (log->segment == nullptr || log->segment->live() == 0) {
+    if (log->segment != nullptr) {
+      erased_.push_back(log->segment->id());
+    }
     logs_.erase(it);
     return s;
   }
@@ -330,14 +333,19 @@ uint64_t Logs::Oldest() const {
 
 void Logs::Sweep(Ledger* ledger) {
   List dead;
+  std::vector<uint64_t> erased;
   {
     std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
+    erased.swap(erased_);
     const auto it = std::stable_partition(logs_.begin(), logs_.end(), [](const auto& log) {
       return !log->retained || log->busy || log->segment->live() > 0;
     });
     std::move(it, logs_.end(), std::back_inserter(dead));
     logs_.erase(it, logs_.end());
+  }
+  for (const uint64_t id : erased) {
+    ledger->ForgetSegment(id).PermitUncheckedError();
   }
   for (const auto& log : dead) {
     ledger->ForgetSegment(log->segment->id()).PermitUncheckedError();

@@ -86,7 +86,7 @@ class Logs {
   };
   Sizes GetSizes() const;
 
-  // Deletes what is retained and not needed any more.
+  // Deletes what is retained and not needed any more. Has the recipe log forget segments that are gone.
   void Sweep(Ledger* ledger);
   // Rewrites the retained segment with the smallest share of live entries, if that share is at most `most`, with
   // the live ones only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
@@ -149,6 +149,7 @@ class Logs {
   mutable std::shared_mutex mutex_;
   // All below: guarded by mutex_; entries' counts change under a shared lock, too.
   List logs_;
+  std::vector<uint64_t> erased_;  // segments that were dropped with their logs, to be forgotten
 };
 
 }  // namespace tiered_env

@@ -314,6 +314,8 @@ IOStatus Recovery::FindLogs() {
       uint64_t number;
       if (ContentOf(name, &number) == Content::kWal) {
         logs_.emplace(number, directory + "/" + name);
+      } else if (IsKept(name) && EndsWith(name, kTemporary)) {
+        temporary_.push_back(directory + "/" + name);
       }
     }
   }
@@ -546,6 +548,9 @@ void Recovery::Restore(Logs* logs) {
     if (used.count(path) == 0) {
       fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
     }
+  }
+  for (const std::string& path : temporary_) {
+    fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
   // Of those in the archive nobody has made the names durable, and what recipes need of them is retained.
   for (const auto& [number, path] : logs_) {

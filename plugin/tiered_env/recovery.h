@@ -103,6 +103,7 @@ class Recovery {
   std::map<uint64_t, Loaded> segments_;
   std::multimap<uint64_t, std::string> retained_;  // by id
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
+  std::vector<std::string> temporary_;             // what interrupted trimming has left
   std::vector<Present> without_recipe_;
   uint64_t lost_bytes_ = 0;
 

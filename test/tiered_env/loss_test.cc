@@ -9,6 +9,7 @@
 
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/tiered_env/hooks.h"
 #include "test/tiered_env/volatile.h"
 #include "test_util/sync_point.h"
 
@@ -431,6 +432,61 @@ TEST_F(LossTest, DestroyedBesideOtherFilesNothingIsLeft) {
   ASSERT_FALSE(HasFailure());
   Fill(500);
   LoseAndVerify();
+}
+
+TEST_F(LossTest, WhatACrashHasLeftIsDeleted) {
+  for (int i = 0; i < 2; i++) {
+    Prepare();
+  }
+  const std::vector<std::string> left = {db_name_ + "/TIERS-RECIPES-000001",
+                                         db_name_ + "/archive/TIERS-5.seg.tiers-tmp"};
+  fs::create_directories(db_name_ + "/archive");
+  for (const std::string& path : left) {
+    ASSERT_FALSE(fs::exists(path));
+    std::ofstream(path) << "something";
+  }
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  for (const std::string& path : left) {
+    EXPECT_FALSE(fs::exists(path)) << path;
+  }
+  EXPECT_EQ(Kept("RECIPES").size(), 1u);
+  Verify();
+}
+
+// It is tried again and again, and the LOG does not say so each time.
+TEST_F(LossTest, ALogThatCannotBeTrimmedIsToldSeldom) {
+  auto hooked = std::make_shared<HookedFs>();
+  std::atomic<int> failures{0};
+  hooked->before_create = [&](const std::string& path) {
+    if (!EndsWith(path, ".seg.tiers-tmp")) {
+      return IOStatus::OK();
+    }
+    failures++;
+    return IOStatus::IOError(path, "cannot be made");
+  };
+  target_ = hooked;
+  SyncPoint::GetInstance()->SetCallBack(
+      "Keeper::Trim:Small", [](void* small) { *static_cast<uint64_t*>(small) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  NewFs(MemoryTiers(), "0..=memory");
+  Open();
+  ASSERT_FALSE(HasFailure());
+  for (int i = 0; i < 600 && failures < 8; i++) {
+    Fill(i < 20 ? 2000 : 0, 2000);
+    Settle();
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_GE(failures, 8);
+  Verify();
+  Close();
+  std::ifstream in(db_name_ + "/LOG");
+  int warnings = 0;
+  for (std::string line; std::getline(in, line);) {
+    warnings += line.find("cannot trim a log") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(warnings, 1);
+  EXPECT_LE(warnings, failures / 4);
 }
 
 TEST_F(LossTest, IsRepaired) {

@@ -507,6 +507,15 @@ TEST_F(ProtocolTest, WhateverHappensRecipesCanBeUsed) {
   logs_->Sweep(ledger_.get());
   EXPECT_EQ(logs_->GetSizes().segments, 0u);
   EXPECT_EQ(logs_->GetSizes().live_entries, 0u);
+  while (written_.size() > 1) {
+    KeepOne();
+  }
+  logs_->Sweep(ledger_.get());
+  Ledger::Contents left;
+  ASSERT_OK(Ledger(target_.get(), db_name_).Load(&left));
+  for (const auto& [id, segment] : left.segments) {
+    EXPECT_EQ(written_.count(segment.log_number), 1u) << segment.log_number;
+  }
   for (const auto& entry : fs::directory_iterator(db_name_)) {
     const std::string base = entry.path().filename().string();
     EXPECT_TRUE(!IsKept(base) || base.find("RECIPES") != std::string::npos) << base;
