@@ -360,8 +360,8 @@ IOStatus Ledger::AddRecipe(const std::string& base, const Slice& bytes) {
   uint64_t most = kMostRecord;
   TEST_SYNC_POINT_CALLBACK("Ledger::AddRecipe:Most", &most);
   if (base.size() + kMostPrefix + bytes.size() > most) {
-    return IOStatus::NotSupported(base, "has a recipe of " + std::to_string(bytes.size()) +
-                                            " bytes, which is too long");
+    return IOStatus::NotSupported(
+        base, "has a recipe of " + std::to_string(bytes.size()) + " bytes, which is too long");
   }
   std::lock_guard<std::mutex> lock(mutex_);
   Recipe recipe;

@@ -17,7 +17,7 @@ constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
 constexpr char kManifest[] = "MANIFEST-";
-constexpr char kTrash[] = ".trash";       // RocksDB's: what is going to be deleted
+constexpr char kTrash[] = ".trash";  // RocksDB's: what is going to be deleted
 constexpr char kTemporary[] = ".tiers-tmp";
 
 inline bool EndsWith(const std::string& text, const std::string& end) {

@@ -44,6 +44,7 @@ class ManifestTest : public ::testing::Test {
     table.fd = FileDescriptor(number, /*path_id=*/0, /*file_size=*/100, 1, 2);
     table.smallest = InternalKey("a", 1, kTypeValue);
     table.largest = InternalKey("b", 2, kTypeValue);
+    table.epoch_number = 1;
     edit.AddFile(/*level=*/0, table);
     if (left >= 0) {
       edit.MarkAtomicGroup(static_cast<uint32_t>(left));

@@ -104,9 +104,8 @@ TEST_F(WalDirTest, ADirectoryThatCannotBeListedIsLeftAlone) {
   Close();
   auto unlisted = std::make_shared<UnlistedFs>();
   target_ = unlisted;
-  NewFs(
-      "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}",
-      "0..=memory");
+  NewFs("memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}",
+        "0..=memory");
   // As if it were there for the first time.
   for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
     if (IsKept(entry.path().filename().string())) {
