@@ -86,7 +86,8 @@ Status OpenDb(Env* env, const std::string& path, std::unique_ptr<DB>* db) {
 Status Open(const std::string& folder, Opened* opened) {
   TieredOptions options;
   // A real one has its memory in a tmpfs, as /dev/shm/rocksdb.
-  options.tiers = "memory={kind=memory;path=" + folder + "/memory;budget=256M};slow={path=" + folder + "/slow}";
+  options.tiers =
+      "memory={kind=memory;path=" + folder + "/memory;budget=256M};slow={path=" + folder + "/slow}";
   options.placement = "0..2=memory;3..=slow";
   Status s = NewTieredFileSystem(options, FileSystem::Default(), &opened->fs);
   if (!s.ok()) {

@@ -53,7 +53,8 @@ class OpenLog {
   IOStatus Sync() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (failed()) {
-      return IOStatus::IOError(path_, "could not be synced before, so it may have lost what was written");
+      return IOStatus::IOError(path_,
+                               "could not be synced before, so it may have lost what was written");
     }
     if (!dirty_.exchange(false, std::memory_order_acq_rel)) {
       return IOStatus::OK();

@@ -33,7 +33,8 @@ DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs 
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(fs_uri, "", "FileSystem; empty: RocksDB's own");
 DEFINE_bool(listener, false, "with a TieredEnvListener");
-DEFINE_bool(dynamic_levels, true, "level_compaction_dynamic_level_bytes, which --db_paths turns off");
+DEFINE_bool(dynamic_levels, true,
+            "level_compaction_dynamic_level_bytes, which --db_paths turns off");
 DEFINE_bool(direct, true, "with direct I/O of SSTs");
 DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");

@@ -552,7 +552,11 @@ TEST_F(LossTest, ALogThatCouldNotBeSyncedIsNotReferredTo) {
   full->fails_to_sync_logs = true;
   EXPECT_FALSE(db_->SyncWAL().ok());
   EXPECT_EQ(full->errors, 1);
-  ASSERT_OK(db_->Resume());
+  Status resumed;
+  for (int i = 0; i < 1000 && (resumed = db_->Resume()).IsBusy(); i++) {  // by RocksDB itself
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_OK(resumed);
   put("c");
   ASSERT_OK(db_->Flush(FlushOptions()));
   EXPECT_EQ(Stats().references, 200u);
