@@ -47,7 +47,7 @@ DEFINE_uint64(value_size, 1024, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
 DEFINE_int32(threads, 4, "client threads");
 DEFINE_double(seconds, 10, "of a run");
-DEFINE_uint64(rate, 0, "operations per second of a run; 0: as many as can be");
+DEFINE_uint64(rate, 0, "operations per second; 0: as many as can be");
 DEFINE_uint64(seed, 42, "same seed, same operations");
 
 namespace rocktier_bench {
@@ -114,6 +114,25 @@ std::vector<std::pair<std::string, std::string>> ParsePairs(const std::string& t
   }
   return result;
 }
+
+// Of one of some threads, for --rate.
+class Pace {
+ public:
+  explicit Pace(int threads)
+      : pause_(FLAGS_rate == 0 ? 0 : threads / static_cast<double>(FLAGS_rate)) {}
+
+  // False: there is no rate.
+  bool Wait() {
+    if (FLAGS_rate == 0) return false;
+    std::this_thread::sleep_until(next_);
+    next_ += std::chrono::duration_cast<Clock::duration>(pause_);
+    return true;
+  }
+
+ private:
+  const std::chrono::duration<double> pause_;
+  Clock::time_point next_ = Clock::now();
+};
 
 // What a block device has done since the machine was started.
 struct DeviceCounts {
@@ -266,7 +285,11 @@ Status Bench::Fill() {
   const auto start = Clock::now();
   Random random(FLAGS_seed);
   Status s;
-  for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) s = Put(keys_.KeyOf(i), &random);
+  Pace pace(1);
+  for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
+    pace.Wait();
+    s = Put(keys_.KeyOf(i), &random);
+  }
   json_.Add("ops_per_s", static_cast<double>(FLAGS_records) / SecondsSince(start));
   if (s.ok()) s = Settle();
   json_.Add("settled_s", SecondsSince(start));
@@ -323,15 +346,9 @@ Status Bench::Operate(const Mix& mix, Random* random) {
 Status Bench::Work(const Mix& mix, int number, std::vector<double>* micros) {
   Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
   Status s;
-  const std::chrono::duration<double> pause(
-      FLAGS_rate == 0 ? 0 : FLAGS_threads / static_cast<double>(FLAGS_rate));
-  auto next = Clock::now();
+  Pace pace(FLAGS_threads);
   for (auto start = Clock::now(); s.ok() && start < end_;) {
-    if (FLAGS_rate > 0) {
-      std::this_thread::sleep_until(next);
-      next += std::chrono::duration_cast<Clock::duration>(pause);
-      start = Clock::now();
-    }
+    if (pace.Wait()) start = Clock::now();
     s = Operate(mix, &random);
     const auto now = Clock::now();
     micros->push_back(std::chrono::duration<double, std::micro>(now - start).count());

@@ -11,7 +11,9 @@ QUICK_RECORDS = 150_000
 FAST_PERCENT = 35  # bytes of the fast device, of those of the records
 SECONDS = 20
 MIXES = ("a", "b", "c", "d", "e", "f", "overwrite")
-OVERWRITES = 20_000  # a second: what compactions keep up with, so that the systems have equal bytes of the fast device
+# Writes a second, in the load and of overwrites: what compactions keep up with, so that the systems have equal bytes
+# of the fast device, and trees of the same shape.
+RATE = 20_000
 OVERHEAD_RECORDS = 1_000_000
 
 METRICS = (
@@ -55,7 +57,7 @@ def add_arguments(group):
 
 
 def mix_name(mix):
-    return f"overwrite, uniform, {OVERWRITES} a second" if mix == "overwrite" else f"YCSB {mix.upper()}"
+    return f"overwrite, uniform, {RATE} a second" if mix == "overwrite" else f"YCSB {mix.upper()}"
 
 
 def cases(args):
@@ -86,7 +88,7 @@ def load(system, records, fast_bytes, context, number):
         print(f"slow device: {tier_systems.SLOW}")
     clear(place, system)
     return {system: tier_systems.run(context, place, system, fast_bytes, "--mode=fill",
-                                     f"--records={records}", f"--seed={42 + number}")}
+                                     f"--records={records}", f"--rate={RATE}", f"--seed={42 + number}")}
 
 
 def clear(place, system):
@@ -97,7 +99,7 @@ def clear(place, system):
 
 def run_mix(system, records, fast_bytes, mix, seconds, last, context, number):
     place = tier_systems.ground(context, records, VALUE_SIZE)
-    rate = OVERWRITES if mix == "overwrite" else 0
+    rate = RATE if mix == "overwrite" else 0
     figures = tier_systems.run(context, place, system, fast_bytes, f"--mix={mix}", f"--seconds={seconds}",
                                f"--records={records}", f"--seed={142 + number}", f"--rate={rate}")
     if last:
