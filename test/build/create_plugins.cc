@@ -13,6 +13,7 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/status.h"
+#include "rocksdb/table.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::TableFactory;
 
 template <typename T>
 Status Create(const std::string& uri, const char* class_name) {
@@ -46,6 +48,11 @@ Status CreatePlugin(const std::string& plugin) {
         "id=TieredFileSystem;tiers={fast={path=/"
         "no-such-directory;budget=1G}};placement={0..1=fast}",
         "TieredFileSystem");
+  }
+  if (plugin == "hot_promotion") {  // the directory is only made with the first SST
+    return Create<TableFactory>(
+        "id=HotPromotionTable;path=/no-such-directory;budget=1G;slow=/slow;block_size=8K",
+        "HotPromotionTable");
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
 }
