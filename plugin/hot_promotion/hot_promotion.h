@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,54 @@ struct HotPromotionOptions {
   // Bytes of memory for accesses that are not in these files yet. Default: 0, by ralt_bytes.
   uint64_t ralt_buffer_bytes = 0;
 };
+
+// X(name, unit, description). Counters count since the directory was opened, of all databases that share it; gauges
+// (marked so) move. Reads that memtables or a row cache answer are not seen. Those that the block cache answers are
+// counted with the SST's tier.
+#define HOT_PROMOTION_STATS(X)                                                                  \
+  X(served_memory, "reads", "of records on slow storage, answered by the promotion cache")      \
+  X(served_store, "reads", "of records on slow storage, answered by the hot store")             \
+  X(served_fast, "reads", "of records on fast storage")                                         \
+  X(served_slow, "reads", "of records on slow storage that were read from there")               \
+  X(bypassed, "reads", "that had to go to an SST on slow storage: see README.md")               \
+  X(scanned, "records", "that iterators came to, as far as they are recorded")                  \
+  X(captured, "records", "read from slow storage and put into the promotion cache")             \
+  X(refused, "records", "not put there: full, or the record is too large")                      \
+  X(promoted, "records", "written from there to the hot store")                                 \
+  X(promoted_bytes, "bytes", "keys and values of them")                                         \
+  X(cooled, "records", "dropped from there: not hot when their turn came")                      \
+  X(retained, "records", "written to the hot store when their SST was written to slow storage") \
+  X(retained_bytes, "bytes", "keys and values of them")                                         \
+  X(lost, "records", "that were hot and found no room in the hot store in time")                \
+  X(errors, "events", "failed reads and writes of the hot store")                               \
+  X(cache_bytes, "bytes", "gauge: in the promotion cache")                                      \
+  X(store_bytes, "bytes", "gauge: files of the hot store")                                      \
+  X(store_budget, "bytes", "gauge: the most that these may have")                               \
+  X(store_records, "records", "gauge: in the hot store, about")                                 \
+  X(store_files, "files", "gauge: SSTs on slow storage that are known")                         \
+  X(store_written_bytes, "bytes", "added to the hot store; its compactions are not counted")    \
+  X(dropped_dead, "records", "dropped by compactions of the hot store: their SST is gone")      \
+  X(dropped_cold, "records", "no longer hot, when there was little room")                       \
+  X(dropped_forced, "records", "hot, when there was no room")
+
+struct HotPromotionStats {
+#define X(name, unit, description) uint64_t name = 0;
+  HOT_PROMOTION_STATS(X)
+#undef X
+  std::map<std::string, uint64_t> access_table;  // the same of the access table
+
+  std::string ToString() const;  // a line "name: value" each
+  std::string ToJson() const;
+};
+
+// The statistics of a table factory's directory. InvalidArgument: not a HotPromotionTable; NotFound: its directory has
+// not been opened, or could not be. Thread-safe.
+Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stats);
+
+// Writes what is in the promotion cache and hot to the store, and recorded accesses to the access table, and removes what
+// is no longer of use; all of this happens in the background anyway. For tests and benchmarks. Errors as above, and of
+// writing. Thread-safe.
+Status SettleHotPromotion(const TableFactory* factory);
 
 // Makes a table factory; `table_options` are those of its SSTs. Errors: InvalidArgument, with the option's name. The
 // directory is only opened with the first SST: an error there is in the LOG, and nothing is promoted.

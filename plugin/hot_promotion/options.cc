@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "plugin/hot_promotion/slow.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
@@ -52,7 +54,8 @@ Status Validate(const Options& options) {
   if (s.ok()) {
     s = AtLeast("promotion_cache", options.promotion_cache, kMinPromotionCache);
   }
-  return s;
+  SlowFiles slow;
+  return s.ok() ? SlowFiles::Parse(options.slow, &slow) : s;
 }
 
 }  // namespace hot_promotion

@@ -13,7 +13,8 @@ namespace {
 
 std::shared_ptr<TableFactory> Create(const std::string& options) {
   std::shared_ptr<TableFactory> factory;
-  EXPECT_OK(TableFactory::CreateFromString(ConfigOptions(), "id=HotPromotionTable" + options, &factory));
+  EXPECT_OK(
+      TableFactory::CreateFromString(ConfigOptions(), "id=HotPromotionTable" + options, &factory));
   return factory;
 }
 

@@ -1,0 +1,71 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/catalog.h"
+
+#include <mutex>
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+void Catalog::Add(const FileId& file, const FileEntry& entry,
+                  const std::shared_ptr<FileSystem>& file_system) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  files_[file] = entry;
+  file_systems_[entry.file_system] = file_system;
+}
+
+void Catalog::AddStored(const FileId& file, const FileEntry& entry) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  files_.emplace(file, entry);
+}
+
+bool Catalog::Find(const FileId& file, FileEntry* entry) const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto it = files_.find(file);
+  if (it == files_.end()) {
+    return false;
+  }
+  *entry = it->second;
+  return true;
+}
+
+std::vector<FileId> Catalog::TakeDead() {
+  std::map<FileId, FileEntry> files;
+  std::map<std::string, std::shared_ptr<FileSystem>> file_systems;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    files = files_;
+    for (const auto& [name, file_system] : file_systems_) {
+      file_systems[name] = file_system.lock();
+    }
+  }
+  std::vector<FileId> dead;
+  for (const auto& [file, entry] : files) {
+    const auto it = file_systems.find(entry.file_system);
+    if (it != file_systems.end() && it->second != nullptr &&
+        it->second->FileExists(entry.path, IOOptions(), nullptr).IsNotFound() &&
+        Remove(file, entry)) {
+      dead.push_back(file);
+    }
+  }
+  return dead;
+}
+
+// Not if it was told of anew, at another place, since it was looked for.
+bool Catalog::Remove(const FileId& file, const FileEntry& entry) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = files_.find(file);
+  if (it == files_.end() || it->second.path != entry.path) {
+    return false;
+  }
+  files_.erase(it);
+  return true;
+}
+
+size_t Catalog::Count() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  return files_.size();
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

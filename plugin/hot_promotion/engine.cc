@@ -1,0 +1,348 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/engine.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "logging/logging.h"
+#include "plugin/hot_promotion/registry.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+namespace {
+
+constexpr uint64_t kSecond = 1000000;  // microseconds, as all times here
+constexpr uint64_t kFlushInterval = 10 * kSecond;
+constexpr uint64_t kReconcileInterval = 30 * kSecond;
+constexpr uint64_t kLogInterval = 600 * kSecond;
+constexpr uint64_t kRoomWait = kSecond;
+constexpr uint64_t kRoomPoll = 10000;
+constexpr uint64_t kMaxErrorsLogged = 100;
+
+// After the whole store was compacted so many times and there still is no room, hot records are dropped too. A turn is
+// sixteen evictions.
+constexpr uint64_t kEvictionsBeforeForce = 16;
+constexpr int kEvictionsPerRound = 4;
+
+// Never destroyed: objects that are closed while the process ends need it.
+Registry<Engine>* Engines() {
+  static auto* engines = new Registry<Engine>();
+  return engines;
+}
+
+}  // namespace
+
+std::shared_ptr<Engine> Engine::Find(const std::string& path) { return Engines()->Find(path); }
+
+Status Engine::Get(const HotPromotionOptions& options, std::shared_ptr<Engine>* result) {
+  return Engines()->Get(
+      options.path,
+      [&](std::unique_ptr<Engine>* opened) {
+        std::unique_ptr<Engine> engine(new Engine(options));
+        Status s = engine->Open();
+        if (s.ok()) {
+          *opened = std::move(engine);
+        }
+        return s;
+      },
+      result);
+}
+
+Engine::Engine(const HotPromotionOptions& options)
+    : options_(options), env_(Env::Default()), cache_(options.promotion_cache) {}
+
+Engine::~Engine() {
+  {
+    std::lock_guard<std::mutex> lock(wake_mutex_);
+    stop_ = true;
+    wake_.notify_all();
+  }
+  if (store_ != nullptr) {
+    store_->Stop();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+    std::lock_guard<std::mutex> lock(round_mutex_);
+    const Status s = FlushCache(/*last=*/true);
+    if (!s.ok() && !s.IsBusy()) {
+      CountError("write", s);
+    }
+  }
+  store_.reset();
+  ralt_.reset();
+  if (lock_ != nullptr) {
+    const Status s = env_->UnlockFile(lock_);
+    if (!s.ok()) {
+      ROCKS_LOG_WARN(logger_.get(), "hot_promotion: %s", s.ToString().c_str());
+    }
+  }
+}
+
+Status Engine::Open() {
+  Status s = env_->CreateDirIfMissing(options_.path);
+  if (!s.ok()) {
+    return s;
+  }
+  s = env_->LockFile(options_.path + "/LOCK", &lock_);
+  if (!s.ok()) {
+    return Status::Busy("HotPromotionTable: path=" + options_.path, s.ToString());
+  }
+  s = env_->NewLogger(options_.path + "/LOG", &logger_);
+  if (s.ok()) {
+    s = OpenParts();
+  }
+  if (s.ok()) {
+    s = store_->ForEachFile([this](const FileId& file, const FileEntry& entry) {
+      catalog_.AddStored(file, entry);
+    });
+  }
+  if (s.ok()) {
+    last_flush_ = env_->NowMicros();
+    last_reconcile_ = last_flush_;
+    next_log_ = last_flush_ + kLogInterval;
+    thread_ = std::thread([this] { Run(); });
+  }
+  return s;
+}
+
+Status Engine::OpenParts() {
+  RaltOptions ralt;
+  ralt.path = options_.path + "/ralt";
+  ralt.fast_bytes = options_.budget;
+  ralt.max_bytes = options_.ralt_bytes;
+  ralt.buffer_bytes = options_.ralt_buffer_bytes;
+  ralt.logger = logger_;
+  Status s = Ralt::Open(ralt, &ralt_);
+  if (!s.ok()) {
+    return s;
+  }
+  Store::Options store;
+  store.path = options_.path + "/store";
+  store.budget = options_.budget;
+  store.judge.alive = [this](const FileId& file, FileEntry* entry) {
+    return catalog_.Find(file, entry);
+  };
+  store.judge.hot = [this](uint64_t space, const Slice& user_key) {
+    return ralt_->IsHot(space, user_key);
+  };
+  store.logger = logger_;
+  return Store::Open(store, &store_);
+}
+
+bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
+  return cache_.SeenBefore(hash) || ralt_->IsHot(space, user_key);
+}
+
+void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
+  const bool taken = cache_.Put(key, hash, space, value);
+  counters_.Add(taken ? Counter::captured : Counter::refused);
+  if (CacheIsDue()) {
+    std::lock_guard<std::mutex> lock(wake_mutex_);
+    if (!wanted_) {
+      wanted_ = true;
+      wake_.notify_all();
+    }
+  }
+}
+
+uint64_t Engine::FlushBytes() const {
+  return std::min(options_.promotion_cache / 4, store_->batch());
+}
+
+bool Engine::CacheIsDue() const { return cache_.ActiveBytes() >= FlushBytes(); }
+
+void Engine::Run() {
+  std::unique_lock<std::mutex> lock(wake_mutex_);
+  while (!stop_) {
+    wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stop_ || wanted_; });
+    wanted_ = false;
+    if (!stop_) {
+      lock.unlock();
+      {
+        std::lock_guard<std::mutex> round(round_mutex_);
+        Round(/*flush=*/false);
+      }
+      lock.lock();
+    }
+  }
+}
+
+void Engine::Round(bool flush) {
+  const uint64_t now = env_->NowMicros();
+  const bool full = store_->Bytes() > store_->high();
+  if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {
+    last_reconcile_ = now;
+    Reconcile();
+  }
+  MakeRoom();
+  if (flush || CacheIsDue() || now - last_flush_ > kFlushInterval) {
+    last_flush_ = now;
+    const Status s = FlushCache(/*last=*/false);
+    if (!s.ok() && !s.IsBusy()) {
+      CountError("write", s);
+    }
+  }
+}
+
+Status Engine::Settle() {
+  Status s = ralt_->Flush();
+  ralt_->Settle();
+  std::lock_guard<std::mutex> lock(round_mutex_);
+  Round(/*flush=*/true);
+  return s.ok() ? FlushCache(/*last=*/false) : s;
+}
+
+// Writes the hot ones of the frozen records, and freezes the active ones first if there are none. What finds no room is
+// tried again in the next round, but for the last one.
+Status Engine::FlushCache(bool last) {
+  if (cache_.Bytes() == 0) {
+    return Status::OK();
+  }
+  std::vector<const PromotionCache::Record*> frozen = cache_.Frozen();
+  if (frozen.empty()) {
+    cache_.Freeze();
+    frozen = cache_.Frozen();
+    flushed_ = 0;
+  }
+  const Status s = WriteHot(frozen, &flushed_);
+  if (!s.IsBusy() || last) {
+    counters_.Add(Counter::lost, frozen.size() - flushed_);
+    cache_.Thaw();
+    flushed_ = 0;
+  }
+  return s;
+}
+
+// Writes hot records from *position on, batch by batch; Busy at the first that finds no room.
+Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen,
+                        size_t* position) {
+  while (*position < frozen.size()) {
+    std::vector<Store::Record> records;
+    uint64_t bytes = 0;
+    uint64_t cooled = 0;
+    size_t end = *position;
+    for (; end < frozen.size() && bytes < store_->batch(); end++) {
+      const PromotionCache::Record& record = *frozen[end];
+      const Slice user_key(record.key.data() + kKeyHeaderSize, record.key.size() - kKeyHeaderSize);
+      if (record.hits == 0 && !ralt_->IsHot(record.space, user_key)) {
+        cooled++;
+        continue;
+      }
+      records.push_back({record.key, record.value});
+      bytes += record.key.size() + record.value.size();
+    }
+    const Status s = Write(records);
+    if (!s.ok()) {
+      return s;
+    }
+    *position = end;
+    counters_.Add(Counter::cooled, cooled);
+    counters_.Add(Counter::promoted, records.size());
+    counters_.Add(Counter::promoted_bytes, bytes);
+  }
+  return Status::OK();
+}
+
+// With what is known of their SSTs. Records of SSTs that are gone are left out.
+Status Engine::Write(const std::vector<Store::Record>& records) {
+  std::deque<std::string> kept;
+  std::vector<Store::Record> all;
+  FileId last{};
+  bool alive = false;
+  for (const Store::Record& record : records) {
+    FileId file;
+    Tag tag;
+    Slice user_key;
+    if (!DecodeKey(record.key, &file, &tag, &user_key)) {
+      return Status::Corruption("hot_promotion: not a key of a record");
+    }
+    if (file != last) {
+      last = file;
+      FileEntry entry;
+      alive = catalog_.Find(file, &entry);
+      if (alive) {
+        const std::string& key = kept.emplace_back(EncodeFileKey(file));
+        all.push_back({key, kept.emplace_back(EncodeFileEntry(entry))});
+      }
+    }
+    if (alive) {
+      all.push_back(record);
+    }
+  }
+  return store_->Add(all);
+}
+
+void Engine::Retain(const std::vector<Store::Record>& records) {
+  std::vector<Store::Record> batch;
+  uint64_t bytes = 0;
+  const uint64_t deadline = env_->NowMicros() + kRoomWait;
+  for (size_t i = 0; i < records.size(); i++) {
+    batch.push_back(records[i]);
+    bytes += records[i].key.size() + records[i].value.size();
+    if (bytes < store_->batch() && i + 1 < records.size()) {
+      continue;
+    }
+    Status s = Write(batch);
+    while (s.IsBusy() && env_->NowMicros() < deadline) {
+      env_->SleepForMicroseconds(kRoomPoll);
+      s = Write(batch);
+    }
+    if (s.ok()) {
+      counters_.Add(Counter::retained, batch.size());
+      counters_.Add(Counter::retained_bytes, bytes);
+    } else {
+      counters_.Add(Counter::lost, batch.size());
+      if (!s.IsBusy()) {
+        CountError("write", s);
+      }
+    }
+    batch.clear();
+    bytes = 0;
+  }
+}
+
+void Engine::Reconcile() {
+  for (const FileId& file : catalog_.TakeDead()) {
+    const Status s = store_->Drop(file);
+    if (!s.ok()) {
+      CountError("drop", s);
+    }
+  }
+}
+
+void Engine::MakeRoom() {
+  if (store_->Bytes() <= store_->high()) {
+    evictions_in_a_row_ = 0;
+    return;
+  }
+  for (int i = 0; i < kEvictionsPerRound && store_->Bytes() > store_->low(); i++) {
+    const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce;
+    const Status s = store_->Evict(forced);
+    if (!s.ok()) {
+      if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {
+        CountError("evict", s);
+      }
+      return;
+    }
+  }
+}
+
+void Engine::CountError(const char* what, const Status& s) {
+  counters_.Add(Counter::errors);
+  if (counters_.Sum(Counter::errors) <= kMaxErrorsLogged) {
+    ROCKS_LOG_WARN(logger_.get(), "hot store: %s: %s", what, s.ToString().c_str());
+  }
+}
+
+void Engine::MaybeLog(Logger* logger) {
+  const uint64_t now = env_->NowMicros();
+  uint64_t due = next_log_.load(std::memory_order_relaxed);
+  if (now >= due && next_log_.compare_exchange_strong(due, now + kLogInterval)) {
+    ROCKS_LOG_INFO(logger, "hot_promotion: %s", Stats().ToJson().c_str());
+  }
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,131 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/hot_promotion/cache.h"
+#include "plugin/hot_promotion/catalog.h"
+#include "plugin/hot_promotion/counters.h"
+#include "plugin/hot_promotion/hot_promotion.h"
+#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/store.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// All that a directory on fast storage has: the access table, the hot store and what is on the way to it. One for each
+// directory in a process, shared by the table factories, readers and builders that name it; the last one closes it.
+//
+// Thread-safe.
+class Engine {
+ public:
+  // The engine of options.path, which is opened if it is not. The options of the one who opens it count. Busy: another
+  // process has it open.
+  static Status Get(const HotPromotionOptions& options, std::shared_ptr<Engine>* result);
+
+  // The engine that has this directory open in this process, or null.
+  static std::shared_ptr<Engine> Find(const std::string& path);
+
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  enum class Source { kNone, kMemory, kStore };
+
+  // Calls serve(value) if there is a copy of the record with this key (of the store). Without I/O if `memory_only`.
+  template <typename Serve>
+  Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
+
+  // Whether a record that is read from slow storage should be offered.
+  bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
+
+  // Takes a record into the promotion cache, if it has room.
+  void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value);
+
+  // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
+  // May wait for a second for room.
+  void Retain(const std::vector<Store::Record>& records);
+
+  Ralt* ralt() const { return ralt_.get(); }
+  Catalog* catalog() { return &catalog_; }
+  Counters* counters() { return &counters_; }
+  uint64_t promotion_cache() const { return options_.promotion_cache; }
+
+  HotPromotionStats Stats() const;
+
+  // See SettleHotPromotion().
+  Status Settle();
+
+  // Writes statistics to the log, at most every ten minutes.
+  void MaybeLog(Logger* logger);
+
+ private:
+  explicit Engine(const HotPromotionOptions& options);
+
+  Status Open();
+  Status OpenParts();
+  void Run();
+  void Round(bool flush);
+  Status FlushCache(bool last);
+  Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
+  Status Write(const std::vector<Store::Record>& records);
+  void Reconcile();
+  void MakeRoom();
+  void CountError(const char* what, const Status& s);
+  bool CacheIsDue() const;
+  uint64_t FlushBytes() const;
+
+  const HotPromotionOptions options_;
+  Env* const env_;
+  FileLock* lock_ = nullptr;
+  std::shared_ptr<Logger> logger_;
+  Counters counters_;
+  Catalog catalog_;
+  PromotionCache cache_;
+  std::unique_ptr<Ralt> ralt_;
+  std::unique_ptr<Store> store_;
+
+  // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
+  std::mutex round_mutex_;
+  size_t flushed_ = 0;  // of the frozen records, in the order of their keys
+  uint64_t last_flush_ = 0;
+  uint64_t last_reconcile_ = 0;
+  uint64_t evictions_in_a_row_ = 0;
+
+  std::mutex wake_mutex_;
+  std::condition_variable wake_;
+  bool wanted_ = false;  // guarded by wake_mutex_, as is stop_
+  bool stop_ = false;
+  std::thread thread_;
+
+  std::atomic<uint64_t> next_log_{0};  // microseconds
+};
+
+template <typename Serve>
+Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve) {
+  if (cache_.Get(key, hash, serve)) {
+    return Source::kMemory;
+  }
+  if (memory_only) {
+    return Source::kNone;
+  }
+  PinnableSlice value;
+  const Status s = store_->Get(key, &value);
+  if (s.ok()) {
+    serve(Slice(value));
+    return Source::kStore;
+  }
+  if (!s.IsNotFound()) {
+    CountError("read", s);
+  }
+  return Source::kNone;
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,77 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/filter.h"
+
+#include "util/random.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// One per compaction; not thread-safe.
+class StoreFilter : public CompactionFilter {
+ public:
+  StoreFilter(StoreFilterFactory* factory, Pressure pressure)
+      : factory_(factory), pressure_(pressure), random_(Random::GetTLSInstance()->Next()) {}
+
+  const char* Name() const override { return "HotPromotionFilter"; }
+
+  Decision FilterV2(int /*level*/, const Slice& key, ValueType /*type*/, const Slice& /*value*/,
+                    std::string* /*new_value*/, std::string* /*skip_until*/) const override {
+    return Keep(key) ? Decision::kKeep : Decision::kRemove;
+  }
+
+ private:
+  // Of what is neither dead nor cold, one of so many is dropped if need be.
+  static constexpr int kForcedShare = 5;
+
+  bool Keep(const Slice& key) const {
+    FileId file;
+    Tag tag;
+    Slice user_key;
+    if (!DecodeKey(key, &file, &tag, &user_key)) {
+      return true;  // the format
+    }
+    if (!Alive(file)) {
+      return Count(&factory_->dropped_.dead);
+    }
+    if (tag == Tag::kFile || pressure_ == Pressure::kNone) {
+      return true;
+    }
+    if (!factory_->judge_.hot(entry_.space, user_key)) {
+      return Count(&factory_->dropped_.cold);
+    }
+    if (pressure_ == Pressure::kForced && random_.OneIn(kForcedShare)) {
+      return Count(&factory_->dropped_.forced);
+    }
+    return true;
+  }
+
+  // Keys come in the order of their SSTs.
+  bool Alive(const FileId& file) const {
+    if (file != file_) {
+      file_ = file;
+      alive_ = factory_->judge_.alive(file, &entry_);
+    }
+    return alive_;
+  }
+
+  static bool Count(std::atomic<uint64_t>* counter) {
+    counter->fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+
+  StoreFilterFactory* const factory_;
+  const Pressure pressure_;
+  mutable Random random_;
+  mutable FileId file_{};
+  mutable FileEntry entry_;
+  mutable bool alive_ = false;
+};
+
+std::unique_ptr<CompactionFilter> StoreFilterFactory::CreateCompactionFilter(
+    const CompactionFilter::Context& /*context*/) {
+  return std::make_unique<StoreFilter>(this, pressure_.load(std::memory_order_relaxed));
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

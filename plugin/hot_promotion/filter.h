@@ -1,0 +1,55 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "plugin/hot_promotion/format.h"
+#include "rocksdb/compaction_filter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// How badly the hot store needs room, which compactions make.
+enum class Pressure : int {
+  kNone,   // records of SSTs that are gone are dropped
+  kCold,   // and those that are no longer hot
+  kForced  // and a part of the others
+};
+
+// Who tells which records are worth their place. Thread-safe.
+struct Judge {
+  std::function<bool(const FileId&, FileEntry*)> alive;
+  std::function<bool(uint64_t space, const Slice& user_key)> hot;
+};
+
+struct Dropped {
+  std::atomic<uint64_t> dead{0};
+  std::atomic<uint64_t> cold{0};
+  std::atomic<uint64_t> forced{0};
+};
+
+// Drops records of the hot store that are of no use when they are compacted.
+class StoreFilterFactory : public CompactionFilterFactory {
+ public:
+  explicit StoreFilterFactory(const Judge& judge) : judge_(judge) {}
+
+  const char* Name() const override { return "HotPromotionFilter"; }
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context& context) override;
+
+  void Set(Pressure pressure) { pressure_.store(pressure, std::memory_order_relaxed); }
+  const Dropped& dropped() const { return dropped_; }
+
+ private:
+  friend class StoreFilter;
+
+  const Judge judge_;
+  std::atomic<Pressure> pressure_{Pressure::kNone};
+  Dropped dropped_;
+};
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

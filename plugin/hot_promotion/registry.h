@@ -1,0 +1,67 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// One object for each name in the process, as long as anybody has it. Thread-safe.
+template <typename T>
+class Registry {
+ public:
+  using Open = std::function<Status(std::unique_ptr<T>*)>;
+
+  // The object of that name, opened if there is none. One that is being closed is waited for.
+  Status Get(const std::string& name, const Open& open, std::shared_ptr<T>* result) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      const auto it = objects_.find(name);
+      if (it == objects_.end()) {
+        break;
+      }
+      *result = it->second.lock();
+      if (*result != nullptr) {
+        return Status::OK();
+      }
+      closed_.wait(lock);
+    }
+    std::unique_ptr<T> opened;
+    const Status s = open(&opened);
+    if (s.ok()) {
+      result->reset(opened.release(), [this, name](T* object) { Close(name, object); });
+      objects_[name] = *result;
+    }
+    return s;
+  }
+
+  // The object of that name, or null.
+  std::shared_ptr<T> Find(const std::string& name) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = objects_.find(name);
+    return it == objects_.end() ? nullptr : it->second.lock();
+  }
+
+ private:
+  void Close(const std::string& name, T* object) {
+    delete object;
+    std::lock_guard<std::mutex> lock(mutex_);
+    objects_.erase(name);
+    closed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable closed_;
+  std::map<std::string, std::weak_ptr<T>> objects_;
+};
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,313 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/store.h"
+
+#include <algorithm>
+
+#include "logging/logging.h"
+#include "plugin/hot_promotion/compat.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+namespace {
+
+constexpr uint64_t kMinBatch = 16 << 10;
+constexpr uint64_t kMaxBatch = 32 << 20;
+constexpr uint64_t kMaxPiece = 1 << 30;  // of an eviction
+constexpr char kRunPrefix[] = "run-";  // of files that are being written
+
+// What files of a run have in addition to keys and values is less than this part of it, and so many bytes.
+constexpr uint64_t kOverheadShare = 8;
+constexpr uint64_t kOverhead = 4 << 10;
+
+BlockBasedTableOptions TableOptions() {
+  BlockBasedTableOptions options;
+  // Values go from the page cache to the caller. Blocks of the databases that are served have their own cache.
+  options.no_block_cache = true;
+  options.block_size = 4 << 10;
+  options.filter_policy.reset(NewBloomFilterPolicy(10));
+  return options;
+}
+
+}  // namespace
+
+Store::Store(const Options& options)
+    : path_(options.path),
+      budget_(options.budget),
+      batch_(std::min(kMaxBatch, std::max(kMinBatch, options.budget / 128))),
+      logger_(options.logger),
+      filter_(std::make_shared<StoreFilterFactory>(options.judge)) {}
+
+Store::~Store() {
+  if (db_ != nullptr) {
+    CancelAllBackgroundWork(db_.get(), /*wait=*/true);
+    const Status s = db_->Close();
+    if (!s.ok()) {
+      ROCKS_LOG_WARN(logger_.get(), "hot store: close: %s", s.ToString().c_str());
+    }
+  }
+}
+
+Status Store::Open(const Options& options, std::unique_ptr<Store>* result) {
+  std::unique_ptr<Store> store(new Store(options));
+  Status s = store->OpenOrReplace();
+  if (s.ok()) {
+    *result = std::move(store);
+  }
+  return s;
+}
+
+// What cannot be read is replaced by an empty store.
+Status Store::OpenOrReplace() {
+  Status s = OpenDatabase();
+  if (s.ok()) {
+    return s;
+  }
+  ROCKS_LOG_WARN(logger_.get(), "hot store: begins empty: %s", s.ToString().c_str());
+  db_.reset();
+  s = DestroyDB(path_, DatabaseOptions());
+  if (s.ok()) {
+    s = OpenDatabase();
+  }
+  return s;
+}
+
+Status Store::OpenDatabase() {
+  Status s = env_.CreateDirIfMissing(path_);
+  if (s.ok()) {
+    s = OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
+  }
+  if (s.ok()) {
+    s = CheckFormat();
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  std::vector<std::string> names;
+  s = env_.GetChildren(path_, &names);
+  for (const std::string& name : names) {
+    if (s.ok() && name.compare(0, sizeof(kRunPrefix) - 1, kRunPrefix) == 0) {
+      s = env_.DeleteFile(path_ + "/" + name);
+    }
+  }
+  return s;
+}
+
+Status Store::CheckFormat() {
+  std::string format;
+  Status s = db_->Get(ReadOptions(), kFormatKey, &format);
+  if (s.ok()) {
+    return format == kFormat ? s : Status::NotSupported("hot store of another version", format);
+  }
+  if (!s.IsNotFound()) {
+    return s;
+  }
+  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  if (it->Valid()) {
+    return Status::Corruption("hot store without a format", path_);
+  }
+  s = it->status();
+  if (s.ok()) {
+    s = db_->Put(WriteOptions(), kFormatKey, kFormat);
+  }
+  return s.ok() ? db_->Flush(FlushOptions()) : s;
+}
+
+// Sizes follow the budget, so that what a compaction adds for a moment, its output, is a small part of it.
+ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
+  ROCKSDB_NAMESPACE::Options options;
+  options.env = &env_;
+  options.create_if_missing = true;
+  options.compression = kNoCompression;
+  options.table_factory.reset(NewBlockBasedTableFactory(TableOptions()));
+  options.compaction_filter_factory = filter_;
+  options.num_levels = 7;
+  options.write_buffer_size = 1 << 20;
+  options.target_file_size_base = batch_;
+  options.level0_file_num_compaction_trigger = 2;
+  options.level0_slowdown_writes_trigger = 1 << 20;
+  options.level0_stop_writes_trigger = 1 << 20;
+  options.max_bytes_for_level_base = 4 * batch_;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.max_compaction_bytes = 8 * batch_;
+  options.max_background_jobs = 2;
+  options.max_subcompactions = 1;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  options.max_open_files = -1;
+  options.skip_stats_update_on_db_open = true;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.max_manifest_file_size = 1 << 20;
+  options.max_log_file_size = 1 << 20;
+  options.keep_log_file_num = 2;
+  return options;
+}
+
+Status Store::Get(const Slice& key, PinnableSlice* value) {
+  ReadOptions options;
+  options.fill_cache = false;
+  return db_->Get(options, db_->DefaultColumnFamily(), key, value);
+}
+
+Status Store::Add(const std::vector<Record>& records) {
+  if (records.empty()) {
+    return Status::OK();
+  }
+  uint64_t bytes = kOverhead;
+  for (const Record& record : records) {
+    bytes += record.key.size() + record.value.size();
+  }
+  bytes += bytes / kOverheadShare;
+  std::lock_guard<std::mutex> lock(add_mutex_);
+  if (!HasRoom(bytes)) {
+    return Status::Busy("hot store: no room");
+  }
+  const std::string path = path_ + "/" + kRunPrefix + std::to_string(next_run_++);
+  Status s = WriteRun(records, path);
+  if (s.ok()) {
+    s = Ingest(path);
+  }
+  if (!s.ok()) {
+    env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
+  }
+  SetPressure();
+  return s;
+}
+
+// Level 0 is compacted as a whole: it must be small.
+bool Store::HasRoom(uint64_t bytes) const {
+  uint64_t level0 = 0;
+  ColumnFamilyMetaData family;
+  db_->GetColumnFamilyMetaData(&family);
+  for (const LevelMetaData& level : family.levels) {
+    level0 += level.level == 0 ? level.size : 0;
+  }
+  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 16, 4 * batch_);
+  return !compacts && Bytes() + bytes <= capacity();
+}
+
+Status Store::WriteRun(const std::vector<Record>& records, const std::string& path) {
+  const ROCKSDB_NAMESPACE::Options options = DatabaseOptions();
+  SstFileWriter writer(EnvOptions(), options);
+  Status s = writer.Open(path);
+  for (const Record& record : records) {
+    if (s.ok()) {
+      s = writer.Put(record.key, record.value);
+    }
+  }
+  ExternalSstFileInfo info;
+  if (s.ok()) {
+    s = writer.Finish(&info);
+  }
+  written_.fetch_add(info.file_size, std::memory_order_relaxed);
+  return s;
+}
+
+Status Store::Ingest(const std::string& path) {
+  IngestExternalFileOptions options;
+  options.move_files = true;
+  options.snapshot_consistency = false;
+  return db_->IngestExternalFile({path}, options);
+}
+
+void Store::SetPressure() {
+  filter_->Set(Bytes() > budget_ / 4 * 3 ? Pressure::kCold : Pressure::kNone);
+}
+
+Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit) {
+  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  for (it->SeekToFirst(); it->Valid();) {
+    FileId file;
+    Tag tag;
+    Slice user_key;
+    if (!DecodeKey(it->key(), &file, &tag, &user_key)) {
+      it->Next();
+      continue;
+    }
+    FileEntry entry;
+    if (tag == Tag::kFile && DecodeFileEntry(it->value(), &entry)) {
+      visit(file, entry);
+    }
+    it->Seek(LastKeyOf(file));
+  }
+  return it->status();
+}
+
+Status Store::Drop(const FileId& file) {
+  const std::string first = FirstKeyOf(file);
+  const std::string last = LastKeyOf(file);
+  const Slice begin(first);
+  const Slice end(last);
+  return DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+}
+
+Status Store::Evict(bool forced) {
+  std::lock_guard<std::mutex> lock(evict_mutex_);
+  std::string first;
+  const std::string last = NextPiece(&first);
+  if (last.empty()) {
+    return Status::OK();
+  }
+  filter_->Set(forced ? Pressure::kForced : Pressure::kCold);
+  CompactRangeOptions options;
+  options.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  options.canceled = &stopped_;
+  const Slice begin(first);
+  const Slice end(last);
+  const Status s = db_->CompactRange(options, &begin, &end);
+  SetPressure();
+  return s;
+}
+
+// The key range of the next few files after the cursor, a sixteenth of the store at most; empty if there are none.
+std::string Store::NextPiece(std::string* begin) {
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  // Files of level 0 have records of all SSTs; they come along.
+  const auto deep = std::stable_partition(files.begin(), files.end(),
+                                          [](const LiveFileMetaData& file) { return file.level > 0; });
+  if (deep != files.begin()) {
+    files.erase(deep, files.end());
+  }
+  std::sort(files.begin(), files.end(), [](const LiveFileMetaData& a, const LiveFileMetaData& b) {
+    return a.largestkey < b.largestkey;
+  });
+  auto it = std::find_if(files.begin(), files.end(), [&](const LiveFileMetaData& file) {
+    return file.largestkey > cursor_;
+  });
+  if (it == files.end()) {
+    it = files.begin();
+  }
+  std::string end;
+  uint64_t bytes = 0;
+  for (; it != files.end() && bytes < std::min(kMaxPiece, budget_ / 16); ++it) {
+    bytes += it->size;
+    *begin = begin->empty() ? it->smallestkey : std::min(*begin, it->smallestkey);
+    end = it->largestkey;
+  }
+  cursor_ = end;
+  return end;
+}
+
+uint64_t Store::Bytes() const {
+  uint64_t bytes = 0;
+  const bool known = db_->GetIntProperty(DB::Properties::kTotalSstFilesSize, &bytes);
+  return known ? bytes : budget_;
+}
+
+uint64_t Store::Records() const {
+  uint64_t records = 0;
+  db_->GetIntProperty(DB::Properties::kEstimateNumKeys, &records);
+  return records;
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,105 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/hot_promotion/filter.h"
+#include "plugin/hot_promotion/pool.h"
+#include "rocksdb/db.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// The hot store: copies of records on fast storage, in a RocksDB of their own. A record is (SST, user key) -> value; as
+// SSTs never change, it is right as long as the SST lives, and of no use after that.
+//
+// Thread-safe. Owns its directory. Its files never have more bytes than the budget and 5%; so much more for moments
+// only, while files are compacted.
+class Store {
+ public:
+  struct Options {
+    std::string path;
+    uint64_t budget = 0;
+    Judge judge;
+    std::shared_ptr<Logger> logger;
+  };
+
+  struct Record {
+    Slice key;  // of the store
+    Slice value;
+  };
+
+  // A store that is missing, damaged or of another version becomes an empty one. An error only if the directory cannot
+  // be used.
+  static Status Open(const Options& options, std::unique_ptr<Store>* result);
+  ~Store();
+
+  // NotFound, or an error that the caller may treat as such.
+  Status Get(const Slice& key, PinnableSlice* value);
+
+  // Adds records, in strictly ascending order of their keys. Busy if the store has no room at present: compactions or
+  // evictions make it.
+  Status Add(const std::vector<Record>& records);
+
+  // What is written with each Add at most, in bytes, so that the budget is kept.
+  uint64_t batch() const { return batch_; }
+
+  // The SSTs that it has records of.
+  Status ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit);
+
+  // Removes the files that have nothing but records of this SST; compactions remove the rest.
+  Status Drop(const FileId& file);
+
+  // Compacts a part of the store, in turn, under Pressure::kCold, or kForced. Does nothing if it is empty.
+  Status Evict(bool forced);
+
+  // An Evict() that is under way ends soon.
+  void Stop() { stopped_.store(true); }
+
+  // Bytes of files; what it should be kept under, and above which evictions should begin.
+  uint64_t Bytes() const;
+  uint64_t capacity() const { return budget_ - budget_ / 16; }
+  uint64_t high() const { return budget_ / 100 * 88; }
+  uint64_t low() const { return budget_ / 100 * 80; }
+
+  uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
+  uint64_t Records() const;
+  const Dropped& dropped() const { return filter_->dropped(); }
+
+ private:
+  explicit Store(const Options& options);
+
+  Status OpenOrReplace();
+  Status OpenDatabase();
+  Status CheckFormat();
+  Status WriteRun(const std::vector<Record>& records, const std::string& path);
+  Status Ingest(const std::string& path);
+  bool HasRoom(uint64_t bytes) const;
+  std::string NextPiece(std::string* begin);
+  void SetPressure();
+  ROCKSDB_NAMESPACE::Options DatabaseOptions();
+
+  const std::string path_;
+  const uint64_t budget_;
+  const uint64_t batch_;
+  const std::shared_ptr<Logger> logger_;
+  const std::shared_ptr<StoreFilterFactory> filter_;
+  OwnThreadsEnv env_;
+  std::unique_ptr<DB> db_;
+
+  std::mutex add_mutex_;  // held by Add(), from the check for room to the ingestion
+  uint64_t next_run_ = 0;
+  std::atomic<uint64_t> written_{0};
+
+  std::atomic<bool> stopped_{false};
+  std::mutex evict_mutex_;
+  std::string cursor_;  // where the next Evict() begins
+};
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,463 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What users see: right answers from copies, and copies that live as long as they should.
+
+#include "rocksdb/convenience.h"
+#include "rocksdb/utilities/options_util.h"
+#include "test/hot_promotion/support.h"
+#include "utilities/merge_operators.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace {
+
+class DbTest : public HotDb {};
+
+TEST_F(DbTest, HotRecordsAreServedFromMemoryAndThenFromTheStore) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().slow);
+  Settle();
+  EXPECT_EQ(ValueOf(7), Get(7));  // it is hot now, and captured
+  EXPECT_EQ(1u, TakeServed().slow);
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().memory);
+  Settle();
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().store);
+  EXPECT_EQ(1u, Stats().promoted);
+}
+
+TEST_F(DbTest, OnceIsNotEnough) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  for (int i = 0; i < 100; i++) {
+    Get(i);
+  }
+  EXPECT_EQ(0u, Stats().captured);
+}
+
+TEST_F(DbTest, RecordsOnFastStorageAreRecordedAndNotCopied) {
+  hot_.slow = root_ + "/elsewhere";
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 100);
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().fast);
+  EXPECT_EQ(0u, Stats().promoted);
+  EXPECT_EQ(301u, Stats().access_table["accesses"]);
+}
+
+TEST_F(DbTest, ReopenKeepsTheHotSet) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  Reopen();
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ(ValueOf(i), Get(i));
+  }
+  EXPECT_EQ(50u, TakeServed().store);
+}
+
+TEST_F(DbTest, WhatIsInMemoryAtCloseIsStored) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Get(7);
+  Settle();
+  Get(7);
+  Reopen();
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().store);
+}
+
+TEST_F(DbTest, DeletedKeysNeverComeBack) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Compact();
+  Heat(0, 50);
+  for (int i = 0; i < 50; i++) {
+    ASSERT_OK(db_->Delete(WriteOptions(), KeyOf(i)));
+    EXPECT_EQ("none", Get(i));
+  }
+  Flush();
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ("none", Get(i));
+  }
+  Settle();
+  Compact();
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ("none", Get(i));
+  }
+  Reopen();
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ("none", Get(i));
+  }
+}
+
+TEST_F(DbTest, OverwrittenWhileItIsPromoted) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  Get(3);
+  Settle();
+  Get(3);  // in the promotion cache
+  Fill(3, 4, 1);
+  EXPECT_EQ(ValueOf(3, 1), Get(3));
+  Settle();
+  Flush();
+  EXPECT_EQ(ValueOf(3, 1), Get(3));
+  Compact();
+  EXPECT_EQ(ValueOf(3, 1), Get(3));
+}
+
+TEST_F(DbTest, DeleteRangeOverCachedKeys) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Compact();
+  Heat(0, 100);
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), KeyOf(20), KeyOf(40)));
+  for (int flushed = 0; flushed < 3; flushed++) {
+    for (int i = 0; i < 100; i++) {
+      EXPECT_EQ(i >= 20 && i < 40 ? "none" : ValueOf(i), Get(i)) << i;
+    }
+    if (flushed == 0) {
+      Flush();
+    } else if (flushed == 1) {
+      Compact();
+    }
+  }
+}
+
+TEST_F(DbTest, AFileWithARangeDeletionIsNotCopied) {
+  Open();
+  Fill(0, 100);
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), KeyOf(20), KeyOf(40)));
+  Fill(30, 31, 1);
+  Flush();
+  Heat(0, 100);
+  for (int i = 0; i < 100; i++) {
+    EXPECT_EQ(i == 30             ? ValueOf(30, 1)
+              : i >= 20 && i < 40 ? "none"
+                                  : ValueOf(i),
+              Get(i));
+  }
+  const Served served = TakeServed();
+  EXPECT_EQ(100u, served.bypassed);
+  EXPECT_EQ(0u, Stats().promoted);
+}
+
+TEST_F(DbTest, MergeOntoACachedBase) {
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  Fill(0, 10);
+  Flush();
+  Compact();
+  Heat(0, 10);
+  ASSERT_OK(db_->Merge(WriteOptions(), KeyOf(5), "more"));
+  EXPECT_EQ(ValueOf(5) + ",more", Get(5));
+  Flush();
+  EXPECT_EQ(ValueOf(5) + ",more", Get(5));
+  Settle();
+  EXPECT_EQ(ValueOf(5) + ",more", Get(5));
+  Compact();
+  EXPECT_EQ(ValueOf(5) + ",more", Get(5));
+}
+
+TEST_F(DbTest, AMergeAboveAPutInOneFileIsNotCopied) {
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  Fill(0, 10);
+  const Snapshot* snapshot = db_->GetSnapshot();  // keeps both entries
+  ASSERT_OK(db_->Merge(WriteOptions(), KeyOf(5), "more"));
+  Flush();
+  Heat(0, 10);
+  EXPECT_EQ(9u, Stats().promoted);
+  Compact();  // and by retention
+  EXPECT_EQ(9u, Stats().retained);
+  EXPECT_EQ(ValueOf(5) + ",more", Get(5));
+  EXPECT_EQ(ValueOf(4), Get(4));
+  ReadOptions at;
+  at.snapshot = snapshot;
+  EXPECT_EQ(ValueOf(5), Get(5, at));
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(DbTest, GetEntityOfACachedKey) {
+  Open();
+  Fill(0, 10);
+  ASSERT_OK(db_->PutEntity(WriteOptions(), db_->DefaultColumnFamily(), "entity",
+                           {{"", "default"}, {"a", "b"}}));
+  Flush();
+  for (int round = 0; round < 3; round++) {
+    EXPECT_EQ("default", Get("entity"));
+    EXPECT_EQ(ValueOf(5), Get(5));
+    Settle();
+  }
+  TakeServed();
+  PinnableWideColumns columns;
+  ASSERT_OK(db_->GetEntity(ReadOptions(), db_->DefaultColumnFamily(), KeyOf(5), &columns));
+  EXPECT_EQ((WideColumns{{kDefaultWideColumnName, ValueOf(5)}}), columns.columns());
+  EXPECT_EQ(1u, TakeServed().store);
+  ASSERT_OK(db_->GetEntity(ReadOptions(), db_->DefaultColumnFamily(), "entity", &columns));
+  EXPECT_EQ((WideColumns{{kDefaultWideColumnName, "default"}, {"a", "b"}}), columns.columns());
+  EXPECT_EQ(1u, Stats().promoted);
+}
+
+TEST_F(DbTest, GetMergeOperandsOfACachedKey) {
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  Fill(0, 10);
+  Flush();
+  Heat(0, 10);
+  ASSERT_OK(db_->Merge(WriteOptions(), KeyOf(6), "more"));
+  for (const int i : {5, 6}) {
+    GetMergeOperandsOptions options;
+    options.expected_max_number_of_operands = 2;
+    std::vector<PinnableSlice> operands(2);
+    int count = 0;
+    ASSERT_OK(db_->GetMergeOperands(ReadOptions(), db_->DefaultColumnFamily(), KeyOf(i),
+                                    operands.data(), &options, &count));
+    ASSERT_EQ(i == 5 ? 1 : 2, count);
+    EXPECT_EQ(ValueOf(i), operands[0].ToString());
+  }
+}
+
+TEST_F(DbTest, BatchedMultiGetIsServedAndRecorded) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 20);
+  std::vector<std::string> keys;
+  for (int i = 10; i < 30; i++) {
+    keys.push_back(KeyOf(i));
+  }
+  keys.push_back("none");
+  const auto expect = [&] {
+    const auto values = MultiGet(keys);
+    for (int i = 10; i < 30; i++) {
+      EXPECT_EQ(ValueOf(i), values[i - 10]);
+    }
+    EXPECT_EQ("none", values.back());
+  };
+  expect();
+  Served served = TakeServed();
+  EXPECT_EQ(10u, served.store);
+  EXPECT_EQ(10u, served.slow);
+  Settle();
+  expect();  // captured
+  expect();
+  served = TakeServed();
+  EXPECT_EQ(20u, served.store);
+  EXPECT_EQ(10u, served.slow);
+  EXPECT_EQ(10u, served.memory);
+  Settle();
+  expect();
+  EXPECT_EQ(20u, TakeServed().store);
+}
+
+TEST_F(DbTest, MultiGetOfEverything) {
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  Fill(0, 64);
+  Flush();
+  Heat(0, 64);
+  Fill(0, 8, 1);
+  ASSERT_OK(db_->Merge(WriteOptions(), KeyOf(9), "x"));
+  ASSERT_OK(db_->Delete(WriteOptions(), KeyOf(10)));
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), KeyOf(20), KeyOf(30)));
+  for (int flushed = 0; flushed < 2; flushed++) {
+    std::vector<std::string> keys;
+    for (int i = 0; i < 64; i++) {
+      keys.push_back(KeyOf(i));
+    }
+    const auto values = MultiGet(keys);
+    for (int i = 0; i < 64; i++) {
+      const std::string expected = i < 8                                  ? ValueOf(i, 1)
+                                   : i == 9                               ? ValueOf(i) + ",x"
+                                   : i == 10 || (i >= 20 && i < 30) ? "none"
+                                                                          : ValueOf(i);
+      EXPECT_EQ(expected, values[i]) << i;
+    }
+    Flush();
+  }
+}
+
+TEST_F(DbTest, ALiveSnapshotWithOverwrites) {
+  Open();
+  Fill(0, 50);
+  Flush();
+  Heat(0, 50);
+  const Snapshot* snapshot = db_->GetSnapshot();
+  Fill(0, 50, 1);
+  Flush();
+  Compact();
+  ReadOptions at;
+  at.snapshot = snapshot;
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 50; i++) {
+      EXPECT_EQ(ValueOf(i, 1), Get(i));
+      EXPECT_EQ(ValueOf(i), Get(i, at));
+    }
+    Settle();
+  }
+  db_->ReleaseSnapshot(snapshot);
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ(ValueOf(i, 1), Get(i));
+  }
+}
+
+class CountCompactions : public EventListener {
+ public:
+  void OnCompactionBegin(DB*, const CompactionJobInfo&) override { count++; }
+  std::atomic<int> count{0};
+};
+
+// What is promoted does not go through the database: no writes, no compactions.
+TEST_F(DbTest, PromotionUnderASnapshotStartsNoCompactions) {
+  const auto listener = std::make_shared<CountCompactions>();
+  options_.listeners = {listener};
+  options_.disable_auto_compactions = false;
+  Open();
+  Fill(0, 200);
+  Flush();
+  const Snapshot* snapshot = db_->GetSnapshot();
+  Fill(0, 200, 1);
+  Flush();
+  const SequenceNumber sequence = db_->GetLatestSequenceNumber();
+  Heat(0, 200);
+  EXPECT_EQ(0, listener->count.load());
+  EXPECT_EQ(sequence, db_->GetLatestSequenceNumber());
+  EXPECT_EQ(200u, Stats().promoted);
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(DbTest, RetentionFollowsRecordsThroughCompactions) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  Compact();
+  EXPECT_EQ(50u, Stats().retained);
+  for (int i = 0; i < 50; i++) {
+    EXPECT_EQ(ValueOf(i), Get(i));
+  }
+  EXPECT_EQ(50u, TakeServed().store);
+  TablePropertiesCollection all;
+  ASSERT_OK(db_->GetPropertiesOfAllTables(&all));
+  ASSERT_EQ(1u, all.size());
+  const auto& properties = all.begin()->second->user_collected_properties;
+  EXPECT_EQ("50", properties.at("rocktier.hot_keys"));
+  EXPECT_EQ(std::to_string(50 * (KeyOf(0).size() + ValueOf(0).size())),
+            properties.at("rocktier.hot_bytes"));
+}
+
+TEST_F(DbTest, RetentionCanBeSwitchedOff) {
+  hot_.retention = false;
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  Compact();
+  EXPECT_EQ(0u, Stats().retained);
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().slow);
+}
+
+TEST_F(DbTest, CompactFilesAndSubcompactions) {
+  options_.max_subcompactions = 4;
+  options_.target_file_size_base = 16 << 10;
+  Open();
+  for (int part = 0; part < 4; part++) {
+    Fill(0, 1000, part);
+    Flush();
+  }
+  Heat(0, 1000);
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  std::vector<std::string> names;
+  for (const auto& file : files) {
+    names.push_back(file.name);
+  }
+  ASSERT_OK(db_->CompactFiles(CompactionOptions(), names, 2));
+  for (int i = 0; i < 1000; i++) {
+    ASSERT_EQ(ValueOf(i, 3), Get(i));
+  }
+  EXPECT_EQ(1000u, TakeServed().store);
+  Fill(500, 600, 4);
+  Flush();
+  CompactRangeOptions range;
+  range.max_subcompactions = 4;
+  ASSERT_OK(db_->CompactRange(range, nullptr, nullptr));
+  for (int i = 0; i < 1000; i++) {
+    ASSERT_EQ(ValueOf(i, i >= 500 && i < 600 ? 4 : 3), Get(i));
+  }
+  EXPECT_EQ(1000u, TakeServed().store);
+}
+
+TEST_F(DbTest, OptionsFileRoundTrip) {
+  table_options_.block_size = 8 << 10;
+  Open();
+  Fill(0, 10);
+  Flush();
+  Heat(0, 10);
+  CloseAll();
+  ConfigOptions config;
+  config.ignore_unknown_options = false;
+  DBOptions db_options;
+  std::vector<ColumnFamilyDescriptor> families;
+  ASSERT_OK(LoadLatestOptions(config, path_, &db_options, &families));
+  ASSERT_EQ(1u, families.size());
+  options_ = Options(db_options, families[0].options);
+  const TableFactory& factory = *options_.table_factory;
+  EXPECT_STREQ("HotPromotionTable", factory.Name());
+  EXPECT_EQ(hot_.budget, factory.GetOptions<HotPromotionOptions>()->budget);
+  EXPECT_EQ(hot_.slow, factory.GetOptions<HotPromotionOptions>()->slow);
+  EXPECT_EQ(8u << 10, factory.GetOptions<BlockBasedTableOptions>()->block_size);
+  Open();
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().store);
+  families[0].options = options_;
+  ASSERT_OK(CheckOptionsCompatibility(config, path_, db_options, families));
+}
+
+TEST_F(DbTest, SetOptionsWhileRecordsAreServed) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  Heat(0, 10);
+  ASSERT_OK(db_->SetOptions({{"table_factory.block_size", "16K"}}));
+  Fill(10, 20);
+  Flush();
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().store);
+  Heat(10, 20);
+  EXPECT_EQ(ValueOf(17), Get(17));
+  EXPECT_EQ(1u, TakeServed().store);
+}
+
+TEST_F(DbTest, TheDatabaseIsStock) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  Compact();
+  CloseAll();
+  Options stock;
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(stock, path_, &db));
+  std::string value;
+  ASSERT_OK(db->Get(ReadOptions(), KeyOf(7), &value));
+  EXPECT_EQ(ValueOf(7), value);
+}
+
+}  // namespace
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
