@@ -81,7 +81,8 @@ class PromotionCache {
   std::atomic<uint64_t> active_bytes_{0};
   std::atomic<uint64_t> frozen_bytes_{0};
   std::array<Shard, kShards> shards_;
-  std::vector<std::atomic<uint32_t>> seen_;  // by low bits of the hash: the high bits of the last one
+  std::vector<std::atomic<uint32_t>>
+      seen_;  // by low bits of the hash: the high bits of the last one
 };
 
 template <typename Serve>

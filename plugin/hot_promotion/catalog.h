@@ -20,7 +20,8 @@ namespace hot_promotion {
 class Catalog {
  public:
   // An SST that was opened or written. `file_system` is asked whether it is still there.
-  void Add(const FileId& file, const FileEntry& entry, const std::shared_ptr<FileSystem>& file_system);
+  void Add(const FileId& file, const FileEntry& entry,
+           const std::shared_ptr<FileSystem>& file_system);
 
   // An SST that the store names. It stays until a FileSystem of that name is known and does not have it.
   void AddStored(const FileId& file, const FileEntry& entry);

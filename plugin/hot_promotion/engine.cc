@@ -94,9 +94,8 @@ Status Engine::Open() {
     s = OpenParts();
   }
   if (s.ok()) {
-    s = store_->ForEachFile([this](const FileId& file, const FileEntry& entry) {
-      catalog_.AddStored(file, entry);
-    });
+    s = store_->ForEachFile(
+        [this](const FileId& file, const FileEntry& entry) { catalog_.AddStored(file, entry); });
   }
   if (s.ok()) {
     last_flush_ = env_->NowMicros();

@@ -33,9 +33,7 @@ class OwnThreadsEnv : public EnvWrapper {
                 void (*unschedule)(void*)) override {
     pools_[priority].Schedule(function, arg, tag, unschedule);
   }
-  int UnSchedule(void* tag, Priority priority) override {
-    return pools_[priority].UnSchedule(tag);
-  }
+  int UnSchedule(void* tag, Priority priority) override { return pools_[priority].UnSchedule(tag); }
   unsigned int GetThreadPoolQueueLen(Priority priority) const override {
     return pools_[priority].GetQueueLen();
   }

@@ -19,7 +19,10 @@ namespace {
 constexpr uint64_t kMinBatch = 16 << 10;
 constexpr uint64_t kMaxBatch = 32 << 20;
 constexpr uint64_t kMaxPiece = 1 << 30;  // of an eviction
-constexpr char kRunPrefix[] = "run-";  // of files that are being written
+constexpr char kRunPrefix[] = "run-";    // of files that are being written
+
+// A file of this name: the store is damaged.
+constexpr char kDamaged[] = "DAMAGED";
 
 // What files of a run have in addition to keys and values is less than this part of it, and so many bytes.
 constexpr uint64_t kOverheadShare = 8;
@@ -72,13 +75,26 @@ Status Store::OpenOrReplace() {
   db_.reset();
   s = DestroyDB(path_, DatabaseOptions());
   if (s.ok()) {
+    env_.DeleteFile(path_ + "/" + kDamaged).PermitUncheckedError();  // if it is there
     s = OpenDatabase();
   }
   return s;
 }
 
+// It begins empty the next time. Until then its errors are misses.
+void Store::NoteDamage(const Status& s) {
+  if (s.IsCorruption() && !damaged_.exchange(true)) {
+    const Status written = WriteStringToFile(&env_, s.ToString(), path_ + "/" + kDamaged);
+    ROCKS_LOG_WARN(logger_.get(), "hot store: damaged: %s (%s)", s.ToString().c_str(),
+                   written.ToString().c_str());
+  }
+}
+
 Status Store::OpenDatabase() {
   Status s = env_.CreateDirIfMissing(path_);
+  if (s.ok() && env_.FileExists(path_ + "/" + kDamaged).ok()) {
+    s = Status::Corruption("hot store was found to be damaged", path_);
+  }
   if (s.ok()) {
     s = OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
   }
@@ -144,7 +160,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.skip_stats_update_on_db_open = true;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  options.max_manifest_file_size = 1 << 20;
+  options.max_manifest_file_size = batch_;
   options.max_log_file_size = 1 << 20;
   options.keep_log_file_num = 2;
   return options;
@@ -153,7 +169,9 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
 Status Store::Get(const Slice& key, PinnableSlice* value) {
   ReadOptions options;
   options.fill_cache = false;
-  return db_->Get(options, db_->DefaultColumnFamily(), key, value);
+  const Status s = db_->Get(options, db_->DefaultColumnFamily(), key, value);
+  NoteDamage(s);
+  return s;
 }
 
 Status Store::Add(const std::vector<Record>& records) {
@@ -176,6 +194,7 @@ Status Store::Add(const std::vector<Record>& records) {
   }
   if (!s.ok()) {
     env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
+    NoteDamage(s);
   }
   SetPressure();
   return s;
@@ -264,6 +283,7 @@ Status Store::Evict(bool forced) {
   const Slice end(last);
   const Status s = db_->CompactRange(options, &begin, &end);
   SetPressure();
+  NoteDamage(s);
   return s;
 }
 
@@ -272,17 +292,16 @@ std::string Store::NextPiece(std::string* begin) {
   std::vector<LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);
   // Files of level 0 have records of all SSTs; they come along.
-  const auto deep = std::stable_partition(files.begin(), files.end(),
-                                          [](const LiveFileMetaData& file) { return file.level > 0; });
+  const auto deep = std::stable_partition(
+      files.begin(), files.end(), [](const LiveFileMetaData& file) { return file.level > 0; });
   if (deep != files.begin()) {
     files.erase(deep, files.end());
   }
   std::sort(files.begin(), files.end(), [](const LiveFileMetaData& a, const LiveFileMetaData& b) {
     return a.largestkey < b.largestkey;
   });
-  auto it = std::find_if(files.begin(), files.end(), [&](const LiveFileMetaData& file) {
-    return file.largestkey > cursor_;
-  });
+  auto it = std::find_if(files.begin(), files.end(),
+                         [&](const LiveFileMetaData& file) { return file.largestkey > cursor_; });
   if (it == files.end()) {
     it = files.begin();
   }

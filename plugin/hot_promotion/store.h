@@ -34,7 +34,8 @@ class Store {
     Slice value;
   };
 
-  // A store that is missing, damaged or of another version becomes an empty one. An error only if the directory cannot
+  // A store that is missing, of another version or damaged becomes an empty one: damaged is one that RocksDB does not
+  // open, or said to be when it was open. An error only if the directory cannot
   // be used.
   static Status Open(const Options& options, std::unique_ptr<Store>* result);
   ~Store();
@@ -77,6 +78,7 @@ class Store {
   Status OpenOrReplace();
   Status OpenDatabase();
   Status CheckFormat();
+  void NoteDamage(const Status& s);
   Status WriteRun(const std::vector<Record>& records, const std::string& path);
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
@@ -93,9 +95,10 @@ class Store {
   std::unique_ptr<DB> db_;
 
   std::mutex add_mutex_;  // held by Add(), from the check for room to the ingestion
-  uint64_t next_run_ = 0;
+  uint64_t next_run_ = 0;  // guarded by add_mutex_
   std::atomic<uint64_t> written_{0};
 
+  std::atomic<bool> damaged_{false};
   std::atomic<bool> stopped_{false};
   std::mutex evict_mutex_;
   std::string cursor_;  // where the next Evict() begins

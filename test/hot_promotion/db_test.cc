@@ -144,10 +144,7 @@ TEST_F(DbTest, AFileWithARangeDeletionIsNotCopied) {
   Flush();
   Heat(0, 100);
   for (int i = 0; i < 100; i++) {
-    EXPECT_EQ(i == 30             ? ValueOf(30, 1)
-              : i >= 20 && i < 40 ? "none"
-                                  : ValueOf(i),
-              Get(i));
+    EXPECT_EQ(i == 30 ? ValueOf(30, 1) : i >= 20 && i < 40 ? "none" : ValueOf(i), Get(i));
   }
   const Served served = TakeServed();
   EXPECT_EQ(100u, served.bypassed);
@@ -280,10 +277,10 @@ TEST_F(DbTest, MultiGetOfEverything) {
     }
     const auto values = MultiGet(keys);
     for (int i = 0; i < 64; i++) {
-      const std::string expected = i < 8                                  ? ValueOf(i, 1)
-                                   : i == 9                               ? ValueOf(i) + ",x"
+      const std::string expected = i < 8                            ? ValueOf(i, 1)
+                                   : i == 9                         ? ValueOf(i) + ",x"
                                    : i == 10 || (i >= 20 && i < 30) ? "none"
-                                                                          : ValueOf(i);
+                                                                    : ValueOf(i);
       EXPECT_EQ(expected, values[i]) << i;
     }
     Flush();

@@ -20,8 +20,7 @@ std::string ValueOf(int i, int version) {
   return KeyOf(i) + "@" + std::to_string(version) + ":" + random.RandomString(100);
 }
 
-HotDb::HotDb()
-    : root_(test::PerThreadDBPath("hot_promotion")), path_(root_ + "/db") {
+HotDb::HotDb() : root_(test::PerThreadDBPath("hot_promotion")), path_(root_ + "/db") {
   EXPECT_OK(DestroyDir(Env::Default(), root_));
   EXPECT_OK(Env::Default()->CreateDirIfMissing(root_));
   options_.create_if_missing = true;

@@ -1,0 +1,281 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The small parts: keys of the store, which files are slow, the promotion cache, the catalog, the registry.
+
+#include <thread>
+
+#include "plugin/hot_promotion/cache.h"
+#include "plugin/hot_promotion/catalog.h"
+#include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/registry.h"
+#include "plugin/hot_promotion/slow.h"
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace {
+
+const FileId kFile = {0x0807060504030201, 0x100f0e0d0c0b0a09};
+
+TEST(FormatTest, GoldenBytes) {
+  EXPECT_EQ(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x01key"),
+            EncodeRecordKey(kFile, "key"));
+  EXPECT_EQ(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\0", 17),
+            EncodeFileKey(kFile));
+  FileEntry entry;
+  entry.space = 0x0807060504030201;
+  entry.file_system = "fs";
+  entry.path = "/a";
+  EXPECT_EQ("\x01\x02\x03\x04\x05\x06\x07\x08\x02" "fs\x02/a", EncodeFileEntry(entry));
+}
+
+TEST(FormatTest, KeysRoundTripInOrder) {
+  FileId file;
+  Tag tag;
+  Slice user_key;
+  for (const std::string& key : {std::string(), std::string("k"), std::string("\0\xff", 2)}) {
+    const std::string encoded = EncodeRecordKey(kFile, key);
+    ASSERT_TRUE(DecodeKey(encoded, &file, &tag, &user_key));
+    EXPECT_EQ(kFile, file);
+    EXPECT_EQ(Tag::kRecord, tag);
+    EXPECT_EQ(key, user_key.ToString());
+    EXPECT_LT(FirstKeyOf(kFile), encoded);
+    EXPECT_GT(LastKeyOf(kFile), encoded);
+  }
+  ASSERT_TRUE(DecodeKey(EncodeFileKey(kFile), &file, &tag, &user_key));
+  EXPECT_EQ(Tag::kFile, tag);
+}
+
+TEST(FormatTest, OtherKeysAreRefused) {
+  FileId file;
+  Tag tag;
+  Slice user_key;
+  const std::string key = EncodeFileKey(kFile);
+  for (size_t size = 0; size < key.size(); size++) {
+    EXPECT_FALSE(DecodeKey(Slice(key.data(), size), &file, &tag, &user_key));
+  }
+  EXPECT_FALSE(DecodeKey(key + "x", &file, &tag, &user_key));
+  EXPECT_FALSE(DecodeKey(LastKeyOf(kFile), &file, &tag, &user_key));
+  EXPECT_FALSE(DecodeKey(EncodeRecordKey(FileId{}, "k"), &file, &tag, &user_key));
+  EXPECT_FALSE(DecodeKey(kFormatKey, &file, &tag, &user_key));
+}
+
+TEST(FormatTest, FileEntriesRoundTripAndCutOnesAreRefused) {
+  FileEntry entry;
+  entry.space = 17;
+  entry.file_system = "PosixFileSystem";
+  entry.path = "/slow/000012.sst";
+  const std::string encoded = EncodeFileEntry(entry);
+  FileEntry decoded;
+  ASSERT_TRUE(DecodeFileEntry(encoded, &decoded));
+  EXPECT_EQ(17u, decoded.space);
+  EXPECT_EQ(entry.file_system, decoded.file_system);
+  EXPECT_EQ(entry.path, decoded.path);
+  for (size_t size = 0; size < encoded.size(); size++) {
+    EXPECT_FALSE(DecodeFileEntry(Slice(encoded.data(), size), &decoded));
+  }
+  EXPECT_FALSE(DecodeFileEntry(encoded + "x", &decoded));
+}
+
+TEST(SlowTest, DirectoriesAreWholeNames) {
+  SlowFiles slow;
+  ASSERT_OK(SlowFiles::Parse("/mnt/hdd, /b//c/", &slow));
+  EXPECT_TRUE(slow.IsSlow("/mnt/hdd/db/1.sst", Temperature::kUnknown));
+  EXPECT_TRUE(slow.IsSlow("/mnt//hdd/1.sst", Temperature::kHot));
+  EXPECT_TRUE(slow.IsSlow("/b/c/1.sst", Temperature::kUnknown));
+  EXPECT_FALSE(slow.IsSlow("/mnt/hdd2/1.sst", Temperature::kUnknown));
+  EXPECT_FALSE(slow.IsSlow("/b/1.sst", Temperature::kCold));
+  EXPECT_FALSE(slow.AsksForTemperature());
+}
+
+TEST(SlowTest, Temperatures) {
+  SlowFiles slow;
+  ASSERT_OK(SlowFiles::Parse("temperature:cold,temperature:warm,/a", &slow));
+  EXPECT_TRUE(slow.AsksForTemperature());
+  EXPECT_TRUE(slow.IsSlow("/x/1.sst", Temperature::kCold));
+  EXPECT_TRUE(slow.IsSlow("/x/1.sst", Temperature::kWarm));
+  EXPECT_TRUE(slow.IsSlow("/a/1.sst", Temperature::kHot));
+  EXPECT_FALSE(slow.IsSlow("/x/1.sst", Temperature::kUnknown));
+}
+
+TEST(SlowTest, OtherEntriesAreRefusedByName) {
+  SlowFiles slow;
+  for (const char* text : {"", "a", "/a,,/b", "temperature:tepid", "temperature:"}) {
+    const Status s = SlowFiles::Parse(text, &slow);
+    EXPECT_TRUE(s.IsInvalidArgument()) << text;
+    EXPECT_NE(std::string::npos, s.ToString().find("slow")) << s.ToString();
+  }
+}
+
+class CacheTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kBytes = 64 << 10;
+
+  bool Put(const std::string& key, const std::string& value) {
+    return cache_.Put(key, PromotionCache::HashOf(key), 1, value);
+  }
+  std::string Get(const std::string& key) {
+    std::string result = "none";
+    cache_.Get(key, PromotionCache::HashOf(key),
+               [&](const Slice& value) { result = value.ToString(); });
+    return result;
+  }
+
+  PromotionCache cache_{kBytes};
+};
+
+TEST_F(CacheTest, ServesActiveAndFrozenRecords) {
+  EXPECT_TRUE(Put("b", "2"));
+  EXPECT_TRUE(Put("a", "1"));
+  cache_.Freeze();
+  EXPECT_EQ(0u, cache_.ActiveBytes());
+  EXPECT_TRUE(Put("c", "3"));
+  EXPECT_EQ("1", Get("a"));
+  EXPECT_EQ("3", Get("c"));
+  const auto frozen = cache_.Frozen();
+  ASSERT_EQ(2u, frozen.size());
+  EXPECT_EQ("a", frozen[0]->key);
+  EXPECT_EQ(1u, frozen[0]->hits.load());
+  EXPECT_EQ("b", frozen[1]->key);
+  EXPECT_EQ(0u, frozen[1]->hits.load());
+  cache_.Thaw();
+  EXPECT_EQ("none", Get("a"));
+  EXPECT_EQ("3", Get("c"));
+}
+
+TEST_F(CacheTest, IsBounded) {
+  int taken = 0;
+  for (int i = 0; i < 1000; i++) {
+    taken += Put("key" + std::to_string(i), std::string(1000, 'v')) ? 1 : 0;
+  }
+  EXPECT_LE(cache_.Bytes(), kBytes / 2);
+  EXPECT_GT(taken, 20);
+  cache_.Freeze();
+  for (int i = 1000; i < 2000; i++) {
+    Put("key" + std::to_string(i), std::string(1000, 'v'));
+  }
+  EXPECT_LE(cache_.Bytes(), kBytes);
+  EXPECT_FALSE(Put("large", std::string(kBytes / 8, 'v')));
+  cache_.Thaw();
+  cache_.Freeze();
+  cache_.Thaw();
+  EXPECT_EQ(0u, cache_.Bytes());
+}
+
+TEST_F(CacheTest, ARecordIsKeptOnce) {
+  EXPECT_TRUE(Put("a", "1"));
+  const uint64_t bytes = cache_.Bytes();
+  EXPECT_TRUE(Put("a", "1"));
+  EXPECT_EQ(bytes, cache_.Bytes());
+  cache_.Freeze();
+  EXPECT_TRUE(Put("a", "1"));
+  EXPECT_EQ(bytes, cache_.Bytes());
+}
+
+TEST_F(CacheTest, SeenBefore) {
+  EXPECT_FALSE(cache_.SeenBefore(12345));
+  EXPECT_TRUE(cache_.SeenBefore(12345));
+  EXPECT_FALSE(cache_.SeenBefore(12345 + (uint64_t{2} << 32)));  // in its place
+  EXPECT_FALSE(cache_.SeenBefore(12345));
+}
+
+class CatalogTest : public testing::Test {
+ protected:
+  CatalogTest() : directory_(test::PerThreadDBPath("catalog")) {
+    EXPECT_OK(Env::Default()->CreateDirIfMissing(directory_));
+  }
+
+  FileEntry Entry(const std::string& name) {
+    FileEntry entry;
+    entry.file_system = file_system_->Name();
+    entry.path = directory_ + "/" + name;
+    return entry;
+  }
+  void Create(const std::string& name) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), "x", directory_ + "/" + name));
+  }
+  void Delete(const std::string& name) {
+    ASSERT_OK(Env::Default()->DeleteFile(directory_ + "/" + name));
+  }
+
+  const std::string directory_;
+  std::shared_ptr<FileSystem> file_system_ = FileSystem::Default();
+  Catalog catalog_;
+};
+
+TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
+  Create("a");
+  Create("b");
+  catalog_.Add({1, 1}, Entry("a"), file_system_);
+  catalog_.Add({2, 2}, Entry("b"), file_system_);
+  EXPECT_TRUE(catalog_.TakeDead().empty());
+  Delete("a");
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead());
+  EXPECT_TRUE(catalog_.TakeDead().empty());
+  FileEntry entry;
+  EXPECT_FALSE(catalog_.Find({1, 1}, &entry));
+  EXPECT_TRUE(catalog_.Find({2, 2}, &entry));
+  EXPECT_EQ(Entry("b").path, entry.path);
+  Delete("b");
+}
+
+TEST_F(CatalogTest, FilesOfAnUnknownFileSystemStay) {
+  FileEntry entry = Entry("gone");
+  catalog_.AddStored({1, 1}, entry);
+  EXPECT_TRUE(catalog_.TakeDead().empty());
+  entry.file_system = "another";
+  catalog_.AddStored({2, 2}, entry);
+  Create("c");
+  catalog_.Add({3, 3}, Entry("c"), file_system_);  // now its FileSystem is known
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead());
+  EXPECT_EQ(2u, catalog_.Count());
+  Delete("c");
+}
+
+TEST_F(CatalogTest, AFileThatIsOpenedElsewhereIsThere) {
+  Create("d");
+  catalog_.AddStored({1, 1}, Entry("moved"));
+  catalog_.Add({1, 1}, Entry("d"), file_system_);
+  EXPECT_TRUE(catalog_.TakeDead().empty());
+  Delete("d");
+}
+
+TEST(RegistryTest, OneObjectAtATime) {
+  struct Object {
+    explicit Object(std::atomic<int>* c) : count(c) { EXPECT_EQ(1, ++*count); }
+    ~Object() { --*count; }
+    std::atomic<int>* const count;
+  };
+  Registry<Object> registry;
+  std::atomic<int> count{0};
+  EXPECT_EQ(nullptr, registry.Find("a"));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; i++) {
+        std::shared_ptr<Object> object;
+        ASSERT_OK(registry.Get(
+            "a",
+            [&](std::unique_ptr<Object>* result) {
+              *result = std::make_unique<Object>(&count);
+              return Status::OK();
+            },
+            &object));
+        EXPECT_EQ(1, count.load());
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(0, count.load());
+  std::shared_ptr<Object> object;
+  EXPECT_TRUE(registry
+                  .Get(
+                      "a", [](std::unique_ptr<Object>*) { return Status::IOError("no"); }, &object)
+                  .IsIOError());
+}
+
+}  // namespace
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
