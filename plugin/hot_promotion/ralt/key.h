@@ -1,0 +1,78 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "plugin/hot_promotion/ralt.h"
+#include "util/hash.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace ralt {
+
+// A key of the table: the space, eight bytes, big-endian, and then the record's key. So the records of a
+// space are side by side, in the order of their keys.
+constexpr size_t kSpaceSize = 8;
+
+inline void EncodeSpace(Space space, char* bytes) {
+  for (size_t i = 0; i < kSpaceSize; ++i) {
+    bytes[i] = static_cast<char>(space >> (8 * (kSpaceSize - 1 - i)));
+  }
+}
+
+inline Space SpaceOf(const Slice& key) {
+  Space space = 0;
+  for (size_t i = 0; i < kSpaceSize; ++i) {
+    space = space << 8 | static_cast<uint8_t>(key[i]);
+  }
+  return space;
+}
+
+// What a filter knows of a key.
+inline uint64_t HashOf(const Slice& key) { return Hash64(key.data(), key.size(), 0x52414c54); }
+
+// A key for a look-up, on the stack if it is short.
+class Key {
+ public:
+  Key(Space space, const Slice& key) : size_(kSpaceSize + key.size()) {
+    if (size_ > sizeof(short_)) {
+      long_.reset(new char[size_]);
+    }
+    char* const bytes = long_ ? long_.get() : short_;
+    EncodeSpace(space, bytes);
+    memcpy(bytes + kSpaceSize, key.data(), key.size());
+  }
+
+  Slice slice() const { return Slice(long_ ? long_.get() : short_, size_); }
+
+ private:
+  const size_t size_;
+  char short_[256];
+  std::unique_ptr<char[]> long_;
+};
+
+// A range of keys of the table: from `begin` to before `end`, or to the very end if that is empty.
+struct Range {
+  std::string begin;
+  std::string end;
+};
+
+// An empty `end` is the end of the space.
+inline Range RangeOf(Space space, const Slice& begin, const Slice& end) {
+  Range range;
+  range.begin = Key(space, begin).slice().ToString();
+  if (!end.empty()) {
+    range.end = Key(space, end).slice().ToString();
+  } else if (space != UINT64_MAX) {
+    range.end = Key(space + 1, Slice()).slice().ToString();
+  }
+  return range;
+}
+
+}  // namespace ralt
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

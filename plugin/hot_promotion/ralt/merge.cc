@@ -1,0 +1,105 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/ralt/merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace ralt {
+
+namespace {
+
+constexpr uint64_t kRecordsBetween = 1 << 14;
+
+bool Contains(const std::vector<Space>& spaces, const Slice& key) {
+  return !spaces.empty() && std::find(spaces.begin(), spaces.end(), SpaceOf(key)) != spaces.end();
+}
+
+}  // namespace
+
+Merge::Merge(Shelf* shelf, const Scoring* scoring, const Runs& inputs, Runs older, Verdict verdict)
+    : shelf_(shelf),
+      scoring_(scoring),
+      older_(std::move(older)),
+      verdict_(std::move(verdict)),
+      merger_(inputs, scoring) {}
+
+const Tablet* Merge::damaged() const {
+  return merger_.status().IsCorruption() ? merger_.damaged() : nullptr;
+}
+
+Status Merge::Next(uint64_t number, uint64_t bytes, const Between& between,
+                   std::shared_ptr<const Tablet>* tablet) {
+  std::unique_ptr<Builder> builder;
+  Status s = Fill(shelf_->NameOf(number), bytes, between, &builder);
+  if (s.ok() && builder) {
+    s = builder->Finish();
+  }
+  if (s.ok() && builder) {
+    s = shelf_->OpenTablet(number, tablet);
+  }
+  if (!s.ok() && builder) {
+    builder.reset();
+    shelf_->RemoveFile(number);
+  }
+  return s;
+}
+
+Status Merge::Fill(const std::string& name, uint64_t bytes, const Between& between,
+                   std::unique_ptr<Builder>* builder) {
+  Status s;
+  uint64_t seen = 0;
+  for (; s.ok() && merger_.Valid() && (!*builder || (*builder)->raw_bytes() < bytes);
+       merger_.Next()) {
+    upto_.assign(merger_.key().data(), merger_.key().size());
+    const uint64_t hash = HashOf(merger_.key());
+    const double rank = scoring_->Rank(merger_.record(), hash);
+    if (!Contains(verdict_.forgotten, merger_.key()) && Judge(rank)) {
+      s = Keep(name, hash, rank, builder);
+    }
+    if (s.ok() && ++seen % kRecordsBetween == 0 && !between()) {
+      s = Status::Aborted("the table is being closed");
+    }
+  }
+  return s.ok() ? merger_.status() : s;
+}
+
+bool Merge::Judge(double rank) {
+  const Record& record = merger_.record();
+  const bool stable = scoring_->Stable(record, verdict_.now);
+  if (verdict_.stable_only && !stable) {
+    ++tally_.unstable;
+    return false;
+  }
+  if (rank < verdict_.keep_rank) {
+    ++tally_.cold;
+    return false;
+  }
+  return true;
+}
+
+Status Merge::Keep(const std::string& name, uint64_t hash, double rank,
+                   std::unique_ptr<Builder>* builder) {
+  if (!*builder) {
+    *builder = std::make_unique<Builder>(shelf_->env());
+    const Status s = (*builder)->Open(name);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  const Record& record = merger_.record();
+  const uint64_t before = (*builder)->raw_bytes();
+  const Status s = (*builder)->Add(merger_.key(), hash, record, rank >= verdict_.hot_rank,
+                                   !MayBeHot(older_, merger_.key(), hash));
+  if (s.ok() && scoring_->Stable(record, verdict_.now)) {
+    tally_.stable.hot_bytes += record.size;
+    tally_.stable.table_bytes += (*builder)->raw_bytes() - before;
+  }
+  return s;
+}
+
+}  // namespace ralt
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,155 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/ralt/shelf.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <utility>
+
+#include "logging/logging.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace ralt {
+
+namespace {
+
+constexpr char kLockName[] = "/LOCK";
+constexpr char kNewCatalogName[] = "/CATALOG.tmp";
+
+std::set<uint64_t> Numbers(const Catalog& catalog) {
+  std::set<uint64_t> numbers;
+  for (const std::vector<Catalog::Part>& run : catalog.runs) {
+    for (const Catalog::Part& part : run) {
+      numbers.insert(part.number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Shelf::Shelf(Env* env, std::string directory, std::shared_ptr<Logger> logger)
+    : env_(env), directory_(std::move(directory)), logger_(std::move(logger)) {}
+
+Shelf::~Shelf() {
+  Sweep();
+  if (lock_ != nullptr) {
+    const Status s = env_->UnlockFile(lock_);
+    if (!s.ok()) {
+      ROCKS_LOG_WARN(logger(), "[ralt] %s: unlock: %s", directory_.c_str(), s.ToString().c_str());
+    }
+  }
+}
+
+Status Shelf::Open() {
+  Status s = env_->CreateDirIfMissing(directory_);
+  if (s.ok()) {
+    s = env_->LockFile(directory_ + kLockName, &lock_);
+  }
+  return s;
+}
+
+bool Shelf::ReadCatalog(Catalog* catalog) {
+  std::string bytes;
+  Status s = env_->FileExists(directory_ + kCatalogName);
+  const bool exists = !s.IsNotFound();
+  if (exists) {
+    s = ReadFileToString(env_, directory_ + kCatalogName, &bytes);
+  }
+  if (s.ok()) {
+    s = Catalog::Decode(bytes, catalog);
+  }
+  if (!s.ok()) {
+    *catalog = Catalog();
+  }
+  if (!s.ok() && exists) {
+    ROCKS_LOG_WARN(logger(), "[ralt] %s: the table starts empty: %s", directory_.c_str(),
+                   s.ToString().c_str());
+  }
+  RemoveUnknown(*catalog);
+  return s.ok();
+}
+
+void Shelf::RemoveUnknown(const Catalog& catalog) {
+  std::vector<std::string> names;
+  const Status s = env_->GetChildren(directory_, &names);
+  if (!s.ok()) {
+    ROCKS_LOG_WARN(logger(), "[ralt] %s: list: %s", directory_.c_str(), s.ToString().c_str());
+    return;
+  }
+  const std::set<uint64_t> known = Numbers(catalog);
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ParseTabletName(name, &number) && known.count(number) == 0) {
+      RemoveFile(number);
+    }
+  }
+}
+
+Status Shelf::WriteCatalog(const Catalog& catalog) {
+  const std::string temporary = directory_ + kNewCatalogName;
+  Status s = WriteStringToFile(env_, catalog.Encode(), temporary, /*should_sync=*/true);
+  if (s.ok()) {
+    s = env_->RenameFile(temporary, directory_ + kCatalogName);
+  }
+  return s.ok() ? SyncDirectory() : s;
+}
+
+Status Shelf::SyncDirectory() {
+  std::unique_ptr<Directory> directory;
+  Status s = env_->NewDirectory(directory_, &directory);
+  if (s.ok()) {
+    s = directory->Fsync();
+  }
+  return s;
+}
+
+std::shared_ptr<const Tablet> Shelf::OpenTablet(const Catalog::Part& part) {
+  std::shared_ptr<const Tablet> tablet;
+  Status s = OpenTablet(part.number, &tablet);
+  if (s.ok() && tablet->file_size() != part.file_size) {
+    s = Status::Corruption("has another size than the catalog says");
+  }
+  if (s.ok() && (part.begin < tablet->first() || part.begin > tablet->last())) {
+    s = Status::Corruption("has other keys than the catalog says");
+  }
+  if (s.ok()) {
+    return tablet;
+  }
+  ROCKS_LOG_WARN(logger(), "[ralt] %s: dropped: %s", NameOf(part.number).c_str(),
+                 s.ToString().c_str());
+  return nullptr;
+}
+
+Status Shelf::OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet) {
+  return Tablet::Open(env_, directory_, number, tablet);
+}
+
+void Shelf::Discard(std::shared_ptr<const Tablet> tablet) {
+  discarded_.push_back(std::move(tablet));
+}
+
+void Shelf::RemoveFile(uint64_t number) {
+  const Status s = env_->DeleteFile(NameOf(number));
+  if (!s.ok() && !s.IsNotFound()) {
+    ROCKS_LOG_WARN(logger(), "[ralt] %s: remove: %s", NameOf(number).c_str(), s.ToString().c_str());
+  }
+}
+
+void Shelf::Sweep() {
+  const auto needed = [](const std::shared_ptr<const Tablet>& tablet) {
+    return tablet.use_count() > 1;
+  };
+  const auto unused = std::partition(discarded_.begin(), discarded_.end(), needed);
+  for (auto tablet = unused; tablet != discarded_.end(); ++tablet) {
+    const uint64_t number = (*tablet)->number();
+    tablet->reset();
+    RemoveFile(number);
+  }
+  discarded_.erase(unused, discarded_.end());
+}
+
+}  // namespace ralt
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

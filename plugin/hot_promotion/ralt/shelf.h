@@ -1,0 +1,67 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/hot_promotion/ralt/catalog.h"
+#include "plugin/hot_promotion/ralt/version.h"
+#include "rocksdb/env.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace ralt {
+
+// The table's directory: the lock, the catalog and the tablets. Not thread-safe; its files are removed
+// by the thread that uses it, never by a reader that is the last to need one.
+class Shelf {
+ public:
+  Shelf(Env* env, std::string directory, std::shared_ptr<Logger> logger);
+  ~Shelf();
+  Shelf(const Shelf&) = delete;
+  Shelf& operator=(const Shelf&) = delete;
+
+  // Makes the directory if need be, and locks it.
+  Status Open();
+
+  // The catalog as it is on the disk; false: there is none, or it is of no use. Then, and always after
+  // this, files that the catalog does not name are removed.
+  bool ReadCatalog(Catalog* catalog);
+  // Replaces it, durably.
+  Status WriteCatalog(const Catalog& catalog);
+
+  // Null: the file is damaged or not what the catalog says, and is told in the LOG.
+  std::shared_ptr<const Tablet> OpenTablet(const Catalog::Part& part);
+  // Opens a file that was just written.
+  Status OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet);
+  std::string NameOf(uint64_t number) const { return TabletName(directory_, number); }
+
+  // Removes the file of a tablet once nobody has it.
+  void Discard(std::shared_ptr<const Tablet> tablet);
+  void RemoveFile(uint64_t number);
+  // Removes what can be removed by now.
+  void Sweep();
+
+  Env* env() const { return env_; }
+  // May be null.
+  Logger* logger() const { return logger_.get(); }
+
+ private:
+  void RemoveUnknown(const Catalog& catalog);
+  Status SyncDirectory();
+
+  Env* const env_;
+  const std::string directory_;
+  const std::shared_ptr<Logger> logger_;
+  FileLock* lock_ = nullptr;
+  std::vector<std::shared_ptr<const Tablet>> discarded_;
+};
+
+}  // namespace ralt
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,104 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/batch.h"
+#include "plugin/hot_promotion/ralt/buffer.h"
+#include "plugin/hot_promotion/ralt/current.h"
+#include "plugin/hot_promotion/ralt/merge.h"
+#include "plugin/hot_promotion/ralt/parameters.h"
+#include "plugin/hot_promotion/ralt/shelf.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace ralt {
+
+// The table without its buffer: sorted runs on the disk, how they are merged, and what is evicted.
+//
+// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made durable
+// in the catalog before readers see it.
+class Tree {
+ public:
+  explicit Tree(const RaltOptions& options);
+
+  Status Open();
+
+  // Writes accesses as the newest run.
+  Status Add(const std::vector<Chunk>& chunks);
+
+  // From now on the space is empty, and stays so until Maintain() has removed its records.
+  Status Forget(Space space);
+
+  // Brings the table into its limits and into shape. May take long; calls `between` now and then, which
+  // may call Add() and Forget().
+  Status Maintain(const Between& between);
+
+  bool IsHot(Space space, const Slice& key) const;
+  uint64_t HotBytes(Space space, const Slice& begin, const Slice& end) const;
+  // All but what the buffer counts.
+  RaltStats Stats() const;
+
+  // Goes through all records, in the order of their keys.
+  std::unique_ptr<Merger> NewMerger() const;
+  const Scoring& scoring() const { return scoring_; }
+  uint64_t tick() const { return clock_.tick; }
+
+ private:
+  // What a merge of some neighbouring runs does to the version.
+  struct Job {
+    Runs inputs;
+    Runs older;
+    uint64_t output;  // the id of the new run
+    bool Input(const Run& run) const;
+  };
+
+  void Load(const Catalog& catalog);
+  Catalog NewCatalog(const Version& version) const;
+  Status Install(Version next);
+  void Publish(Current::Pointer version);
+  void Count(uint64_t RaltStats::*counter, uint64_t amount);
+
+  Status WriteRun(const Batch& batch, const Version& version,
+                  std::shared_ptr<const Tablet>* tablet);
+  // TryAgain: there may be more to do.
+  Status MaintainOnce(const Between& between);
+  Status MergeNewest(size_t count, const Verdict& verdict, const Between& between, Tally* tally);
+  Status Step(Merge* merge, const Job& job, const Between& between);
+  Version After(const Merge& merge, const Job& job,
+                const std::shared_ptr<const Tablet>& tablet) const;
+  Status Drop(const Tablet& damaged);
+
+  bool Over(const Version& version) const;
+  Status Evict(const Between& between);
+  Status SetLimits(const Stable& stable);
+  Status Purge(const Between& between);
+  // Whether stable records alone may be too many.
+  bool ScoresMatter(const Version& version) const;
+  Status Survey(const Version& version, const Between& between, Verdict* verdict);
+  Stable Targets(const Version& version, const Stable& stable) const;
+
+  const Parameters parameters_;
+  const Scoring scoring_;
+  Shelf shelf_;
+
+  Clock clock_;
+  uint64_t next_file_ = 1;
+  uint64_t next_run_ = 1;
+  Limits limits_;
+  Stable stable_;
+  double hot_rank_ = Verdict::kAll;
+  bool due_ = true;  // something has changed since Maintain() was through
+  Current current_;
+
+  mutable port::Mutex stats_mutex_;
+  RaltStats stats_;  // guarded by stats_mutex_; gauges of the version are not kept here
+};
+
+}  // namespace ralt
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
