@@ -94,7 +94,7 @@ class Store {
   OwnThreadsEnv env_;
   std::unique_ptr<DB> db_;
 
-  std::mutex add_mutex_;  // held by Add(), from the check for room to the ingestion
+  std::mutex add_mutex_;   // held by Add(), from the check for room to the ingestion
   uint64_t next_run_ = 0;  // guarded by add_mutex_
   std::atomic<uint64_t> written_{0};
 

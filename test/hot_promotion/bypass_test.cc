@@ -36,8 +36,7 @@ TEST_F(BypassTest, AReaderThatDoesNotSeeAllOfTheFile) {
   ReadOptions at;
   at.snapshot = older;
   EXPECT_EQ(ValueOf(5), Get(5, at));
-  EXPECT_EQ(std::vector<std::string>({ValueOf(5), ValueOf(6)}),
-            MultiGet({KeyOf(5), KeyOf(6)}, at));
+  EXPECT_EQ(std::vector<std::string>({ValueOf(5), ValueOf(6)}), MultiGet({KeyOf(5), KeyOf(6)}, at));
   Served served = TakeServed();
   EXPECT_EQ(3u, served.bypassed);
   EXPECT_EQ(0u, served.store);
@@ -400,9 +399,7 @@ TEST_F(BypassTest, ReadOnlyAndSecondaryInstances) {
 class IgnoresCase : public Comparator {
  public:
   const char* Name() const override { return "IgnoresCase"; }
-  int Compare(const Slice& a, const Slice& b) const override {
-    return Lower(a).compare(Lower(b));
-  }
+  int Compare(const Slice& a, const Slice& b) const override { return Lower(a).compare(Lower(b)); }
   void FindShortestSeparator(std::string*, const Slice&) const override {}
   void FindShortSuccessor(std::string*) const override {}
   bool CanKeysWithDifferentByteContentsBeEqual() const override { return true; }

@@ -26,7 +26,10 @@ TEST(FormatTest, GoldenBytes) {
   entry.space = 0x0807060504030201;
   entry.file_system = "fs";
   entry.path = "/a";
-  EXPECT_EQ("\x01\x02\x03\x04\x05\x06\x07\x08\x02" "fs\x02/a", EncodeFileEntry(entry));
+  EXPECT_EQ(
+      "\x01\x02\x03\x04\x05\x06\x07\x08\x02"
+      "fs\x02/a",
+      EncodeFileEntry(entry));
 }
 
 TEST(FormatTest, KeysRoundTripInOrder) {

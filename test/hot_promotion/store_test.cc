@@ -206,7 +206,8 @@ TEST_F(StoreTest, AnotherFormatIsAnEmptyStore) {
   ASSERT_OK(Add(File(1), 0, 10));
   store_.reset();
   std::unique_ptr<DB> db;
-  ASSERT_OK(OpenInto(&db, [&](auto* raw) { return DB::Open(::ROCKSDB_NAMESPACE::Options(), path_, raw); }));
+  ASSERT_OK(OpenInto(
+      &db, [&](auto* raw) { return DB::Open(::ROCKSDB_NAMESPACE::Options(), path_, raw); }));
   ASSERT_OK(db->Put(WriteOptions(), kFormatKey, "hot_promotion 2"));
   db.reset();
   Open();
@@ -257,7 +258,8 @@ TEST_F(StoreTest, DamageIsAMissOrAnEmptyStore) {
         PinnableSlice value;
         const Status s = store_->Get(EncodeRecordKey(File(i), UserKey(k)), &value);
         if (s.ok()) {
-          EXPECT_EQ(UserKey(k) + std::string(100, static_cast<char>('a' + i % 26)), value.ToString())
+          EXPECT_EQ(UserKey(k) + std::string(100, static_cast<char>('a' + i % 26)),
+                    value.ToString())
               << name;
         }
       }
