@@ -105,6 +105,26 @@ TEST_F(BypassTest, ValidationOfATransactionAgainstFiles) {
   EXPECT_EQ(ValueOf(6), value);
 }
 
+// The newest sequence number of the file is not that of the record.
+TEST_F(BypassTest, ValidationOfARecordBesideANewerOne) {
+  Prepare();
+  Close();
+  TransactionDB* raw = nullptr;
+  ASSERT_OK(TransactionDB::Open(options_, TransactionDBOptions(), path_, &raw));
+  std::unique_ptr<TransactionDB> db(raw);
+  std::unique_ptr<Transaction> transaction(db->BeginTransaction(WriteOptions()));
+  transaction->SetSnapshot();
+  ASSERT_OK(db->Put(WriteOptions(), KeyOf(5), "other"));
+  ASSERT_OK(db->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  std::string value;
+  TakeServed();
+  ASSERT_OK(db->Get(ReadOptions(), KeyOf(6), &value));
+  EXPECT_EQ(1u, TakeServed().store);
+  ASSERT_OK(transaction->GetForUpdate(ReadOptions(), KeyOf(6), &value));
+  EXPECT_EQ(ValueOf(6), value);
+  EXPECT_TRUE(transaction->GetForUpdate(ReadOptions(), KeyOf(5), &value).IsBusy());
+}
+
 // What is visible is for a callback to say: prepared and not committed data is in SSTs too.
 TEST_F(BypassTest, WritePrepared) {
   TransactionDBOptions transactions;

@@ -3,6 +3,7 @@
 // What users see: right answers from copies, and copies that live as long as they should.
 
 #include "rocksdb/convenience.h"
+#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/options_util.h"
 #include "test/hot_promotion/support.h"
 #include "utilities/merge_operators.h"
@@ -149,6 +150,62 @@ TEST_F(DbTest, AFileWithARangeDeletionIsNotCopied) {
   const Served served = TakeServed();
   EXPECT_EQ(100u, served.bypassed);
   EXPECT_EQ(0u, Stats().promoted);
+}
+
+TEST_F(DbTest, RecordsBesideARangeDeletionAreNotRetained) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 100);
+  const Snapshot* snapshot = db_->GetSnapshot();  // keeps the range deletion
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), KeyOf(20), KeyOf(40)));
+  Flush();
+  Compact();
+  EXPECT_EQ(0u, Stats().retained);
+  EXPECT_EQ("none", Get(30));
+  EXPECT_EQ(ValueOf(50), Get(50));
+  ReadOptions at;
+  at.snapshot = snapshot;
+  EXPECT_EQ(ValueOf(30), Get(30, at));
+  db_->ReleaseSnapshot(snapshot);
+}
+
+// A range deletion that is newer than the record and older than another record of the same file.
+TEST_F(DbTest, ARangeDeletionOlderThanTheNewestOfTheFile) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  Compact();
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), KeyOf(0), KeyOf(5)));
+  Flush();
+  const Snapshot* snapshot = db_->GetSnapshot();  // so that what is ingested has a sequence number
+  const std::string ingested = root_ + "/ingested";
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_OK(writer.Open(ingested));
+  ASSERT_OK(writer.Put(KeyOf(50), ValueOf(50)));
+  ASSERT_OK(writer.Finish());
+  ASSERT_OK(db_->IngestExternalFile({ingested}, IngestExternalFileOptions()));
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  std::vector<std::string> bottom;
+  for (const auto& file : files) {
+    if (file.level == options_.num_levels - 1) {
+      bottom.push_back(file.name);
+    }
+  }
+  ASSERT_EQ(2u, bottom.size());
+  // What is hot is retained, though it is deleted: that is told by another file.
+  for (int round = 0; round < 3; round++) {
+    ReadOptions ignoring;
+    ignoring.ignore_range_deletions = true;
+    EXPECT_EQ(ValueOf(3), Get(3, ignoring));
+    Settle();
+  }
+  ASSERT_OK(db_->CompactFiles(CompactionOptions(), bottom, options_.num_levels - 1));
+  EXPECT_EQ(1u, Stats().retained);
+  EXPECT_EQ("none", Get(3));
+  EXPECT_EQ(std::vector<std::string>({"none", ValueOf(6)}), MultiGet({KeyOf(3), KeyOf(6)}));
+  db_->ReleaseSnapshot(snapshot);
 }
 
 TEST_F(DbTest, MergeOntoACachedBase) {

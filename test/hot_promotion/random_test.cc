@@ -96,8 +96,8 @@ class RandomTest : public HotDb {
   void ReadEntity(int key) {
     const size_t mark = history_.Mark(key);
     PinnableWideColumns columns;
-    const Status s = db_->GetEntity(ReadOptions(), db_->DefaultColumnFamily(), history_.Name(key),
-                                    &columns);
+    const Status s =
+        db_->GetEntity(ReadOptions(), db_->DefaultColumnFamily(), history_.Name(key), &columns);
     Expect(key, mark,
            s.ok()           ? columns.columns()[0].value().ToString()
            : s.IsNotFound() ? kAbsent
