@@ -27,7 +27,7 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
   if (!keep_) {
     return;
   }
-  if (kept_bytes_ + bytes > max_bytes_) {
+  if (bytes > engine_->max_record() || kept_bytes_ + bytes > max_bytes_) {
     engine_->counters()->Add(Counter::lost);
     return;
   }

@@ -20,6 +20,8 @@ constexpr uint64_t kLogInterval = 600 * kSecond;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
 constexpr uint64_t kMaxErrorsLogged = 100;
+constexpr auto kRoundInterval = std::chrono::seconds(1);
+constexpr auto kBusyInterval = std::chrono::milliseconds(20);
 
 // After the whole store was compacted so many times and there still is no room, hot records are dropped too. A turn is
 // sixteen evictions.
@@ -124,9 +126,10 @@ Status Engine::OpenParts() {
     return catalog_.Find(file, entry);
   };
   store.judge.hot = [this](uint64_t space, const Slice& user_key) {
-    return ralt_->IsHot(space, user_key);
+    return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
   store.logger = logger_;
+  warm_ = ralt_->Stats().hot_keys > 0;
   return Store::Open(store, &store_);
 }
 
@@ -135,7 +138,8 @@ bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
 }
 
 void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
-  const bool taken = cache_.Put(key, hash, space, value);
+  const bool taken =
+      key.size() + value.size() <= max_record() && cache_.Put(key, hash, space, value);
   counters_.Add(taken ? Counter::captured : Counter::refused);
   if (CacheIsDue()) {
     std::lock_guard<std::mutex> lock(wake_mutex_);
@@ -155,21 +159,27 @@ bool Engine::CacheIsDue() const { return cache_.ActiveBytes() >= FlushBytes(); }
 void Engine::Run() {
   std::unique_lock<std::mutex> lock(wake_mutex_);
   while (!stop_) {
-    wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stop_ || wanted_; });
+    wake_.wait_for(lock, kRoundInterval, [this] { return stop_ || wanted_; });
     wanted_ = false;
-    if (!stop_) {
-      lock.unlock();
-      {
-        std::lock_guard<std::mutex> round(round_mutex_);
-        Round(/*flush=*/false);
-      }
-      lock.lock();
+    if (stop_) {
+      break;
+    }
+    lock.unlock();
+    Status s;
+    {
+      std::lock_guard<std::mutex> round(round_mutex_);
+      s = Round(/*flush=*/false);
+    }
+    lock.lock();
+    if (s.IsBusy()) {  // compactions of the store need time
+      wake_.wait_for(lock, kBusyInterval, [this] { return stop_; });
     }
   }
 }
 
-void Engine::Round(bool flush) {
+Status Engine::Round(bool flush) {
   const uint64_t now = env_->NowMicros();
+  Warm();
   const bool full = store_->Bytes() > store_->high();
   if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {
     last_reconcile_ = now;
@@ -182,6 +192,16 @@ void Engine::Round(bool flush) {
     if (!s.ok() && !s.IsBusy()) {
       CountError("write", s);
     }
+    return s;
+  }
+  return Status::OK();
+}
+
+// An access table that has been lost knows of no hot records: until it has come to know some, none is cold.
+void Engine::Warm() {
+  if (!warm_.load(std::memory_order_relaxed)) {
+    const RaltStats stats = ralt_->Stats();
+    warm_ = stats.evictions > 0 || stats.hot_bytes >= options_.budget / 10;
   }
 }
 
@@ -189,7 +209,10 @@ Status Engine::Settle() {
   Status s = ralt_->Flush();
   ralt_->Settle();
   std::lock_guard<std::mutex> lock(round_mutex_);
-  Round(/*flush=*/true);
+  const Status written = Round(/*flush=*/true);
+  if (s.ok()) {
+    s = written;
+  }
   return s.ok() ? FlushCache(/*last=*/false) : s;
 }
 

@@ -56,6 +56,8 @@ class Engine {
   Catalog* catalog() { return &catalog_; }
   Counters* counters() { return &counters_; }
   uint64_t promotion_cache() const { return options_.promotion_cache; }
+  // Bytes of the largest record that is copied; one must not need a good part of the store.
+  uint64_t max_record() const { return options_.budget / 64; }
 
   HotPromotionStats Stats() const;
 
@@ -71,7 +73,8 @@ class Engine {
   Status Open();
   Status OpenParts();
   void Run();
-  void Round(bool flush);
+  Status Round(bool flush);
+  void Warm();
   Status FlushCache(bool last);
   Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
   Status Write(const std::vector<Store::Record>& records);
@@ -89,6 +92,7 @@ class Engine {
   Catalog catalog_;
   PromotionCache cache_;
   std::unique_ptr<Ralt> ralt_;
+  std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold
   std::unique_ptr<Store> store_;
 
   // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.

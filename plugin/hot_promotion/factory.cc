@@ -41,6 +41,7 @@ std::string HotPromotionTable::GetPrintableOptions() const {
          "\n  budget: " + std::to_string(options_.budget) + "\n  slow: " + options_.slow +
          "\n  promotion_cache: " + std::to_string(options_.promotion_cache) +
          "\n  retention: " + std::to_string(options_.retention) +
+         "\n  scan_records: " + std::to_string(options_.scan_records) +
          "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +
          "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) + "\n";
 }
@@ -109,6 +110,7 @@ std::unique_ptr<TableReader> HotPromotionTable::Wrap(std::unique_ptr<TableReader
   file.largest_seqno = options.largest_seqno;
   file.mean_value_size =
       properties->raw_value_size / std::max<uint64_t>(1, properties->num_entries);
+  file.scan_records = options_.scan_records;
   file.statistics = options.ioptions.stats;
   file.has_temperature = temperature != Temperature::kUnknown;
   file.slow = slow_.IsSlow(path, temperature);

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 #include "rocksdb/table.h"
 
@@ -35,13 +37,17 @@ struct HotPromotionOptions {
   // "temperature:" and one of hot, warm, cool, cold, ice, unknown: what the FileSystem reports of the file. Required.
   std::string slow;
 
-  // Bytes of memory for records that were read from slow storage and are not in `path` yet. They are written when half
-  // of it is full. Records larger than a sixteenth of it are not promoted. Default: 64 MiB. At least 64 KiB.
+  // Bytes of memory for records that were read from slow storage and are not in `path` yet. They are written when a
+  // part of it is full. Records larger than a sixteenth of it, or a 64th of the budget, are not promoted. Default: 64 MiB. At least 64 KiB.
   uint64_t promotion_cache = 64 << 20;
 
   // Whether hot records of SSTs that are written to slow storage are copied then, so that a compaction does not make
   // them slow. Default: true.
   bool retention = true;
+
+  // Records that are counted as accessed of each scan and SST, from where it begins. Scans are not answered from copies;
+  // point reads of the same records are. Default: 16. 0: none.
+  uint32_t scan_records = 16;
 
   // Most bytes of the access table's files. Default: 0, 15% of the budget.
   uint64_t ralt_bytes = 0;
@@ -97,6 +103,40 @@ Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stat
 // is no longer of use; all of this happens in the background anyway. For tests and benchmarks. Errors as above, and of
 // writing. Thread-safe.
 Status SettleHotPromotion(const TableFactory* factory);
+
+// What a directory (the option `path`) has, and what a look at it has found.
+struct HotStoreInfo {
+  uint64_t records = 0;
+  uint64_t key_bytes = 0;    // of user keys
+  uint64_t value_bytes = 0;  // of values
+  uint64_t files = 0;        // SSTs with records here
+  uint64_t file_bytes = 0;   // of the store
+  uint64_t unknown = 0;      // entries that are none of a store
+  // VerifyHotStore() only:
+  bool verified = false;
+  uint64_t equal = 0;      // records that their SST has so
+  uint64_t different = 0;  // records that it does not: never if all is well
+  uint64_t unchecked =
+      0;  // records whose SST is gone, or cannot be opened with the default comparator and FileSystem
+  std::string ToString() const;
+  std::string ToJson() const;
+};
+
+// These read the store without changing it, also while it is in use: what is removed meanwhile may then be an error.
+// Errors: NotFound, IOError, Corruption, NotSupported (another version).
+Status InspectHotStore(const std::string& path, HotStoreInfo* info);
+
+// The same, and compares each record with what its SST has.
+Status VerifyHotStore(const std::string& path, HotStoreInfo* info);
+
+// Calls visit(path of the SST, user key, value) for each record, by SST, until it returns false. The path is empty if it is
+// not known.
+using HotRecordVisitor =
+    std::function<bool(const std::string& file, const Slice& user_key, const Slice& value)>;
+Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit);
+
+// Removes the store and the access table. Busy if the directory is in use; NotFound if it has neither.
+Status ClearHotStore(const std::string& path);
 
 // Makes a table factory; `table_options` are those of its SSTs. Errors: InvalidArgument, with the option's name. The
 // directory is only opened with the first SST: an error there is in the LOG, and nothing is promoted.

@@ -37,6 +37,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"slow", {offsetof(Options, slow), OptionType::kString}},
       {"promotion_cache", {offsetof(Options, promotion_cache), OptionType::kUInt64T}},
       {"retention", {offsetof(Options, retention), OptionType::kBoolean}},
+      {"scan_records", {offsetof(Options, scan_records), OptionType::kUInt32T}},
       {"ralt_bytes", {offsetof(Options, ralt_bytes), OptionType::kUInt64T}},
       {"ralt_buffer_bytes", {offsetof(Options, ralt_buffer_bytes), OptionType::kUInt64T}},
   };

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "monitoring/statistics_impl.h"
+#include "plugin/hot_promotion/scan.h"
 #include "rocksdb/statistics.h"
 #include "util/coding.h"
 
@@ -240,8 +241,15 @@ InternalIterator* HotReader::NewIterator(const ReadOptions& options,
                                          bool skip_filters, TableReaderCaller caller,
                                          size_t compaction_readahead_size,
                                          bool allow_unprepared_value) {
-  return target_->NewIterator(options, prefix_extractor, arena, skip_filters, caller,
-                              compaction_readahead_size, allow_unprepared_value);
+  InternalIterator* iterator =
+      target_->NewIterator(options, prefix_extractor, arena, skip_filters, caller,
+                           compaction_readahead_size, allow_unprepared_value);
+  if (caller != TableReaderCaller::kUserIterator || !options.fill_cache ||
+      file_.scan_records == 0) {
+    return iterator;
+  }
+  return ScanRecorder::New(iterator, arena, engine_.get(), file_.space, file_.mean_value_size,
+                           file_.scan_records);
 }
 
 }  // namespace hot_promotion

@@ -30,6 +30,7 @@ class HotReader : public TableReader {
     bool may_capture = false;
     SequenceNumber largest_seqno = 0;
     uint64_t mean_value_size = 0;
+    uint32_t scan_records = 0;         // that are recorded after a seek
     Statistics* statistics = nullptr;  // may be null
     bool has_temperature = false;      // the stock tickers count its reads
   };

@@ -497,6 +497,40 @@ TEST_F(DbTest, SetOptionsWhileRecordsAreServed) {
   EXPECT_EQ(1u, TakeServed().store);
 }
 
+TEST_F(DbTest, ShortScansAreRecorded) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  const auto scan = [&](const ReadOptions& options) {
+    std::unique_ptr<Iterator> it(db_->NewIterator(options));
+    it->Seek(KeyOf(40));
+    for (int i = 40; i < 80; i++) {
+      ASSERT_TRUE(it->Valid());
+      EXPECT_EQ(KeyOf(i), it->key().ToString());
+      EXPECT_EQ(ValueOf(i), it->value().ToString());
+      it->Next();
+    }
+    EXPECT_EQ(KeyOf(80), it->key().ToString());
+    for (int i = 79; i >= 40; i--) {
+      it->Prev();
+      EXPECT_EQ(ValueOf(i), it->value().ToString());
+    }
+    EXPECT_OK(it->status());
+  };
+  scan(ReadOptions());
+  const uint64_t scanned = Stats().scanned;
+  EXPECT_GE(scanned, hot_.scan_records);
+  EXPECT_LT(scanned, 40u);
+  ReadOptions no_fill;
+  no_fill.fill_cache = false;
+  scan(no_fill);
+  EXPECT_EQ(scanned, Stats().scanned);
+  Settle();
+  EXPECT_EQ(ValueOf(45), Get(45));  // it is known, and captured at once
+  EXPECT_EQ(ValueOf(70), Get(70));
+  EXPECT_EQ(1u, Stats().captured);
+}
+
 TEST_F(DbTest, TheDatabaseIsStock) {
   Open();
   Fill(0, 100);

@@ -187,8 +187,9 @@ class Child {
 
 class HotKillTest : public testing::Test {
  protected:
-  HotKillTest() : folder_(std::string(getenv("TEST_TMPDIR") ? getenv("TEST_TMPDIR") : "/tmp") + "/hot_kill_" +
-              std::to_string(getpid())) {
+  HotKillTest()
+      : folder_(std::string(getenv("TEST_TMPDIR") ? getenv("TEST_TMPDIR") : "/tmp") + "/hot_kill_" +
+                std::to_string(getpid())) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

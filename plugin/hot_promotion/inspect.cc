@@ -1,0 +1,249 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Looking at a store from outside; see HotStoreInfo.
+
+#include <cstdarg>
+#include <memory>
+#include <sstream>
+
+#include "plugin/hot_promotion/compat.h"
+#include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/hot_promotion.h"
+#include "plugin/hot_promotion/identity.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/sst_file_reader.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+namespace {
+
+// Nothing is written, no LOG either.
+class NoLogger : public Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
+Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
+  Options options;
+  options.env = Env::Default();
+  Status s = options.env->FileExists(path + "/store/CURRENT");
+  if (!s.ok()) {
+    return s.IsNotFound() ? Status::NotFound("no hot store", path) : s;
+  }
+  options.info_log = std::make_shared<NoLogger>();
+  s = OpenInto(db,
+               [&](auto* result) { return DB::OpenForReadOnly(options, path + "/store", result); });
+  std::string format;
+  if (s.ok()) {
+    s = (*db)->Get(ReadOptions(), kFormatKey, &format);
+  }
+  if (s.IsNotFound()) {
+    return Status::Corruption("not a hot store", path);
+  }
+  if (s.ok() && format != kFormat) {
+    return Status::NotSupported("hot store of another version", format);
+  }
+  return s;
+}
+
+// A record, or with Tag::kFile what is known of an SST.
+struct Entry {
+  FileId file{};
+  Tag tag = Tag::kFile;
+  Slice user_key;
+  Slice value;
+};
+
+// Calls visit(entry) for each entry until it returns false, and counts those that are none.
+template <typename Visit>
+Status ForEach(DB* db, uint64_t* unknown, const Visit& visit) {
+  std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    Entry entry;
+    if (DecodeKey(it->key(), &entry.file, &entry.tag, &entry.user_key)) {
+      entry.value = it->value();
+      if (!visit(entry)) {
+        break;
+      }
+    } else if (it->key() != kFormatKey) {
+      ++*unknown;
+    }
+  }
+  return it->status();
+}
+
+// The SST of the records that come next, for comparison.
+class Original {
+ public:
+  // None if it cannot be opened, or another SST is in its place.
+  void Open(const FileId& file, const std::string& path) {
+    Options options;
+    options.env = Env::Default();
+    iterator_.reset();
+    reader_ = std::make_unique<SstFileReader>(options);
+    if (!path.empty() && reader_->Open(path).ok() &&
+        FileIdOf(*reader_->GetTableProperties()) == file) {
+      iterator_.reset(reader_->NewIterator(ReadOptions()));
+    }
+  }
+
+  void Compare(const Entry& record, HotStoreInfo* info) {
+    if (iterator_ == nullptr) {
+      info->unchecked++;
+      return;
+    }
+    iterator_->Seek(record.user_key);
+    const bool equal = iterator_->Valid() && iterator_->key() == record.user_key &&
+                       iterator_->value() == record.value;
+    if (equal) {
+      info->equal++;
+    } else if (iterator_->status().ok()) {
+      info->different++;
+    } else {
+      info->unchecked++;
+    }
+  }
+
+ private:
+  std::unique_ptr<SstFileReader> reader_;
+  std::unique_ptr<Iterator> iterator_;
+};
+
+Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
+  std::unique_ptr<DB> db;
+  Status s = OpenStore(path, &db);
+  if (!s.ok()) {
+    return s;
+  }
+  *info = HotStoreInfo();
+  info->verified = verify;
+  db->GetIntProperty(DB::Properties::kTotalSstFilesSize, &info->file_bytes);
+  Original original;
+  FileId last{};
+  return ForEach(db.get(), &info->unknown, [&](const Entry& entry) {
+    FileEntry file;
+    if (entry.tag == Tag::kFile && !DecodeFileEntry(entry.value, &file)) {
+      info->unknown++;
+    }
+    if (entry.file != last) {
+      last = entry.file;
+      info->files++;
+      if (verify) {
+        original.Open(entry.file, file.path);
+      }
+    }
+    if (entry.tag == Tag::kRecord) {
+      info->records++;
+      info->key_bytes += entry.user_key.size();
+      info->value_bytes += entry.value.size();
+      if (verify) {
+        original.Compare(entry, info);
+      }
+    }
+    return true;
+  });
+}
+
+using Lines = std::vector<std::pair<const char*, uint64_t>>;
+
+Lines LinesOf(const HotStoreInfo& info) {
+  Lines lines = {{"records", info.records},         {"key_bytes", info.key_bytes},
+                 {"value_bytes", info.value_bytes}, {"files", info.files},
+                 {"file_bytes", info.file_bytes},   {"unknown", info.unknown}};
+  if (info.verified) {
+    lines.insert(lines.end(), {{"equal", info.equal},
+                               {"different", info.different},
+                               {"unchecked", info.unchecked}});
+  }
+  return lines;
+}
+
+Status RemoveDirectory(const std::string& path) {
+  std::vector<std::string> names;
+  Status s = Env::Default()->GetChildren(path, &names);
+  if (s.IsNotFound()) {
+    return Status::OK();
+  }
+  for (const std::string& name : names) {
+    if (s.ok()) {
+      s = Env::Default()->DeleteFile(path + "/" + name);
+    }
+  }
+  return s.ok() ? Env::Default()->DeleteDir(path) : s;
+}
+
+}  // namespace
+
+std::string HotStoreInfo::ToString() const {
+  std::ostringstream out;
+  for (const auto& [name, value] : LinesOf(*this)) {
+    out << name << ": " << value << "\n";
+  }
+  return out.str();
+}
+
+std::string HotStoreInfo::ToJson() const {
+  std::ostringstream out;
+  for (const auto& [name, value] : LinesOf(*this)) {
+    out << (out.tellp() == 0 ? "{" : ",") << "\"" << name << "\":" << value;
+  }
+  out << "}";
+  return out.str();
+}
+
+Status InspectHotStore(const std::string& path, HotStoreInfo* info) {
+  return Look(path, /*verify=*/false, info);
+}
+
+Status VerifyHotStore(const std::string& path, HotStoreInfo* info) {
+  return Look(path, /*verify=*/true, info);
+}
+
+Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit) {
+  std::unique_ptr<DB> db;
+  Status s = OpenStore(path, &db);
+  if (!s.ok()) {
+    return s;
+  }
+  uint64_t unknown = 0;
+  FileId last{};
+  std::string file;
+  return ForEach(db.get(), &unknown, [&](const Entry& entry) {
+    if (entry.file != last) {
+      last = entry.file;
+      file.clear();
+    }
+    if (entry.tag == Tag::kRecord) {
+      return visit(file, entry.user_key, entry.value);
+    }
+    FileEntry known;
+    if (DecodeFileEntry(entry.value, &known)) {
+      file = known.path;
+    }
+    return true;
+  });
+}
+
+Status ClearHotStore(const std::string& path) {
+  Env* env = Env::Default();
+  if (!env->FileExists(path + "/store").ok() && !env->FileExists(path + "/ralt").ok()) {
+    return Status::NotFound("no hot store", path);
+  }
+  FileLock* lock = nullptr;
+  Status s = env->LockFile(path + "/LOCK", &lock);
+  if (!s.ok()) {
+    return Status::Busy("in use: " + path, s.ToString());
+  }
+  s = RemoveDirectory(path + "/store");
+  if (s.ok()) {
+    s = RemoveDirectory(path + "/ralt");
+  }
+  const Status unlocked = env->UnlockFile(lock);
+  return s.ok() ? unlocked : s;
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

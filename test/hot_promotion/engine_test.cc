@@ -1,0 +1,271 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What happens to copies: tiers, files that go away, budgets, damage, errors.
+
+#include "file/file_util.h"
+#include "test/hot_promotion/support.h"
+#include "rocksdb/statistics.h"
+#include "util/random.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+namespace {
+
+class EngineTest : public HotDb {
+ protected:
+  uint64_t BytesOnDisk() {
+    std::vector<Env::FileAttributes> files;
+    EXPECT_OK(Env::Default()->GetChildrenFileAttributes(hot_.path + "/store", &files));
+    uint64_t bytes = 0;
+    for (const auto& file : files) {
+      bytes += file.name.find("LOG") == std::string::npos ? file.size_bytes : 0;
+    }
+    return bytes;
+  }
+};
+
+TEST_F(EngineTest, FilesMoveFromFastToSlowStorageWithTheirHotRecords) {
+  hot_.slow = root_ + "/slow";
+  options_.db_paths = {{path_, 1 << 20}, {root_ + "/slow", 1 << 30}};
+  Open();
+  Fill(0, 100);
+  Flush();
+  for (int i = 0; i < 50; i++) {
+    Get(i);
+  }
+  EXPECT_EQ(50u, TakeServed().fast);
+  Settle();
+  CompactRangeOptions range;
+  range.target_path_id = 1;
+  range.change_level = true;
+  range.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_OK(db_->CompactRange(range, nullptr, nullptr));
+  EXPECT_GE(Stats().retained, 50u);
+  for (int i = 0; i < 100; i++) {
+    EXPECT_EQ(ValueOf(i), Get(i));
+  }
+  const Served served = TakeServed();
+  EXPECT_EQ(50u, served.store);
+  EXPECT_EQ(50u, served.slow);
+}
+
+// A FileSystem that knows temperatures, as one with tiers does.
+class TemperatureFileSystem : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "TemperatureFileSystem"; }
+  IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* debug) override {
+    class File : public FSRandomAccessFileOwnerWrapper {
+     public:
+      File(std::unique_ptr<FSRandomAccessFile>&& target, Temperature temperature)
+          : FSRandomAccessFileOwnerWrapper(std::move(target)), temperature_(temperature) {}
+      Temperature GetTemperature() const override { return temperature_; }
+
+     private:
+      const Temperature temperature_;
+    };
+    std::unique_ptr<FSRandomAccessFile> file;
+    const IOStatus s = target()->NewRandomAccessFile(name, options, &file, debug);
+    if (s.ok()) {
+      *result = std::make_unique<File>(std::move(file), temperature);
+    }
+    return s;
+  }
+
+  Temperature temperature = Temperature::kHot;
+};
+
+TEST_F(EngineTest, ColdFilesAreSlow) {
+  const auto file_system = std::make_shared<TemperatureFileSystem>(FileSystem::Default());
+  const auto env = NewCompositeEnv(file_system);
+  options_.env = env.get();
+  hot_.slow = "temperature:cold";
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_EQ(1u, TakeServed().fast);
+  file_system->temperature = Temperature::kCold;
+  Compact();
+  EXPECT_EQ(50u, Stats().retained);
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_EQ(1u, TakeServed().store);
+  CloseAll();
+}
+
+TEST_F(EngineTest, RecordsOfDeletedFilesAreForgotten) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  EXPECT_EQ(1u, Stats().store_files);
+  Fill(100, 200);
+  Flush();
+  EXPECT_EQ(2u, Stats().store_files);
+  Compact();  // both files are deleted, one is made
+  Settle();
+  EXPECT_EQ(1u, Stats().store_files);
+  EXPECT_EQ(ValueOf(5), Get(5));
+}
+
+TEST_F(EngineTest, FilesDeletedWhileNobodyLookedAreForgotten) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  CloseAll();
+  {  // without the plugin
+    std::unique_ptr<DB> db;
+    Options stock;
+    ASSERT_OK(OpenDb(stock, path_, &db));
+    ASSERT_OK(db->Put(WriteOptions(), KeyOf(5), "stock"));
+    CompactRangeOptions range;
+    range.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db->CompactRange(range, nullptr, nullptr));
+  }
+  Open();
+  EXPECT_EQ("stock", Get(5));
+  EXPECT_EQ(ValueOf(6), Get(6));
+  EXPECT_EQ(2u, TakeServed().slow);
+  EXPECT_EQ(2u, Stats().store_files);
+  Settle();
+  EXPECT_EQ(1u, Stats().store_files);
+}
+
+// Files come and go, and their copies with them.
+TEST_F(EngineTest, TheBudgetIsKept) {
+  hot_.budget = 1 << 20;
+  hot_.promotion_cache = 256 << 10;
+  Open();
+  uint64_t most = 0;
+  for (int version = 0; version < 4; version++) {
+    Fill(0, 20000, version);
+    Flush();
+    Compact();
+    for (int i = 0; i < 60000; i++) {
+      const int key = i % 3000;
+      ASSERT_EQ(ValueOf(key, version), Get(key));
+      if (i % 1000 == 0) {
+        most = std::max(most, BytesOnDisk());
+      }
+    }
+    const Status s = SettleHotPromotion(options_.table_factory.get());
+    EXPECT_TRUE(s.ok() || s.IsBusy()) << s.ToString();
+  }
+  EXPECT_LE(most, hot_.budget / 100 * 105);
+  EXPECT_GT(most, hot_.budget / 4);
+  EXPECT_GT(TakeServed().store, 1000u);
+  EXPECT_EQ(0u, Stats().errors);
+}
+
+TEST_F(EngineTest, ADirectoryThatCannotBeUsedIsNoError) {
+  hot_.path = "/dev/null/hot";
+  Open();
+  Fill(0, 10);
+  Flush();
+  EXPECT_EQ(ValueOf(5), Get(5));
+  Compact();
+  EXPECT_EQ(ValueOf(5), Get(5));
+  HotPromotionStats stats;
+  EXPECT_TRUE(GetHotPromotionStats(options_.table_factory.get(), &stats).IsNotFound());
+  std::string log;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOG", &log));
+  EXPECT_NE(std::string::npos, log.find("nothing is promoted"));
+}
+
+TEST_F(EngineTest, StatisticsOfOtherFactories) {
+  HotPromotionStats stats;
+  EXPECT_TRUE(GetHotPromotionStats(nullptr, &stats).IsInvalidArgument());
+  const std::unique_ptr<TableFactory> stock(NewBlockBasedTableFactory());
+  EXPECT_TRUE(GetHotPromotionStats(stock.get(), &stats).IsInvalidArgument());
+}
+
+TEST_F(EngineTest, BadOptionsFailTheOpen) {
+  hot_.slow = "nowhere";
+  options_.table_factory = std::make_shared<HotPromotionTable>(table_options_, hot_);
+  const Status s = OpenDb(options_, path_, &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(std::string::npos, s.ToString().find("slow: nowhere"));
+}
+
+// Any of its files is lost or changed while it is closed.
+TEST_F(EngineTest, DamageNeverIsAnError) {
+  const int seed = 7;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  Open();
+  Fill(0, 200);
+  Flush();
+  for (int round = 0; round < 30; round++) {
+    Heat(0, 100);
+    CloseAll();
+    const std::string directory = hot_.path + (random.OneIn(2) ? "/store" : "/ralt");
+    std::vector<std::string> names;
+    ASSERT_OK(Env::Default()->GetChildren(directory, &names));
+    const std::string name = directory + "/" + names[random.Uniform(static_cast<int>(names.size()))];
+    std::string contents;
+    ASSERT_OK(ReadFileToString(Env::Default(), name, &contents));
+    if (random.OneIn(3) || contents.empty()) {
+      ASSERT_OK(Env::Default()->DeleteFile(name));
+    } else {
+      const int position = random.Uniform(static_cast<int>(contents.size()));
+      if (random.OneIn(2)) {
+        contents.resize(position);
+      } else {
+        contents[position] = static_cast<char>(contents[position] ^ 4);
+      }
+      ASSERT_OK(WriteStringToFile(Env::Default(), contents, name));
+    }
+    Open();
+    for (int i = 0; i < 200; i++) {
+      ASSERT_EQ(ValueOf(i), Get(i)) << name;
+    }
+  }
+}
+
+TEST_F(EngineTest, TheDirectoryMayBeDeleted) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  CloseAll();
+  ASSERT_OK(DestroyDir(Env::Default(), hot_.path));
+  Open();
+  EXPECT_EQ(ValueOf(5), Get(5));
+  Heat(0, 50);
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_EQ(1u, TakeServed().store);
+}
+
+TEST_F(EngineTest, StockTickersCountWhatCopiesAnswer) {
+  options_.statistics = CreateDBStatistics();
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 50);
+  ASSERT_OK(options_.statistics->Reset());
+  Get(5);
+  Get(70);
+  EXPECT_EQ(1u, options_.statistics->getTickerCount(HOT_FILE_READ_COUNT));
+  EXPECT_EQ(ValueOf(5).size(), options_.statistics->getTickerCount(HOT_FILE_READ_BYTES));
+  EXPECT_EQ(1u, options_.statistics->getTickerCount(COLD_FILE_READ_COUNT));
+}
+
+TEST_F(EngineTest, StatisticsAsText) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  Heat(0, 10);
+  const HotPromotionStats stats = Stats();
+  EXPECT_NE(std::string::npos, stats.ToString().find("promoted: 10\n"));
+  EXPECT_NE(std::string::npos, stats.ToString().find("access_table.accesses: 30\n"));
+  EXPECT_NE(std::string::npos, stats.ToJson().find("\"promoted\": 10"));
+  EXPECT_NE(std::string::npos, stats.ToJson().find("\"access_table\": {"));
+}
+
+}  // namespace
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
