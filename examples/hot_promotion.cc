@@ -119,7 +119,8 @@ Status Run(const std::string& folder, bool fill) {
     s = GetHotPromotionStats(options.table_factory.get(), &stats);
   }
   if (s.ok()) {
-    printf("%s\n%s\n", fill ? "filled and read" : "opened again and read", stats.ToString().c_str());
+    printf("%s\n%s\n", fill ? "filled and read" : "opened again and read",
+           stats.ToString().c_str());
     if (stats.served_store < kHotRecords) {
       s = Status::Aborted("hot_promotion did not do what this example is to show");
     }

@@ -128,6 +128,9 @@ Status Engine::OpenParts() {
   store.judge.hot = [this](uint64_t space, const Slice& user_key) {
     return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
+  store.found = [this](const FileId& file, const FileEntry& entry) {
+    catalog_.AddStored(file, entry);
+  };
   store.logger = logger_;
   warm_ = ralt_->Stats().hot_keys > 0;
   return Store::Open(store, &store_);

@@ -154,9 +154,9 @@ Lines LinesOf(const HotStoreInfo& info) {
                  {"value_bytes", info.value_bytes}, {"files", info.files},
                  {"file_bytes", info.file_bytes},   {"unknown", info.unknown}};
   if (info.verified) {
-    lines.insert(lines.end(), {{"equal", info.equal},
-                               {"different", info.different},
-                               {"unchecked", info.unchecked}});
+    lines.insert(
+        lines.end(),
+        {{"equal", info.equal}, {"different", info.different}, {"unchecked", info.unchecked}});
   }
   return lines;
 }

@@ -19,7 +19,8 @@ class ScanRecorder : public InternalIterator {
     void* place = arena == nullptr ? nullptr : arena->AllocateAligned(sizeof(ScanRecorder));
     return place == nullptr
                ? new ScanRecorder(target, /*in_arena=*/false, engine, space, value_size, records)
-               : new (place) ScanRecorder(target, /*in_arena=*/true, engine, space, value_size, records);
+               : new (place)
+                     ScanRecorder(target, /*in_arena=*/true, engine, space, value_size, records);
   }
 
   ~ScanRecorder() override {
@@ -68,9 +69,7 @@ class ScanRecorder : public InternalIterator {
   bool PrepareValue() override { return target_->PrepareValue(); }
   bool MayBeOutOfLowerBound() override { return target_->MayBeOutOfLowerBound(); }
   IterBoundCheck UpperBoundCheckResult() override { return target_->UpperBoundCheckResult(); }
-  void SetRangeDelReadSeqno(SequenceNumber seqno) override {
-    target_->SetRangeDelReadSeqno(seqno);
-  }
+  void SetRangeDelReadSeqno(SequenceNumber seqno) override { target_->SetRangeDelReadSeqno(seqno); }
   void SetPinnedItersMgr(PinnedIteratorsManager* manager) override {
     target_->SetPinnedItersMgr(manager);
   }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/hot_promotion/compat.h"
+#include "plugin/hot_promotion/log.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_writer.h"
@@ -43,6 +45,7 @@ Store::Store(const Options& options)
     : path_(options.path),
       budget_(options.budget),
       batch_(std::min(kMaxBatch, std::max(kMinBatch, options.budget / 128))),
+      found_(options.found),
       logger_(options.logger),
       filter_(std::make_shared<StoreFilterFactory>(options.judge)) {}
 
@@ -96,10 +99,16 @@ Status Store::OpenDatabase() {
     s = Status::Corruption("hot store was found to be damaged", path_);
   }
   if (s.ok()) {
+    s = CheckLogs();
+  }
+  if (s.ok()) {
     s = OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
   }
   if (s.ok()) {
     s = CheckFormat();
+  }
+  if (s.ok()) {
+    s = ForEachFile(found_);
   }
   if (!s.ok()) {
     return s;
@@ -109,6 +118,24 @@ Status Store::OpenDatabase() {
   for (const std::string& name : names) {
     if (s.ok() && name.compare(0, sizeof(kRunPrefix) - 1, kRunPrefix) == 0) {
       s = env_.DeleteFile(path_ + "/" + name);
+    }
+  }
+  return s;
+}
+
+Status Store::CheckLogs() {
+  std::vector<std::string> names;
+  Status s = env_.GetChildren(path_, &names);
+  for (const std::string& name : names) {
+    uint64_t number;
+    FileType type;
+    if (s.ok() && ParseFileName(name, &number, &type) &&
+        (type == kDescriptorFile || type == kWalFile)) {
+      std::string contents;
+      s = ReadFileToString(&env_, path_ + "/" + name, &contents);
+      if (s.ok()) {
+        s = CheckLog(contents);
+      }
     }
   }
   return s;
@@ -130,7 +157,9 @@ Status Store::CheckFormat() {
   }
   s = it->status();
   if (s.ok()) {
-    s = db_->Put(WriteOptions(), kFormatKey, kFormat);
+    WriteOptions options;
+    options.disableWAL = true;  // nothing ever is in the log
+    s = db_->Put(options, kFormatKey, kFormat);
   }
   return s.ok() ? db_->Flush(FlushOptions()) : s;
 }

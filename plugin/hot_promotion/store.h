@@ -26,6 +26,8 @@ class Store {
     std::string path;
     uint64_t budget = 0;
     Judge judge;
+    std::function<void(const FileId&, const FileEntry&)>
+        found;  // an SST that it has records of when it is opened
     std::shared_ptr<Logger> logger;
   };
 
@@ -77,6 +79,7 @@ class Store {
 
   Status OpenOrReplace();
   Status OpenDatabase();
+  Status CheckLogs();
   Status CheckFormat();
   void NoteDamage(const Status& s);
   Status WriteRun(const std::vector<Record>& records, const std::string& path);
@@ -89,6 +92,7 @@ class Store {
   const std::string path_;
   const uint64_t budget_;
   const uint64_t batch_;
+  const std::function<void(const FileId&, const FileEntry&)> found_;
   const std::shared_ptr<Logger> logger_;
   const std::shared_ptr<StoreFilterFactory> filter_;
   OwnThreadsEnv env_;

@@ -3,8 +3,8 @@
 // What happens to copies: tiers, files that go away, budgets, damage, errors.
 
 #include "file/file_util.h"
-#include "test/hot_promotion/support.h"
 #include "rocksdb/statistics.h"
+#include "test/hot_promotion/support.h"
 #include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -193,7 +193,7 @@ TEST_F(EngineTest, BadOptionsFailTheOpen) {
 
 // Any of its files is lost or changed while it is closed.
 TEST_F(EngineTest, DamageNeverIsAnError) {
-  const int seed = 7;
+  const int seed = getenv("ROCKTIER_SEED") ? atoi(getenv("ROCKTIER_SEED")) : 7;
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   Open();
@@ -205,7 +205,8 @@ TEST_F(EngineTest, DamageNeverIsAnError) {
     const std::string directory = hot_.path + (random.OneIn(2) ? "/store" : "/ralt");
     std::vector<std::string> names;
     ASSERT_OK(Env::Default()->GetChildren(directory, &names));
-    const std::string name = directory + "/" + names[random.Uniform(static_cast<int>(names.size()))];
+    const std::string name =
+        directory + "/" + names[random.Uniform(static_cast<int>(names.size()))];
     std::string contents;
     ASSERT_OK(ReadFileToString(Env::Default(), name, &contents));
     if (random.OneIn(3) || contents.empty()) {
@@ -223,6 +224,10 @@ TEST_F(EngineTest, DamageNeverIsAnError) {
     for (int i = 0; i < 200; i++) {
       ASSERT_EQ(ValueOf(i), Get(i)) << name;
     }
+    std::string log;
+    ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOG", &log));
+    const size_t told = log.find("nothing is promoted");
+    ASSERT_EQ(std::string::npos, told) << name << ": " << log.substr(told, 300);
   }
 }
 

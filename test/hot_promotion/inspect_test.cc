@@ -49,9 +49,8 @@ TEST_F(InspectTest, VerifyComparesWithTheSsts) {
 
   // A store with another value is told.
   std::string key;
-  ASSERT_OK(DumpHotStore(hot_.path, [](const std::string&, const Slice&, const Slice&) {
-    return false;
-  }));
+  ASSERT_OK(DumpHotStore(hot_.path,
+                         [](const std::string&, const Slice&, const Slice&) { return false; }));
   std::unique_ptr<DB> store;
   ASSERT_OK(OpenDb(Options(), hot_.path + "/store", &store));
   {
@@ -82,12 +81,12 @@ TEST_F(InspectTest, DumpHasEveryRecord) {
   CloseAll();
   std::map<std::string, std::string> records;
   std::set<std::string> files;
-  ASSERT_OK(DumpHotStore(hot_.path, [&](const std::string& file, const Slice& key,
-                                        const Slice& value) {
-    files.insert(file);
-    records[key.ToString()] = value.ToString();
-    return true;
-  }));
+  ASSERT_OK(
+      DumpHotStore(hot_.path, [&](const std::string& file, const Slice& key, const Slice& value) {
+        files.insert(file);
+        records[key.ToString()] = value.ToString();
+        return true;
+      }));
   EXPECT_EQ(60u, records.size());
   EXPECT_EQ(ValueOf(5), records[KeyOf(5)]);
   EXPECT_EQ(ValueOf(55, 1), records[KeyOf(55)]);

@@ -4,12 +4,16 @@
 
 #include <thread>
 
+#include "db/log_format.h"
 #include "plugin/hot_promotion/cache.h"
 #include "plugin/hot_promotion/catalog.h"
 #include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/log.h"
 #include "plugin/hot_promotion/registry.h"
 #include "plugin/hot_promotion/slow.h"
 #include "test_util/testharness.h"
+#include "util/coding.h"
+#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -108,6 +112,36 @@ TEST(SlowTest, OtherEntriesAreRefusedByName) {
     EXPECT_TRUE(s.IsInvalidArgument()) << text;
     EXPECT_NE(std::string::npos, s.ToString().find("slow")) << s.ToString();
   }
+}
+
+// Records as log::Writer writes them, each flipped bit and each end.
+TEST(LogTest, FlippedBitsAreFoundAndCutEndsAreFine) {
+  std::string contents;
+  for (int i = 0; i < 3; i++) {
+    const std::string payload(1 + i * 20, 'p');
+    std::string typed(1, static_cast<char>(log::kFullType));
+    typed += payload;
+    std::string record;
+    PutFixed32(&record, crc32c::Mask(crc32c::Value(typed.data(), typed.size())));
+    record.push_back(static_cast<char>(payload.size()));
+    record.push_back(0);
+    contents += record + typed;
+  }
+  ASSERT_OK(CheckLog(contents));
+  for (size_t size = 0; size < contents.size(); size++) {
+    EXPECT_OK(CheckLog(Slice(contents.data(), size)));
+  }
+  int found = 0;
+  for (size_t bit = 0; bit < contents.size() * 8; bit++) {
+    std::string flipped = contents;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    found += CheckLog(flipped).IsCorruption() ? 1 : 0;
+    const int type = static_cast<unsigned char>(flipped[6]);
+    if (type != log::kFullType) {
+      EXPECT_TRUE(CheckLog(flipped).IsCorruption()) << type;
+    }
+  }
+  EXPECT_GT(found, static_cast<int>(contents.size() * 8 * 3 / 4));
 }
 
 class CacheTest : public testing::Test {

@@ -84,18 +84,18 @@ int Look(const std::string& command, bool verify, const Arguments& arguments) {
 }
 
 int Dump(const std::string& command, const Arguments& arguments) {
-  return Report(command, DumpHotStore(arguments.directory, [&](const std::string& file,
-                                                               const Slice& key,
-                                                               const Slice& value) {
-    const std::string hex = key.ToString(/*hex=*/true);
-    if (arguments.json) {
-      printf("{\"file\":%s,\"key\":\"%s\",\"value_bytes\":%zu}\n", Quote(file).c_str(), hex.c_str(),
-             value.size());
-    } else {
-      printf("%s %s %zu\n", file.c_str(), hex.c_str(), value.size());
-    }
-    return !ferror(stdout);
-  }));
+  return Report(command,
+                DumpHotStore(arguments.directory,
+                             [&](const std::string& file, const Slice& key, const Slice& value) {
+                               const std::string hex = key.ToString(/*hex=*/true);
+                               if (arguments.json) {
+                                 printf("{\"file\":%s,\"key\":\"%s\",\"value_bytes\":%zu}\n",
+                                        Quote(file).c_str(), hex.c_str(), value.size());
+                               } else {
+                                 printf("%s %s %zu\n", file.c_str(), hex.c_str(), value.size());
+                               }
+                               return !ferror(stdout);
+                             }));
 }
 
 int Clear(const std::string& command, const Arguments& arguments) {
