@@ -19,8 +19,8 @@ namespace hot_promotion {
 class Ralt::Rep {
  public:
   explicit Rep(const RaltOptions& options)
-      : flush_micros_(ralt::Parameters(options).flush_micros),
-        buffer_(ralt::Parameters(options).buffer_bytes),
+      : parameters_(options),
+        buffer_(parameters_.buffer_bytes, parameters_.hot_max),
         tree_(options) {}
   ~Rep();
   Rep(const Rep&) = delete;
@@ -51,7 +51,7 @@ class Ralt::Rep {
   Status Purge();
   void Work();
 
-  const uint64_t flush_micros_;
+  const ralt::Parameters parameters_;
   ralt::Buffer buffer_;
   ralt::Tree tree_;  // changed by the thread only
   std::atomic<bool> closing_{false};
@@ -84,7 +84,7 @@ Ralt::Rep::~Rep() {
 void Ralt::Rep::Run() {
   Work();  // a merge may have been interrupted
   while (!closing_.load()) {
-    buffer_.Wait(flush_micros_);
+    buffer_.Wait(parameters_.flush_micros);
     Work();
   }
   Drain().PermitUncheckedError();

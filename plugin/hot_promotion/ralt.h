@@ -79,7 +79,8 @@ struct RaltOptions {
 // X(name, unit, description). Counters count since the table was opened; gauges (marked so) move.
 #define RALT_STATS(X)                                                                         \
   X(accesses, accesses, "recorded")                                                           \
-  X(dropped, accesses, "not recorded: no room in the buffer, or their run was not written")   \
+  X(dropped, accesses,                                                                        \
+    "not recorded: no room in the buffer, a record too large, or a failed write")             \
   X(flushes, events, "buffers written")                                                       \
   X(merges, events, "runs merged into one, without evictions")                                \
   X(evictions, events, "whole tables merged because a limit was exceeded")                    \
@@ -128,7 +129,8 @@ class Ralt {
   Ralt& operator=(const Ralt&) = delete;
 
   // Records that a record was read. Never waits for I/O: when the background is behind, accesses are
-  // dropped and counted. The access is known to the other functions when it has been written: when the
+  // dropped and counted; so are those of records that are larger than the hot set may ever be. The access
+  // is known to the other functions when it has been written: when the
   // buffer is half full, after flush_seconds, or by Flush().
   void Access(Space space, const Slice& key, size_t value_size);
 

@@ -36,8 +36,9 @@ size_t Shards(size_t chunks) {
 
 }  // namespace
 
-Buffer::Buffer(size_t bytes)
-    : chunk_bytes_(ChunkBytes(bytes)),
+Buffer::Buffer(size_t bytes, uint64_t max_record)
+    : max_record_(max_record),
+      chunk_bytes_(ChunkBytes(bytes)),
       chunks_(bytes / chunk_bytes_),
       shards_size_(Shards(chunks_)),
       shards_(new Shard[shards_size_]) {
@@ -60,7 +61,7 @@ Buffer::Shard* Buffer::Enter() {
 }
 
 bool Buffer::Add(Space space, const Slice& key, size_t value_size) {
-  Shard* const shard = Enter();
+  Shard* const shard = key.size() + value_size <= max_record_ ? Enter() : nullptr;
   bool added = false;
   if (shard != nullptr) {
     std::lock_guard<SpinMutex> guard(shard->mutex, std::adopt_lock);

@@ -37,9 +37,10 @@ struct Chunk {
 // chunks, under which a few pointers are moved, only once a chunk.
 class Buffer {
  public:
-  explicit Buffer(size_t bytes);
+  // Records larger than `max_record`, key and value, are not recorded.
+  Buffer(size_t bytes, uint64_t max_record);
 
-  // False: there is no room.
+  // False: there is no room, or it is too large.
   bool Add(Space space, const Slice& key, size_t value_size);
 
   // Waits until half of the chunks are full, `micros` have passed, or Wake() was called, which counts
@@ -56,7 +57,7 @@ class Buffer {
   // Gives chunks back, empty.
   void Return(std::vector<Chunk> chunks);
 
-  // Accesses that were recorded, and that found no room.
+  // Accesses that were recorded, and that were not.
   uint64_t added() const;
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   size_t MemoryUsage() const { return chunk_bytes_ * chunks_; }
@@ -74,6 +75,7 @@ class Buffer {
   bool Exchange(Shard* shard);
   void UpdatePressing();
 
+  const uint64_t max_record_;
   const size_t chunk_bytes_;
   const size_t chunks_;
   const size_t shards_size_;  // a power of two

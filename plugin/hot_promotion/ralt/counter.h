@@ -42,10 +42,6 @@ struct Counter {
     return Make(add + later.add, later.Apply(floor), later.Apply(cap), max);
   }
 
-  bool operator==(const Counter& other) const {
-    return add == other.add && floor == other.floor && cap == other.cap;
-  }
-
  private:
   // Values are from 0 to max, so that an addition beyond it does not differ from one of it.
   static Counter Make(int add, int floor, int cap, int max) {

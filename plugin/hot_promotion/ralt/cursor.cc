@@ -10,16 +10,16 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-Cursor::Cursor(RunPtr run, size_t age) : run_(std::move(run)), age_(age) {
+Cursor::Cursor(std::vector<Part> parts, size_t age) : parts_(std::move(parts)), age_(age) {
   OpenPart();
   Settle();
 }
 
 void Cursor::OpenPart() {
-  if (part_ == run_->parts().size()) {
+  if (part_ == parts_.size()) {
     return;
   }
-  const Part& part = run_->parts()[part_];
+  const Part& part = parts_[part_];
   iterator_ = part.tablet->NewIterator();
   if (part.begin == part.tablet->first()) {
     iterator_->SeekToFirst();
@@ -29,14 +29,16 @@ void Cursor::OpenPart() {
 }
 
 void Cursor::Settle() {
-  while (part_ < run_->parts().size() && !iterator_->Valid() && iterator_->status().ok()) {
+  while (part_ < parts_.size() && !iterator_->Valid() && iterator_->status().ok()) {
+    iterator_.reset();
+    parts_[part_].tablet.reset();
     ++part_;
     OpenPart();
   }
-  valid_ = part_ < run_->parts().size() && iterator_->Valid();
+  valid_ = part_ < parts_.size() && iterator_->Valid();
   if (valid_) {
     Decode();
-  } else if (part_ < run_->parts().size()) {
+  } else if (part_ < parts_.size()) {
     status_ = iterator_->status();
   }
 }
@@ -59,7 +61,7 @@ void Cursor::Next() {
 
 Merger::Merger(const Runs& runs, const Scoring* scoring) : scoring_(scoring) {
   for (const RunPtr& run : runs) {
-    cursors_.push_back(std::make_unique<Cursor>(run, cursors_.size()));
+    cursors_.push_back(std::make_unique<Cursor>(run->parts(), cursors_.size()));
     Cursor* const cursor = cursors_.back().get();
     if (cursor->Valid()) {
       heap_.push(cursor);

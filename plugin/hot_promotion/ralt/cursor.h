@@ -16,11 +16,12 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// Goes through the records of a run. Not thread-safe.
+// Goes through the records of a run, and lets go of each tablet that it is through with. Not
+// thread-safe.
 class Cursor {
  public:
   // `age`: 0 for the newest of the runs that are merged.
-  Cursor(RunPtr run, size_t age);
+  Cursor(std::vector<Part> parts, size_t age);
 
   // At a record. False: at the end, or status() is not OK.
   bool Valid() const { return valid_; }
@@ -31,7 +32,7 @@ class Cursor {
 
   Status status() const { return status_; }
   // The file that status() is about.
-  const Tablet* tablet() const { return run_->parts()[part_].tablet.get(); }
+  const Tablet* tablet() const { return parts_[part_].tablet.get(); }
 
  private:
   void OpenPart();
@@ -39,7 +40,7 @@ class Cursor {
   void Settle();
   void Decode();
 
-  const RunPtr run_;
+  std::vector<Part> parts_;
   const size_t age_;
   size_t part_ = 0;
   std::unique_ptr<Iterator> iterator_;

@@ -3,10 +3,8 @@
 // Tree: what is evicted, and its statistics.
 
 #include <algorithm>
-#include <cinttypes>
 #include <utility>
 
-#include "logging/logging.h"
 #include "plugin/hot_promotion/ralt/sample.h"
 #include "plugin/hot_promotion/ralt/tree.h"
 
@@ -56,12 +54,12 @@ bool Tree::ScoresMatter(const Version& version) const {
 }
 
 // Finds the ranks from which on stable records meet the targets.
-Status Tree::Survey(const Version& version, const Between& between, Verdict* verdict) {
-  const Amounts total = version.Total();
-  Sample hot(total.sizes, kSamplePoints, clock_.tick + 1);
-  Sample table(total.raw_bytes, kSamplePoints, clock_.tick + 2);
+Status Tree::Survey(const Between& between, Verdict* verdict) {
+  const Current::Pointer version = current_.Get();
+  Sample hot(kSamplePoints, clock_.tick + 1);
+  Sample table(kSamplePoints, clock_.tick + 2);
   uint64_t seen = 0;
-  Merger merger(version.runs, &scoring_);
+  Merger merger(version->runs, &scoring_);
   for (; merger.Valid(); merger.Next()) {
     const Record& record = merger.record();
     if (scoring_.Stable(record, verdict->now)) {
@@ -73,12 +71,12 @@ Status Tree::Survey(const Version& version, const Between& between, Verdict* ver
       return Status::Aborted("the table is being closed");
     }
   }
-  Count(&RaltStats::read_bytes, version.FileBytes());
+  Count(&RaltStats::read_bytes, version->FileBytes());
   if (merger.status().IsCorruption()) {
     const Status s = Drop(*merger.damaged());
     return s.ok() ? Status::TryAgain() : s;
   }
-  const Stable targets = Targets(version, {hot.size(), table.size()});
+  const Stable targets = Targets(*version, {hot.size(), table.size()});
   verdict->hot_rank = hot.Threshold(targets.hot_bytes);
   verdict->keep_rank = table.Threshold(targets.table_bytes);
   return merger.status();
@@ -86,46 +84,44 @@ Status Tree::Survey(const Version& version, const Between& between, Verdict* ver
 
 // Algorithm 1, lines 14 to 21.
 Status Tree::Evict(const Between& between) {
-  const Current::Pointer version = current_.Get();
   Verdict verdict;
   verdict.stable_only = true;
   verdict.now = clock_.tick;
-  if (ScoresMatter(*version)) {
-    const Status s = Survey(*version, between, &verdict);
+  const bool surveyed = ScoresMatter(*current_.Get());
+  if (surveyed) {
+    const Status s = Survey(between, &verdict);
     if (!s.ok()) {
       return s;
     }
   }
   hot_rank_ = verdict.hot_rank;
   Tally tally;
-  const Status s = MergeNewest(current_.Get()->runs.size(), verdict, between, &tally);
+  Status s = MergeAll(verdict, between, &tally);
   if (!s.ok()) {
     return s;
   }
   Count(&RaltStats::evictions, 1);
   Count(&RaltStats::evicted_unstable, tally.unstable);
   Count(&RaltStats::evicted_cold, tally.cold);
-  return SetLimits(tally.stable);
+  s = SetLimits(tally.stable);
+  // Sizes that the sums did not know, for they have changed since, may be too much.
+  due_ |= !surveyed && Over(*current_.Get());
+  return s;
 }
 
 Status Tree::SetLimits(const Stable& stable) {
   stable_ = stable;
   limits_ = NextLimits(parameters_, stable);
-  ROCKS_LOG_INFO(shelf_.logger(),
-                 "[ralt] evicted: %" PRIu64 " bytes of records are stable; limits: %" PRIu64
-                 " bytes of hot records, %" PRIu64 " of access records",
-                 stable.hot_bytes, limits_.hot, limits_.table);
   return Install(*current_.Get());
 }
 
 // Removes the records of the spaces that are gone.
 Status Tree::Purge(const Between& between) {
-  const Current::Pointer version = current_.Get();
   Verdict verdict;
   verdict.hot_rank = hot_rank_;
-  verdict.forgotten = version->forgotten;
+  verdict.forgotten = current_.Get()->forgotten;
   Tally tally;
-  const Status s = MergeNewest(version->runs.size(), verdict, between, &tally);
+  const Status s = MergeAll(verdict, between, &tally);
   if (!s.ok()) {
     return s;
   }

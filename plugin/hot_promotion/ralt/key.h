@@ -59,6 +59,7 @@ class Key {
 struct Range {
   std::string begin;
   std::string end;
+  bool Empty() const { return !end.empty() && end <= begin; }
 };
 
 // An empty `end` is the end of the space.

@@ -55,7 +55,7 @@ Status Merge::Fill(const std::string& name, uint64_t bytes, const Between& betwe
        merger_.Next()) {
     upto_.assign(merger_.key().data(), merger_.key().size());
     const uint64_t hash = HashOf(merger_.key());
-    const double rank = scoring_->Rank(merger_.record(), hash);
+    const double rank = verdict_.ByRank() ? scoring_->Rank(merger_.record(), hash) : 0;
     if (!Contains(verdict_.forgotten, merger_.key()) && Judge(rank)) {
       s = Keep(name, hash, rank, builder);
     }

@@ -31,6 +31,8 @@ struct Verdict {
   bool stable_only = false;
   uint64_t now = 0;  // the tick by which a record is stable
   std::vector<Space> forgotten;
+
+  bool ByRank() const { return keep_rank != kAll || hot_rank != kAll; }
 };
 
 // What a merge has met.

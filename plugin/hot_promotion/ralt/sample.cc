@@ -10,20 +10,25 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-Sample::Sample(uint64_t total, uint64_t points, uint64_t seed)
-    : random_(seed), step_(std::max<uint64_t>(total / points, 1)) {
-  Draw();
-}
+Sample::Sample(size_t points, uint64_t seed) : points_(points), random_(seed) {}
 
-void Sample::Draw() {
-  next_ = part_ * step_ + random_.Uniform(step_);
-  ++part_;
+void Sample::Draw() { next_ = ranks_.size() * step_ + random_.Uniform(step_); }
+
+void Sample::Halve() {
+  for (size_t i = 0; i < points_; ++i) {
+    ranks_[i] = ranks_[2 * i + random_.Uniform(2)];
+  }
+  ranks_.resize(points_);
+  step_ *= 2;
 }
 
 void Sample::Add(double rank, uint64_t size) {
   size_ += size;
   while (next_ < size_) {
     ranks_.push_back(rank);
+    if (ranks_.size() == 2 * points_) {
+      Halve();
+    }
     Draw();
   }
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,13 +13,14 @@ namespace hot_promotion {
 namespace ralt {
 
 // Finds the rank from which on records have a given size, from a sample taken in one pass (section 3.2,
-// Figure 4). The records lie one behind the other on a line; one point is drawn in each of `points` equal
-// parts of it, and the records that the points hit are the sample. Drawn like this, a quarter of a
-// percent of the size is a usual error with 1000 points where free draws give one percent.
+// Figure 4). The records lie one behind the other on a line, which is cut into equal parts; a point is
+// drawn in each of these, and the records that the points hit are the sample. Drawn like this, a quarter
+// of a percent of the size is a usual error with 1000 points where free draws give one percent. When
+// there are too many parts for the length that the line turns out to have, two become one.
 class Sample {
  public:
-  // `total`: no less than the size of all records.
-  Sample(uint64_t total, uint64_t points, uint64_t seed);
+  // At the end there are from `points` to twice as many, if the size of all records is as much.
+  Sample(size_t points, uint64_t seed);
 
   void Add(double rank, uint64_t size);
 
@@ -30,13 +32,14 @@ class Sample {
 
  private:
   void Draw();
+  void Halve();
 
+  const size_t points_;
   Random64 random_;
-  const uint64_t step_;
-  uint64_t part_ = 0;
-  uint64_t next_ = 0;
+  uint64_t step_ = 1;  // size of a part
+  uint64_t next_ = 0;  // the next point
   uint64_t size_ = 0;
-  std::vector<double> ranks_;
+  std::vector<double> ranks_;  // one for each part so far
 };
 
 }  // namespace ralt

@@ -125,25 +125,41 @@ Status Tree::Install(Version next) {
 
 Status Tree::Add(const std::vector<Chunk>& chunks) {
   const Batch batch = MakeBatch(chunks, scoring_, parameters_.tick_bytes, &clock_);
+  const Status s = AddRun(batch);
+  Count(&RaltStats::flushes, s.ok() ? 1 : 0);
+  Count(&RaltStats::dropped, s.ok() ? 0 : batch.accesses);
+  Tell("write a buffer", s);
+  return s;
+}
+
+Status Tree::AddRun(const Batch& batch) {
   Version next = *current_.Get();
   std::shared_ptr<const Tablet> tablet;
   Status s = WriteRun(batch, next, &tablet);
-  if (s.ok() && tablet) {
-    const std::string first = tablet->first();
-    due_ = true;
-    next.runs.insert(next.runs.begin(),
-                     std::make_shared<Run>(next_run_++, std::vector<Part>{{tablet, first}}));
-    s = Install(std::move(next));
+  if (!s.ok() || !tablet) {
+    return s;
   }
+  due_ = true;
+  std::vector<Part> parts = {{tablet, tablet->first()}};
+  next.runs.insert(next.runs.begin(), std::make_shared<Run>(next_run_++, std::move(parts)));
+  s = Install(std::move(next));
   if (s.ok()) {
-    Count(&RaltStats::flushes, 1);
-    Count(&RaltStats::written_bytes, tablet ? tablet->file_size() : 0);
+    Count(&RaltStats::written_bytes, tablet->file_size());
   } else {
-    Count(&RaltStats::errors, 1);
-    Count(&RaltStats::dropped, batch.accesses);
-    ROCKS_LOG_WARN(shelf_.logger(), "[ralt] write a buffer: %s", s.ToString().c_str());
+    shelf_.Discard(std::move(tablet));
   }
   return s;
+}
+
+// A disk that stays full is told once.
+void Tree::Tell(const char* operation, const Status& s) {
+  if (!s.ok()) {
+    Count(&RaltStats::errors, 1);
+  }
+  if (!s.ok() && !failing_) {
+    ROCKS_LOG_WARN(shelf_.logger(), "[ralt] %s: %s", operation, s.ToString().c_str());
+  }
+  failing_ = !s.ok();
 }
 
 Status Tree::WriteRun(const Batch& batch, const Version& version,
@@ -189,10 +205,15 @@ Status Tree::Forget(Space space) {
   }
   next.forgotten.push_back(space);
   due_ = true;
-  return Install(std::move(next));
+  const Status s = Install(std::move(next));
+  Tell("forget a space", s);
+  return s;
 }
 
 Status Tree::Maintain(const Between& between) {
+  if (!due_) {
+    return Status::OK();
+  }
   Status s;
   while (due_ && s.ok()) {
     due_ = false;
@@ -200,26 +221,22 @@ Status Tree::Maintain(const Between& between) {
     due_ |= !s.ok();
     s = s.IsTryAgain() ? Status::OK() : s;
   }
-  if (!s.ok() && !s.IsAborted()) {
-    Count(&RaltStats::errors, 1);
-    ROCKS_LOG_WARN(shelf_.logger(), "[ralt] merge: %s", s.ToString().c_str());
+  shelf_.Sweep();
+  if (!s.IsAborted()) {
+    Tell("merge", s);
   }
   return s;
 }
 
+// No version is held while a merge is under way: its files could not be removed.
 Status Tree::MaintainOnce(const Between& between) {
-  const Current::Pointer version = current_.Get();
-  if (!version->forgotten.empty()) {
+  if (!current_.Get()->forgotten.empty()) {
     return Purge(between);
   }
-  if (Over(*version)) {
+  if (Over(*current_.Get())) {
     return Evict(between);
   }
-  std::vector<uint64_t> sizes;
-  for (const RunPtr& run : version->runs) {
-    sizes.push_back(run->total().raw_bytes);
-  }
-  const size_t count = PickMerge(sizes);
+  const size_t count = Unshapely();
   if (count == 0) {
     return Status::OK();
   }
@@ -231,33 +248,54 @@ Status Tree::MaintainOnce(const Between& between) {
   return s;
 }
 
+size_t Tree::Unshapely() const {
+  const Current::Pointer version = current_.Get();
+  std::vector<uint64_t> sizes;
+  for (const RunPtr& run : version->runs) {
+    sizes.push_back(run->total().raw_bytes);
+  }
+  return PickMerge(sizes);
+}
+
 bool Tree::Job::Input(const Run& run) const {
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const RunPtr& input) { return input->id() == run.id(); });
+  return std::find(inputs.begin(), inputs.end(), run.id()) != inputs.end();
+}
+
+std::unique_ptr<Merge> Tree::NewMerge(size_t count, const Verdict& verdict, Job* job) {
+  const Current::Pointer version = current_.Get();
+  const auto split = version->runs.begin() + static_cast<std::ptrdiff_t>(count);
+  const Runs inputs(version->runs.begin(), split);
+  const Runs older(split, version->runs.end());
+  for (const RunPtr& run : inputs) {
+    job->inputs.push_back(run->id());
+    Count(&RaltStats::read_bytes, run->file_bytes());
+  }
+  job->output = next_run_++;
+  job->older = older.size();
+  return std::make_unique<Merge>(&shelf_, &scoring_, inputs, older, verdict);
 }
 
 Status Tree::MergeNewest(size_t count, const Verdict& verdict, const Between& between,
                          Tally* tally) {
-  const Runs runs = current_.Get()->runs;
-  const auto split = runs.begin() + static_cast<std::ptrdiff_t>(count);
-  const Job job{Runs(runs.begin(), split), Runs(split, runs.end()), next_run_++};
-  for (const RunPtr& run : job.inputs) {
-    Count(&RaltStats::read_bytes, run->file_bytes());
-  }
-  Merge merge(&shelf_, &scoring_, job.inputs, job.older, verdict);
+  Job job;
+  const std::unique_ptr<Merge> merge = NewMerge(count, verdict, &job);
   Status s;
   do {
-    s = Step(&merge, job, between);
-    if (s.ok() && !merge.Done() && !between()) {
+    s = Step(merge.get(), job, between);
+    if (s.ok() && !merge->Done() && !between()) {
       s = Status::Aborted("the table is being closed");
     }
-  } while (s.ok() && !merge.Done());
-  *tally = merge.tally();
-  if (!s.ok() && merge.damaged() != nullptr) {
-    s = Drop(*merge.damaged());
+  } while (s.ok() && !merge->Done());
+  *tally = merge->tally();
+  if (!s.ok() && merge->damaged() != nullptr) {
+    s = Drop(*merge->damaged());
     return s.ok() ? Status::TryAgain() : s;
   }
   return s;
+}
+
+Status Tree::MergeAll(const Verdict& verdict, const Between& between, Tally* tally) {
+  return MergeNewest(current_.Get()->runs.size(), verdict, between, tally);
 }
 
 // Writes a tablet of the new run and takes its records out of the inputs, so that there is little more
@@ -298,7 +336,7 @@ Version Tree::After(const Merge& merge, const Job& job,
     output.push_back({tablet, tablet->first()});
   }
   if (!output.empty()) {
-    next.runs.insert(next.runs.end() - static_cast<std::ptrdiff_t>(job.older.size()),
+    next.runs.insert(next.runs.end() - static_cast<std::ptrdiff_t>(job.older),
                      std::make_shared<Run>(job.output, std::move(output)));
   }
   return next;
@@ -334,10 +372,10 @@ bool Tree::IsHot(Space space, const Slice& key) const {
 
 uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const {
   const Current::Pointer version = current_.Get();
-  if (version->Forgotten(space)) {
+  const Range range = RangeOf(space, begin, end);
+  if (version->Forgotten(space) || range.Empty()) {
     return 0;
   }
-  const Range range = RangeOf(space, begin, end);
   uint64_t bytes = 0;
   for (const RunPtr& run : version->runs) {
     bytes += run->HotBytes(range);

@@ -51,9 +51,9 @@ class Tree {
  private:
   // What a merge of some neighbouring runs does to the version.
   struct Job {
-    Runs inputs;
-    Runs older;
-    uint64_t output;  // the id of the new run
+    std::vector<uint64_t> inputs;  // ids of runs, as is output
+    uint64_t output;
+    size_t older;  // so many runs are older
     bool Input(const Run& run) const;
   };
 
@@ -62,12 +62,17 @@ class Tree {
   Status Install(Version next);
   void Publish(Current::Pointer version);
   void Count(uint64_t RaltStats::*counter, uint64_t amount);
+  // Counts a failure, and tells it in the LOG if it is the first one.
+  void Tell(const char* operation, const Status& s);
 
+  Status AddRun(const Batch& batch);
   Status WriteRun(const Batch& batch, const Version& version,
                   std::shared_ptr<const Tablet>* tablet);
   // TryAgain: there may be more to do.
   Status MaintainOnce(const Between& between);
+  std::unique_ptr<Merge> NewMerge(size_t count, const Verdict& verdict, Job* job);
   Status MergeNewest(size_t count, const Verdict& verdict, const Between& between, Tally* tally);
+  Status MergeAll(const Verdict& verdict, const Between& between, Tally* tally);
   Status Step(Merge* merge, const Job& job, const Between& between);
   Version After(const Merge& merge, const Job& job,
                 const std::shared_ptr<const Tablet>& tablet) const;
@@ -77,9 +82,11 @@ class Tree {
   Status Evict(const Between& between);
   Status SetLimits(const Stable& stable);
   Status Purge(const Between& between);
+  // How many of the newest runs are to be merged for the table's shape.
+  size_t Unshapely() const;
   // Whether stable records alone may be too many.
   bool ScoresMatter(const Version& version) const;
-  Status Survey(const Version& version, const Between& between, Verdict* verdict);
+  Status Survey(const Between& between, Verdict* verdict);
   Stable Targets(const Version& version, const Stable& stable) const;
 
   const Parameters parameters_;
@@ -92,6 +99,7 @@ class Tree {
   Limits limits_;
   Stable stable_;
   double hot_rank_ = Verdict::kAll;
+  bool failing_ = false;
   bool due_ = true;  // something has changed since Maintain() was through
   Current current_;
 
