@@ -59,6 +59,7 @@ crash-raw-wal:
 fuzz: SECONDS = 60
 fuzz:
 	scripts/fuzz raw_wal_fs_fuzz $(SECONDS)
+	scripts/fuzz hot_promotion_ralt_fuzz $(SECONDS)
 
 check-make:
 	scripts/check-make

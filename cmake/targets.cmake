@@ -88,7 +88,9 @@ function(rocktier_fuzzer name)
   if(NOT ROCKTIER_FUZZ OR NOT arg_PLUGIN IN_LIST rocktier_plugins)
     return()
   endif()
-  file(GLOB plugin_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/${arg_PLUGIN}/*.cc")
+  file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS
+    "${CMAKE_SOURCE_DIR}/plugin/${arg_PLUGIN}/*.cc")
+  list(FILTER plugin_sources EXCLUDE REGEX "/tools/")
   set(sanitizers address,undefined)
   rocktier_executable(${name} SOURCES ${arg_SOURCES} ${plugin_sources})
   target_compile_options(${name} PRIVATE
