@@ -101,7 +101,6 @@ Status Engine::Open() {
   }
   if (s.ok()) {
     last_flush_ = env_->NowMicros();
-    last_reconcile_ = last_flush_;
     next_log_ = last_flush_ + kLogInterval;
     thread_ = std::thread([this] { Run(); });
   }
@@ -184,6 +183,7 @@ Status Engine::Round(bool flush) {
   const uint64_t now = env_->NowMicros();
   Warm();
   const bool full = store_->Bytes() > store_->high();
+  // The first time at once: SSTs may have gone since the store was closed.
   if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {
     last_reconcile_ = now;
     Reconcile();
