@@ -33,21 +33,11 @@ const Tablet* Merge::damaged() const {
 Status Merge::Next(uint64_t number, uint64_t bytes, const Between& between,
                    std::shared_ptr<const Tablet>* tablet) {
   std::unique_ptr<Builder> builder;
-  Status s = Fill(shelf_->NameOf(number), bytes, between, &builder);
-  if (s.ok() && builder) {
-    s = builder->Finish();
-  }
-  if (s.ok() && builder) {
-    s = shelf_->OpenTablet(number, tablet);
-  }
-  if (!s.ok() && builder) {
-    builder.reset();
-    shelf_->RemoveFile(number);
-  }
-  return s;
+  const Status s = Fill(number, bytes, between, &builder);
+  return shelf_->Finish(number, std::move(builder), s, tablet);
 }
 
-Status Merge::Fill(const std::string& name, uint64_t bytes, const Between& between,
+Status Merge::Fill(uint64_t number, uint64_t bytes, const Between& between,
                    std::unique_ptr<Builder>* builder) {
   Status s;
   uint64_t seen = 0;
@@ -57,7 +47,7 @@ Status Merge::Fill(const std::string& name, uint64_t bytes, const Between& betwe
     const uint64_t hash = HashOf(merger_.key());
     const double rank = verdict_.ByRank() ? scoring_->Rank(merger_.record(), hash) : 0;
     if (!Contains(verdict_.forgotten, merger_.key()) && Judge(rank)) {
-      s = Keep(name, hash, rank, builder);
+      s = Keep(number, hash, rank, builder);
     }
     if (s.ok() && ++seen % kRecordsBetween == 0 && !between()) {
       s = Status::Aborted("the table is being closed");
@@ -80,11 +70,9 @@ bool Merge::Judge(double rank) {
   return true;
 }
 
-Status Merge::Keep(const std::string& name, uint64_t hash, double rank,
-                   std::unique_ptr<Builder>* builder) {
+Status Merge::Keep(uint64_t number, uint64_t hash, double rank, std::unique_ptr<Builder>* builder) {
   if (!*builder) {
-    *builder = std::make_unique<Builder>(shelf_->env());
-    const Status s = (*builder)->Open(name);
+    const Status s = shelf_->Begin(number, builder);
     if (!s.ok()) {
       return s;
     }

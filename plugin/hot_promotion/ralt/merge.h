@@ -61,10 +61,9 @@ class Merge {
   const Tally& tally() const { return tally_; }
 
  private:
-  Status Fill(const std::string& name, uint64_t bytes, const Between& between,
+  Status Fill(uint64_t number, uint64_t bytes, const Between& between,
               std::unique_ptr<Builder>* builder);
-  Status Keep(const std::string& name, uint64_t hash, double rank,
-              std::unique_ptr<Builder>* builder);
+  Status Keep(uint64_t number, uint64_t hash, double rank, std::unique_ptr<Builder>* builder);
   // Counts a record, and whether it stays.
   bool Judge(double rank);
 

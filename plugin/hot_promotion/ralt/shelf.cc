@@ -126,6 +126,29 @@ Status Shelf::OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet)
   return Tablet::Open(env_, directory_, number, tablet);
 }
 
+Status Shelf::Begin(uint64_t number, std::unique_ptr<Builder>* builder) {
+  *builder = std::make_unique<Builder>(env_);
+  return (*builder)->Open(NameOf(number));
+}
+
+Status Shelf::Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s,
+                     std::shared_ptr<const Tablet>* tablet) {
+  if (!builder) {
+    return s;
+  }
+  if (s.ok()) {
+    s = builder->Finish();
+  }
+  if (s.ok()) {
+    s = OpenTablet(number, tablet);
+  }
+  if (!s.ok()) {
+    builder.reset();
+    RemoveFile(number);
+  }
+  return s;
+}
+
 void Shelf::Discard(std::shared_ptr<const Tablet> tablet) {
   discarded_.push_back(std::move(tablet));
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/hot_promotion/ralt/builder.h"
 #include "plugin/hot_promotion/ralt/catalog.h"
 #include "plugin/hot_promotion/ralt/version.h"
 #include "rocksdb/env.h"
@@ -37,21 +38,27 @@ class Shelf {
 
   // Null: the file is damaged or not what the catalog says, and is told in the LOG.
   std::shared_ptr<const Tablet> OpenTablet(const Catalog::Part& part);
-  // Opens a file that was just written.
-  Status OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet);
+
+  // Begins a file. Its builder goes to Finish() in any case.
+  Status Begin(uint64_t number, std::unique_ptr<Builder>* builder);
+  // If `s`, what came in between, is OK: makes the file durable and opens it. Else, and if that fails:
+  // removes it. `builder` may be null, then so is *tablet.
+  Status Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s,
+                std::shared_ptr<const Tablet>* tablet);
+
   std::string NameOf(uint64_t number) const { return TabletName(directory_, number); }
 
   // Removes the file of a tablet once nobody has it.
   void Discard(std::shared_ptr<const Tablet> tablet);
-  void RemoveFile(uint64_t number);
   // Removes what can be removed by now.
   void Sweep();
 
-  Env* env() const { return env_; }
   // May be null.
   Logger* logger() const { return logger_.get(); }
 
  private:
+  Status OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet);
+  void RemoveFile(uint64_t number);
   void RemoveUnknown(const Catalog& catalog);
   Status SyncDirectory();
 

@@ -163,19 +163,18 @@ void Tree::Tell(const char* operation, const Status& s) {
 
 Status Tree::WriteRun(const Batch& batch, const Version& version,
                       std::shared_ptr<const Tablet>* tablet) {
-  Status s;
   const uint64_t number = next_file_++;
   std::unique_ptr<Builder> builder;
+  Status s;
   for (const Batch::Entry& entry : batch.entries) {
     if (version.Forgotten(SpaceOf(entry.key))) {
       continue;
     }
     if (!builder) {
-      builder = std::make_unique<Builder>(shelf_.env());
-      s = builder->Open(shelf_.NameOf(number));
+      s = shelf_.Begin(number, &builder);
     }
+    const uint64_t hash = HashOf(entry.key);
     if (s.ok()) {
-      const uint64_t hash = HashOf(entry.key);
       s = builder->Add(entry.key, hash, entry.record,
                        scoring_.Rank(entry.record, hash) >= hot_rank_,
                        !MayBeHot(version.runs, entry.key, hash));
@@ -184,17 +183,7 @@ Status Tree::WriteRun(const Batch& batch, const Version& version,
       break;
     }
   }
-  if (s.ok() && builder) {
-    s = builder->Finish();
-  }
-  if (s.ok() && builder) {
-    s = shelf_.OpenTablet(number, tablet);
-  }
-  if (!s.ok()) {
-    builder.reset();
-    shelf_.RemoveFile(number);
-  }
-  return s;
+  return shelf_.Finish(number, std::move(builder), s, tablet);
 }
 
 Status Tree::Forget(Space space) {
