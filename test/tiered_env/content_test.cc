@@ -202,7 +202,7 @@ TEST_F(TieredContentTest, ManifestAndOptions) {
   Fill(20000);
   Settle();
   ASSERT_OK(db_->SetOptions({{"max_bytes_for_level_multiplier", "5"}}));
-  for (const std::string& prefix : {"MANIFEST-", "OPTIONS-"}) {
+  for (const char* prefix : {"MANIFEST-", "OPTIONS-"}) {
     const std::vector<std::string> files = WithPrefix(prefix);
     EXPECT_GE(files.size(), 1u);
     for (const std::string& base : files) {
