@@ -36,7 +36,7 @@ def run(context):
         figures[system] = measure(context, system)
         print(row(label, figures[system]), flush=True)
     rebuilt = recover(context)
-    print(f"\nThe tier in memory was deleted: {rebuilt['rebuilt_files']} SSTs, {rebuilt['rebuilt_bytes'] / 1e6:.0f} "
+    print(f"\nThe tier in memory was deleted: {rebuilt['rebuilt_files']:.0f} SSTs, {rebuilt['rebuilt_bytes'] / 1e6:.0f} "
           f"MB, were rebuilt in {rebuilt['recovery_micros'] / 1e6:.2f} s.")
     ratio = figures["direct"]["settled_s"] / figures["ours"]["settled_s"]
     written = figures["ours"]["written_bytes"] / figures["direct"]["written_bytes"]
