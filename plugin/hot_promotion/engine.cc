@@ -96,10 +96,6 @@ Status Engine::Open() {
     s = OpenParts();
   }
   if (s.ok()) {
-    s = store_->ForEachFile(
-        [this](const FileId& file, const FileEntry& entry) { catalog_.AddStored(file, entry); });
-  }
-  if (s.ok()) {
     last_flush_ = env_->NowMicros();
     next_log_ = last_flush_ + kLogInterval;
     thread_ = std::thread([this] { Run(); });

@@ -32,7 +32,7 @@ class StoreTest : public testing::Test {
     options.path = path_;
     options.budget = kBudget;
     options.judge.alive = [this](const FileId& file, FileEntry*) { return dead_.count(file) == 0; };
-    options.found = [](const FileId&, const FileEntry&) {};
+    options.found = [this](const FileId& file, const FileEntry&) { found_(file); };
     options.judge.hot = [this](uint64_t, const Slice& key) {
       return cold_.count(key.ToString()) == 0;
     };
@@ -94,6 +94,7 @@ class StoreTest : public testing::Test {
   }
 
   const std::string path_;
+  std::function<void(const FileId&)> found_ = [](const FileId&) {};
   std::set<FileId> dead_;
   std::set<std::string> cold_;
   std::unique_ptr<Store> store_;
@@ -126,6 +127,23 @@ TEST_F(StoreTest, ReopenHasEverythingAndKnowsItsFiles) {
   EXPECT_EQ("/slow/7", files[File(7)]);
   for (uint64_t i = 1; i <= 20; i++) {
     EXPECT_EQ(10, Count(File(i), 0, 20));
+  }
+}
+
+// Before, they all seem dead.
+TEST_F(StoreTest, ItsFilesAreKnownBeforeItCompacts) {
+  found_ = [this](const FileId& file) {
+    Env::Default()->SleepForMicroseconds(20000);
+    dead_.erase(file);
+  };
+  for (int round = 0; round < 20; round++) {
+    for (int i = 0; i < 10; i++) {
+      ASSERT_OK(Add(File(1), i, 100 - i));
+    }
+    store_.reset();
+    dead_.insert(File(1));
+    Open();
+    ASSERT_EQ(100, Count(File(1), 0, 100)) << round;
   }
 }
 
