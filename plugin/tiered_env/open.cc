@@ -219,6 +219,9 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     s = CheckTiers(directory, survey);
   }
   if (s.ok()) {
+    s = survey.DeleteSecondNames();
+  }
+  if (s.ok()) {
     s = database->Refresh();
     const bool installed = s.ok();
     if (installed) {

@@ -21,6 +21,8 @@ bool IsCounted(const std::string& base) {
   return content == Content::kTable || content == Content::kBlob;
 }
 
+bool IsBelow(const std::string& base) { return base.find('/') != std::string::npos; }
+
 }  // namespace
 
 IOStatus Survey::Run() { return Look(""); }
@@ -58,7 +60,7 @@ IOStatus Survey::Look(const std::string& below) {
 
 IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   const std::string path = directory_ + "/" + base;
-  const bool below = base.find('/') != std::string::npos;
+  const bool below = IsBelow(base);
   uint64_t number;
   const Content content = ContentOf(base, &number);
   File file;
@@ -159,6 +161,29 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
     }
   }
   return result;
+}
+
+// If the power fails while a log is archived, both names may be there. RocksDB goes by the one in the directory.
+IOStatus Survey::DeleteSecondNames() {
+  std::set<std::string> named;
+  for (const File& file : files_) {
+    if (file.place.stub && !IsBelow(file.base)) {
+      named.insert(file.place.path);
+    }
+  }
+  IOStatus s;
+  std::set<std::string> changed;
+  for (const File& file : files_) {
+    if (s.ok() && IsBelow(file.base) && named.count(file.place.path) > 0) {
+      const std::string path = directory_ + "/" + file.base;
+      s = fs_->target()->DeleteFile(path, IOOptions(), nullptr);
+      changed.insert(DirectoryOf(path));
+    }
+  }
+  for (const std::string& directory : changed) {
+    s = s.ok() ? SyncDirectory(fs_->target(), directory) : s;
+  }
+  return s;
 }
 
 void Survey::DeleteOrphans(const Database& database, Logger* info_log) {

@@ -57,6 +57,8 @@ class Survey {
     bool needed = false;
   };
   std::vector<Orphan> Orphans(const Database& database) const;
+  // Of two names of one file, that in the directory and one below it, deletes the latter, for good.
+  IOStatus DeleteSecondNames();
   // Deletes what interrupted work has left: temporary files, and orphans that are not needed. The database
   // must be locked, and its MANIFEST read.
   void DeleteOrphans(const Database& database, Logger* info_log);

@@ -176,6 +176,40 @@ TEST_F(TieredContentTest, ArchivedLogs) {
   EXPECT_TRUE(std::filesystem::is_empty(TierPath("fast")));
 }
 
+// The power failed while they were archived, and has left both names. That in the archive goes, so that neither takes
+// away what the other one needs.
+TEST_F(TieredContentTest, LogsOfTwoNames) {
+  NewFs(Tiers(), "wal=fast");
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 1000;
+  Open(options);
+  Fill(20000);
+  Settle();
+  Close();
+  std::vector<std::string> archived;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_ + "/archive")) {
+    archived.push_back(entry.path().filename().string());
+    std::filesystem::create_hard_link(entry.path(), db_name_ + "/" + archived.back());
+  }
+  ASSERT_GT(archived.size(), 3u);
+  const auto contents = [&](const std::string& path) {
+    std::string result;
+    EXPECT_OK(ReadFileToString(env_.get(), db_name_ + path, &result));
+    return result;
+  };
+  std::map<std::string, std::string> before;
+  for (const std::string& name : archived) {
+    before[name] = contents("/archive/" + name);
+    EXPECT_NE(before[name], "");
+  }
+  Open(options);
+  for (const std::string& name : archived) {
+    EXPECT_FALSE(std::filesystem::exists(db_name_ + "/" + name)) << name;
+    EXPECT_EQ(contents("/archive/" + name), before[name]) << name;
+  }
+  Verify();
+}
+
 // In a directory of their own they stay there.
 TEST_F(TieredContentTest, WalDir) {
   NewFs(Tiers(), "wal=fast;0..=slow");
