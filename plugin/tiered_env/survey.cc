@@ -186,12 +186,26 @@ IOStatus Survey::DeleteSecondNames() {
   return s;
 }
 
+// What was being deleted is not, nor are archived logs, if their tier is there: they never were durable in it.
+bool Survey::IsMissed(const File& file, const Database& database) const {
+  if (!IsBelow(file.base)) {
+    return !file.counts || database.SizeOf(file.base) != 0;
+  }
+  uint64_t number;
+  std::string folder;
+  return ContentOf(file.base, &number) != Content::kWal ||
+         !fs_->folders()->Find(directory_, &folder).ok() ||
+         !file.place.fs()
+              ->FileExists(Folders::PathIn(*file.place.tier, folder), IOOptions(), nullptr)
+              .ok();
+}
+
 void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   for (const std::string& path : temporary_) {
     fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
   for (const File& file : files_) {
-    if (file.lost && file.counts && database.SizeOf(file.base) == 0) {  // was being deleted
+    if (file.lost && !IsMissed(file, database)) {
       fs_->target()
           ->DeleteFile(directory_ + "/" + file.base, IOOptions(), nullptr)
           .PermitUncheckedError();

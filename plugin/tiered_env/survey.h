@@ -67,6 +67,8 @@ class Survey {
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);
+  // Of a lost file.
+  bool IsMissed(const File& file, const Database& database) const;
   // Finds out how long it is; false if it is gone.
   bool Measure(const std::string& path, File* file);
 

@@ -210,6 +210,41 @@ TEST_F(TieredContentTest, LogsOfTwoNames) {
   Verify();
 }
 
+// The power failed after they were archived, and before they were synced in their tier. If that is not there, they stay.
+TEST_F(TieredContentTest, ArchivedLogsThatAreLost) {
+  NewFs(Tiers(), "wal=fast");
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 1000;
+  Open(options);
+  Fill(20000);
+  Settle();
+  const auto archived = [&] {
+    return std::distance(std::filesystem::directory_iterator(db_name_ + "/archive"), {});
+  };
+  const auto count = archived();
+  ASSERT_GT(count, 3);
+  options.WAL_ttl_seconds = 0;
+  Reopen(Tiers(), "");
+  Open(options);
+  Settle();
+  Close();
+  std::filesystem::rename(TierPath("fast"), TierPath("away"));
+  NewFs(Tiers(), "");
+  Open(options);
+  EXPECT_EQ(archived(), count);
+  Close();
+  std::filesystem::rename(TierPath("away"), TierPath("fast"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath("fast"))) {
+    if (entry.is_regular_file() && entry.path().filename() != "OWNER") {
+      std::filesystem::remove(entry.path());
+    }
+  }
+  NewFs(Tiers(), "");
+  Open(options);
+  EXPECT_EQ(archived(), 0);
+  Verify();
+}
+
 // In a directory of their own they stay there.
 TEST_F(TieredContentTest, WalDir) {
   NewFs(Tiers(), "wal=fast;0..=slow");
