@@ -3,6 +3,7 @@
 #include "plugin/tiered_env/logs.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "logging/logging.h"
@@ -200,31 +201,42 @@ Logs::Source::Source(Logs* logs) : lock_(logs->references_mutex_) {
     for (const auto& log : logs->logs_) {
       if (log->segment != nullptr && log->segment->entries() > 0 && !log->failed()) {
         logs_.push_back(log);
-        segments_.push_back(log->segment.get());
+        segments_.push_back(
+            {log->segment->smallest(), log->segment->largest(), log->segment.get(), false});
       }
     }
   }
   std::sort(segments_.begin(), segments_.end(),
-            [](const Segment* a, const Segment* b) { return a->smallest() < b->smallest(); });
+            [](const Candidate& a, const Candidate& b) { return a.smallest < b.smallest; });
+}
+
+std::set<uint64_t> Logs::Source::used() const {
+  std::set<uint64_t> result;
+  for (const Candidate& candidate : segments_) {
+    if (candidate.used) {
+      result.insert(candidate.segment->id());
+    }
+  }
+  return result;
 }
 
 bool Logs::Source::Take(const Entry& entry, Reference* reference) {
   const auto after = std::upper_bound(segments_.begin(), segments_.end(), entry.sequence,
-                                      [](SequenceNumber sequence, const Segment* segment) {
-                                        return sequence < segment->smallest();
+                                      [](SequenceNumber sequence, const Candidate& candidate) {
+                                        return sequence < candidate.smallest;
                                       });
   uint64_t fingerprint = 0;
   int looked = 0;
   for (auto it = after; it != segments_.begin() && looked < kNeighbours; looked++) {
-    Segment* const segment = *--it;
-    if (segment->largest() < entry.sequence) {
+    Candidate& candidate = *--it;
+    if (candidate.largest < entry.sequence) {
       continue;
     }
     if (fingerprint == 0) {
       fingerprint = FingerprintOf(entry.type, entry.key, entry.value);
     }
-    if (segment->Take(entry.sequence, fingerprint, reference)) {
-      used_.insert(segment->id());
+    if (candidate.segment->Take(entry.sequence, fingerprint, reference)) {
+      candidate.used = true;
       return true;
     }
   }
@@ -233,7 +245,7 @@ bool Logs::Source::Take(const Entry& entry, Reference* reference) {
 
 void Logs::Release(const Slice& recipe) {
   std::shared_lock<std::shared_mutex> lock(mutex_);
-  std::map<uint64_t, Segment*> segments;
+  std::unordered_map<uint64_t, Segment*> segments;
   for (const auto& log : logs_) {
     if (log->segment != nullptr) {
       segments[log->segment->id()] = log->segment.get();

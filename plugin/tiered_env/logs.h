@@ -53,13 +53,20 @@ class Logs {
    public:
     explicit Source(Logs* logs);
     bool Take(const Entry& entry, Reference* reference) override;
-    const std::set<uint64_t>& used() const { return used_; }
+    // Ids of the segments that entries were found in.
+    std::set<uint64_t> used() const;
 
    private:
+    struct Candidate {
+      SequenceNumber smallest;
+      SequenceNumber largest;
+      Segment* segment;
+      bool used;
+    };
+
     const std::shared_lock<std::shared_mutex> lock_;
     List logs_;
-    std::vector<Segment*> segments_;  // by their first sequence numbers
-    std::set<uint64_t> used_;
+    std::vector<Candidate> segments_;  // by their first sequence numbers
   };
 
   // A recipe is no longer.

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <limits>
@@ -50,20 +51,21 @@ class References {
   };
 
   uint32_t IndexOf(uint64_t segment) {
-    if (last_ < ranges_.size() && ranges_[last_].segment == segment) {
-      return last_;
+    uint32_t& recent = recent_[segment % recent_.size()];
+    if (recent < ranges_.size() && ranges_[recent].segment == segment) {
+      return recent;
     }
     const auto added = indexes_.emplace(segment, static_cast<uint32_t>(ranges_.size()));
     if (added.second) {
       ranges_.push_back({segment, std::numeric_limits<Ordinal>::max(), 0});
     }
-    return last_ = added.first->second;
+    return recent = added.first->second;
   }
 
   std::vector<Slot> slots_;
   std::vector<Used> ranges_;  // in the order in which they came
   std::unordered_map<uint64_t, uint32_t> indexes_;
-  uint32_t last_ = 0;
+  std::array<uint32_t, 64> recent_ = {};  // indexes, most of them right, by segment
   bool halves_ = false;
 };
 

@@ -222,6 +222,7 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     s = survey.DeleteSecondNames();
   }
   if (s.ok()) {
+    survey.DeleteTemporary();
     s = database->Refresh();
     const bool installed = s.ok();
     if (installed) {

@@ -200,10 +200,13 @@ bool Survey::IsMissed(const File& file, const Database& database) const {
               .ok();
 }
 
-void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
+void Survey::DeleteTemporary() {
   for (const std::string& path : temporary_) {
     fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
+}
+
+void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   for (const File& file : files_) {
     if (file.lost && !IsMissed(file, database)) {
       fs_->target()

@@ -59,8 +59,9 @@ class Survey {
   std::vector<Orphan> Orphans(const Database& database) const;
   // Of two names of one file, that in the directory and one below it, deletes the latter, for good.
   IOStatus DeleteSecondNames();
-  // Deletes what interrupted work has left: temporary files, and orphans that are not needed. The database
-  // must be locked, and its MANIFEST read.
+  // Deletes what interrupted work has left: temporary files. The database must be locked.
+  void DeleteTemporary();
+  // And orphans that are not needed, and stubs of such. Its MANIFEST must be read, too.
   void DeleteOrphans(const Database& database, Logger* info_log);
 
  private:

@@ -72,6 +72,16 @@ class TieredOpeningTest : public TieredTest {
 };
 constexpr char TieredOpeningTest::kPlacement[];
 
+// The process that was to make the database died when it named its folder.
+TEST_F(TieredOpeningTest, TemporaryFilesWithoutADatabase) {
+  std::filesystem::create_directories(db_name_);
+  const std::string left = db_name_ + "/TIERS.tiers-tmp";
+  WriteFile(left, "half of");
+  NewFs(Tiers(), "");
+  Open();
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 TEST_F(TieredOpeningTest, ReadOnlyChangesNothing) {
   FillTiers();
   const auto before = Everything();

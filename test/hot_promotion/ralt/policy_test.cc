@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "plugin/hot_promotion/ralt/parameters.h"
@@ -86,29 +88,50 @@ TEST(LimitsTest, HaveBounds) {
   EXPECT_EQ(64u << 10, NextLimits(Of(1000), {500, 50}).table) << "small tables have their overhead";
 }
 
+using Records = std::vector<std::pair<double, uint64_t>>;  // rank, size
+
+// The share of the bytes that a threshold for `part` of them keeps.
+double KeptOf(const Records& records, const Sample& sample, double part, uint64_t total) {
+  const double all = static_cast<double>(total);
+  const double threshold = sample.Threshold(static_cast<uint64_t>(all * part));
+  uint64_t kept = 0;
+  for (const auto& [rank, size] : records) {
+    kept += rank >= threshold ? size : 0;
+  }
+  return static_cast<double>(kept) / all;
+}
+
+double DeviationOf(double part, size_t points) {
+  return std::sqrt(part * (1 - part) / static_cast<double>(points));
+}
+
 TEST(SampleTest, FindsTheThresholdInOnePass) {
   Random64 random(Seed());
-  std::vector<std::pair<double, uint64_t>> records;
+  Records records;
   uint64_t total = 0;
   for (int i = 0; i < 100000; ++i) {
     const double rank = std::sqrt(static_cast<double>(random.Uniform(1000000)));
     records.emplace_back(rank, 1 + random.Uniform(1000));
     total += records.back().second;
   }
+  // What is kept differs from the target as the share of a sample of so many does from that of all.
+  constexpr int kSamples = 30;
   for (const size_t points : {2000, 3000, 4000}) {
-    Sample sample(points, random.Next());
-    for (const auto& [rank, size] : records) {
-      sample.Add(rank, size);
-    }
-    EXPECT_EQ(total, sample.size());
-    for (const double part : {0.1, 0.5, 0.9}) {
-      const double target = static_cast<double>(total) * part;
-      const double threshold = sample.Threshold(static_cast<uint64_t>(target));
-      uint64_t kept = 0;
+    std::map<double, double> sums;
+    for (int i = 0; i < kSamples; ++i) {
+      Sample sample(points, random.Next());
       for (const auto& [rank, size] : records) {
-        kept += rank >= threshold ? size : 0;
+        sample.Add(rank, size);
       }
-      EXPECT_NEAR(target, static_cast<double>(kept), 0.02 * static_cast<double>(total));
+      EXPECT_EQ(total, sample.size());
+      for (const double part : {0.1, 0.5, 0.9}) {
+        const double kept = KeptOf(records, sample, part, total);
+        EXPECT_NEAR(part, kept, 6 * DeviationOf(part, points));
+        sums[part] += kept;
+      }
+    }
+    for (const auto& [part, sum] : sums) {
+      EXPECT_NEAR(part, sum / kSamples, 6 * DeviationOf(part, points * kSamples));
     }
   }
 }
