@@ -157,8 +157,9 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   {
     Logs::Source source(&logs_);
     MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), size), &source, &recipe, &summary);
+    std::set<uint64_t> used = source.used();
     std::lock_guard<std::mutex> lock(mutex_);
-    unsynced_.insert(source.used().begin(), source.used().end());
+    unsynced_.merge(used);
   }
   s = recipe.size() < summary.size / 2 || anyway
           ? ledger_.AddRecipe(base, recipe)
