@@ -3,6 +3,7 @@
 #include "plugin/tiered_env/logs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -220,11 +221,22 @@ std::set<uint64_t> Logs::Source::used() const {
   return result;
 }
 
+std::vector<Logs::Source::Candidate>::iterator Logs::Source::After(SequenceNumber sequence) {
+  return std::upper_bound(segments_.begin(), segments_.end(), sequence,
+                          [](SequenceNumber number, const Candidate& candidate) {
+                            return number < candidate.smallest;
+                          });
+}
+
+void Logs::Source::Expect(SequenceNumber sequence) {
+  const auto after = After(sequence);
+  if (after != segments_.begin()) {
+    std::prev(after)->segment->Expect(sequence);
+  }
+}
+
 bool Logs::Source::Take(const Entry& entry, Reference* reference) {
-  const auto after = std::upper_bound(segments_.begin(), segments_.end(), entry.sequence,
-                                      [](SequenceNumber sequence, const Candidate& candidate) {
-                                        return sequence < candidate.smallest;
-                                      });
+  const auto after = After(entry.sequence);
   uint64_t fingerprint = 0;
   int looked = 0;
   for (auto it = after; it != segments_.begin() && looked < kNeighbours; looked++) {

@@ -52,6 +52,7 @@ class Logs {
   class Source : public ReferenceSource {
    public:
     explicit Source(Logs* logs);
+    void Expect(SequenceNumber sequence) override;
     bool Take(const Entry& entry, Reference* reference) override;
     // Ids of the segments that entries were found in.
     std::set<uint64_t> used() const;
@@ -63,6 +64,9 @@ class Logs {
       Segment* segment;
       bool used;
     };
+
+    // Behind the last that may have it.
+    std::vector<Candidate>::iterator After(SequenceNumber sequence);
 
     const std::shared_lock<std::shared_mutex> lock_;
     List logs_;

@@ -155,6 +155,11 @@ bool Maker::AddEntries(const BlockParts& block) {
   inline_.clear();
   Entry entry;
   Reference reference;
+  // What is known of entries is all over memory: it is fetched while others are looked at.
+  for (BlockReader reader(block); reader.Next();) {
+    UnPackSequenceAndType(ExtractInternalKeyFooter(reader.key()), &entry.sequence, &entry.type);
+    source_->Expect(entry.sequence);
+  }
   for (BlockReader reader(block); reader.Next();) {
     const Slice key = reader.key();
     uint64_t packed = ExtractInternalKeyFooter(key);

@@ -22,6 +22,8 @@ class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
 
+  // Soon asked for, perhaps.
+  virtual void Expect(SequenceNumber /*sequence*/) {}
   // Finds an entry with type, key and value of `entry`, an entry of an SST, and with its sequence
   // number: its own, or, `of_batch`, its batch's. Takes a reference to it. MakeRecipe() calls it at
   // most once for each entry, and the recipe has every reference that was taken.

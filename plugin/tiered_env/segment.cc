@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 #include "plugin/tiered_env/bits.h"
+#include "port/port.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -46,6 +48,9 @@ struct Segment::Index {
   void Extend(Ordinal ordinal, SequenceNumber sequence);
   void SetReach(size_t run);
 
+  void Expect(SequenceNumber sequence) const;
+  // The first run that begins behind it.
+  std::vector<Run>::const_iterator After(SequenceNumber sequence) const;
   uint64_t IndexOf(uint64_t ordinal) const;
   // The first that is kept, not below `ordinal`, or kNone.
   uint64_t NextKept(uint64_t ordinal) const;
@@ -189,12 +194,30 @@ uint64_t Segment::Index::FindInBatch(uint64_t begin, uint64_t fp) const {
   return kNone;
 }
 
+std::vector<Run>::const_iterator Segment::Index::After(SequenceNumber sequence) const {
+  return std::upper_bound(
+      runs.begin(), runs.end(), sequence,
+      [](SequenceNumber number, const Run& other) { return number < other.first; });
+}
+
+void Segment::Index::Expect(SequenceNumber sequence) const {
+  const auto after = After(sequence);
+  if (after == runs.begin() || !std::prev(after)->Has(sequence)) {
+    return;
+  }
+  const Run& run = *std::prev(after);
+  const uint64_t index = IndexOf(run.ordinal + (sequence - run.first));
+  if (index != kNone) {
+    const Chunk& chunk = *chunks[index / kChunk];
+    PREFETCH(&chunk.fingerprints[index % kChunk], 0, 3);
+    PREFETCH(&chunk.counts[index % kChunk], 1, 3);
+  }
+}
+
 // Several runs can have the number: where transactions are prepared, where batches have one number, where
 // numbers are used again.
 bool Segment::Index::Find(SequenceNumber sequence, uint64_t fp, Reference* reference) const {
-  auto run = std::upper_bound(
-      runs.begin(), runs.end(), sequence,
-      [](SequenceNumber number, const Run& other) { return number < other.first; });
+  auto run = After(sequence);
   for (int i = 0; i < kMostRuns && run != runs.begin(); i++) {
     --run;
     if (run->reach <= sequence) {
@@ -260,6 +283,8 @@ void Segment::Add(Ordinal ordinal, const Entry& entry) {
 }
 
 uint64_t Segment::digest() const { return index_->digest; }
+
+void Segment::Expect(SequenceNumber sequence) const { index_->Expect(sequence); }
 
 bool Segment::Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference) {
   if (!index_->Find(sequence, fingerprint, reference)) {

@@ -35,6 +35,8 @@ class Segment {
   // What follows, up to Bitmap(), is thread-safe, but not against Add() and Trim(): the caller holds a
   // shared lock.
 
+  // Has the processor fetch what Take() will look at.
+  void Expect(SequenceNumber sequence) const;
   // Finds the entry with this sequence number, its own or its batch's, and this fingerprint, and takes a
   // reference to it. False if there is none.
   bool Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference);

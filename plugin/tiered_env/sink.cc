@@ -450,9 +450,10 @@ void TieredWriter::SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) {
   }
 }
 
+// In memory there is no fragmentation to be avoided, and what was laid out and is not used costs time.
 void TieredWriter::PrepareWrite(size_t offset, size_t length, const IOOptions& options,
                                 IODebugContext* dbg) {
-  if (Start().ok()) {
+  if (Start().ok() && !is_volatile()) {
     file_->PrepareWrite(offset, length, options, dbg);
   }
 }

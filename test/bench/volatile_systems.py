@@ -126,10 +126,11 @@ def uri(place, system, shape, compression="none"):
     chosen = SYSTEMS[system]
     placement = RELATIVE if shape.dynamic else chosen.placement  # then levels are counted from the last one
     emulate = f";emulate={{slowdown={chosen.slowdown}}}" if chosen.slowdown > 1 else ""
+    pace = "" if place.device else "mover_bytes_per_second=0;"  # which disks with a limit need
     return (
         f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={place.memory}{emulate}}};"
         f"slow={{path={place.slow}}}}};placement={{{placement}}};"
-        f"{chosen.options}wal_compression={compression}"
+        f"{chosen.options}{pace}wal_compression={compression}"
     )
 
 
@@ -256,9 +257,12 @@ def kinds(place, system, text):
     }
 
 
-def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True):
-    """Figures of writing so many records, until nothing compacts or, without `settle`, in the middle of it."""
-    flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}"]
+def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True,
+          pace=0):
+    """Figures of writing so many records, `pace` a second if that is not 0, until nothing compacts or, without
+    `settle`, in the middle of it."""
+    flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}",
+             f"--benchmark_write_rate_limit={pace * (16 + shape.value_size)}"]
     if benchmark == "overwrite":
         flags.append("--use_existing_db")
     benchmarks = f"{benchmark},waitforcompaction" if settle else benchmark
