@@ -257,12 +257,9 @@ def kinds(place, system, text):
     }
 
 
-def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True,
-          pace=0):
-    """Figures of writing so many records, `pace` a second if that is not 0, until nothing compacts or, without
-    `settle`, in the middle of it."""
-    flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}",
-             f"--benchmark_write_rate_limit={pace * (16 + shape.value_size)}"]
+def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True):
+    """Figures of writing so many records, until nothing compacts or, without `settle`, in the middle of it."""
+    flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}"]
     if benchmark == "overwrite":
         flags.append("--use_existing_db")
     benchmarks = f"{benchmark},waitforcompaction" if settle else benchmark
