@@ -211,6 +211,11 @@ TEST_F(VolatileTest, WhatIsThereIsNotTrusted) {
   OpenMemory();
   Fill(15000);
   Settle();
+  ASSERT_OK(db_->SetOptions({{"disable_auto_compactions", "true"}}));
+  for (int i = 0; i < 4; i++) {  // however much of that is in memory
+    Fill(300);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
   Close();
   const auto take = [this](const std::string& name, const std::string& from) {
     fs::remove_all(folder_ + "/" + name);
