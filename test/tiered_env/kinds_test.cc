@@ -406,6 +406,9 @@ Status KindsTest::Transact() {
     s = s.ok() ? transaction->Prepare() : s;
     if (s.ok()) {
       open_.push_back(std::move(transaction));
+    } else {
+      // A transaction of WriteUnprepared that was only begun is rolled back as it goes, and RocksDB asserts that this succeeds.
+      transaction->SetState(Transaction::PREPARED);
     }
     return s;
   }
