@@ -67,6 +67,8 @@ class Examination {
   void CheckOtherFolder(const Tier& tier, const std::string& folder, const std::string& ours);
 
   bool IsThere(const Tier& tier) const { return absent_.count(tier.index()) == 0; }
+  // What there is to say of a file that was in memory.
+  std::string HowToGet(const std::string& base) const;
   // A file that is needed and not in order.
   void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what);
   IOStatus WriteStub(const std::string& base, const Place& place);
@@ -189,13 +191,21 @@ IOStatus Examination::WriteStub(const std::string& base, const Place& place) {
   return s.ok() ? SyncDirectory(visit_->target(), visit_->directory()) : s;
 }
 
+std::string Examination::HowToGet(const std::string& base) const {
+  uint64_t size;
+  return visit_->fs()->onlooker()->HasRecipe(visit_->PathOf(base), &size)
+             ? "; it has a recipe: \"rocktier tier recover\" brings it back"
+             : "";
+}
+
 // That each is sound and has its file.
 void Examination::CheckStubs() {
   for (const std::string& path : survey().damaged()) {
     const std::string base = path.substr(visit_->directory().size() + 1);
     const LiveTable* need = visit_->NeedOf(base);
     if (need != nullptr) {
-      AddNeeded(base, *need, "is a damaged stub of a file that the MANIFEST needs");
+      AddNeeded(base, *need,
+                "is a damaged stub of a file that the MANIFEST needs" + HowToGet(base));
     } else {
       Add(path, "is a damaged stub of a file that the MANIFEST does not need", true,
           [this, path] { return DeleteIn(visit_->target(), path); });
@@ -210,7 +220,7 @@ void Examination::CheckStubs() {
     const LiveTable* need = file.counts ? visit_->NeedOf(file.base) : nullptr;
     const std::string path = visit_->PathOf(file.base);
     if (need != nullptr) {
-      AddNeeded(file.base, *need, what);
+      AddNeeded(file.base, *need, what + HowToGet(file.base));
     } else if (file.counts) {
       Add(path, what + ", which the MANIFEST does not need", true,
           [this, path] { return DeleteIn(visit_->target(), path); });
@@ -227,12 +237,12 @@ void Examination::CheckNeeded() {
     if (need != nullptr && !file.lost && file.size != need->size) {
       AddNeeded(file.base, *need,
                 "has " + std::to_string(file.size) + " bytes, and the MANIFEST says " +
-                    std::to_string(need->size));
+                    std::to_string(need->size) + HowToGet(file.base));
     }
   }
   for (const auto& [base, need] : visit_->needed()) {
     if (!survey().Has(base)) {
-      AddNeeded(base, need, "is missing, and the MANIFEST needs it");
+      AddNeeded(base, need, "is missing, and the MANIFEST needs it" + HowToGet(base));
     }
   }
 }

@@ -22,6 +22,9 @@ namespace {
 
 constexpr int kMostTries = 8;  // of a file that is moved again and again while it is opened
 
+constexpr char kRecover[] =
+    "; to open the database for writing, or \"rocktier tier recover\", brings it back";
+
 // Files that are always at home, and never looked at for being a stub.
 bool IsNeverStub(const std::string& base) {
   return base == "CURRENT" || base == "LOCK" || base == "IDENTITY" ||
@@ -30,13 +33,9 @@ bool IsNeverStub(const std::string& base) {
 
 IOStatus Lost(const std::string& path, const Place& place) {
   const std::string reason = "is lost: " + place.tier->ToString() + " has no " + place.path;
-  if (!place.tier->is_volatile()) {
-    return IOStatus::PathNotFound(path, reason);
-  }
   // A secondary instance would leave out what is only not there.
-  return IOStatus::IOError(
-      path,
-      reason + "; to open the database for writing, or \"rocktier tier recover\", brings it back");
+  return place.tier->is_volatile() ? IOStatus::IOError(path, reason + kRecover)
+                                   : IOStatus::PathNotFound(path, reason);
 }
 
 }  // namespace
@@ -85,26 +84,53 @@ IOStatus TieredFileSystem::Resolve(const std::string& path, Place* place) {
   return s;
 }
 
-// Also after a success at home: what was opened there might be the stub of a file that has just gone.
 template <typename UsePlace>
 IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& use) {
   Place place;
-  IOStatus s = Resolve(path, &place);
+  IOStatus s = TryPlaces(path, use, &place);
+  return place.stub ? s : OrLost(path, std::move(s));
+}
+
+// Also after a success at home: what was opened there might be the stub of a file that has just gone.
+template <typename UsePlace>
+IOStatus TieredFileSystem::TryPlaces(const std::string& path, const UsePlace& use, Place* place) {
+  IOStatus s = Resolve(path, place);
   for (int i = 0; s.ok() && i < kMostTries; i++) {
     TEST_SYNC_POINT_CALLBACK("TieredFileSystem::WithPlace:Resolved",
                              const_cast<std::string*>(&path));
-    IOStatus used = use(place);
-    if (!IsMissing(used) && (place.stub || !used.ok())) {
+    IOStatus used = use(*place);
+    if (!IsMissing(used) && (place->stub || !used.ok())) {
       return used;
     }
     Place again;
     s = Resolve(path, &again);
-    if (s.ok() && again.path == place.path) {
-      return place.stub ? Lost(path, place) : used;
+    if (s.ok() && again.path == place->path) {
+      return place->stub ? Lost(path, *place) : used;
     }
-    place = again;
+    *place = again;
   }
   return s.ok() ? IOStatus::Busy(path, "is moved too often") : s;
+}
+
+// A stub of a tier in memory is not synced, so power may have taken it, too, or left a part of it under its name. Whoever
+// has locked the database has had that recovered: what is not there then was deleted.
+IOStatus TieredFileSystem::OrLost(const std::string& path, IOStatus s) {
+  uint64_t number;
+  uint64_t size = 0;
+  if (ContentOf(path, &number) != Content::kTable || FindDatabase(DirectoryOf(path)) != nullptr ||
+      !(s.ok() || IsMissing(s) || s.IsCorruption())) {
+    return s;
+  }
+  if (s.ok() &&
+      (!target_->GetFileSize(path, IOOptions(), &size, nullptr).ok() || size > Stub::kSize)) {
+    return s;
+  }
+  uint64_t whole = 0;
+  if (!onlooker_->HasRecipe(path, &whole) || (s.ok() && size == whole)) {
+    return s;
+  }
+  return IOStatus::IOError(
+      path, "is lost: it was in memory, and has not even a stub" + std::string(kRecover));
 }
 
 IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -393,13 +419,11 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   if (s.ok() && keeper != nullptr && content == Content::kWal) {
     s = keeper->KeepLog(path, /*stays=*/false, &kept);
   }
-  if (s.ok() && !kept) {
-    s = DeleteName(path, options, dbg);
-  }
   if (s.ok() && keeper != nullptr && content == Content::kTable) {
-    keeper->DropTable(BaseOf(path));
+    keeper->DropTable(
+        BaseOf(path));  // what has a recipe and is not there would seem lost to others
   }
-  return s;
+  return s.ok() && !kept ? DeleteName(path, options, dbg) : s;
 }
 
 // The stub first: a file without a stub is found and deleted when the database is opened.
@@ -419,7 +443,8 @@ IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& 
     if (database != nullptr) {
       database->Remove(BaseOf(path));
     }
-    TEST_SYNC_POINT("TieredFileSystem::DeleteFile:StubIsGone");
+    TEST_SYNC_POINT_CALLBACK("TieredFileSystem::DeleteFile:StubIsGone",
+                             const_cast<std::string*>(&path));
     uint64_t number;
     const Content content = ContentOf(path, &number);
     // Others are deleted again if their stubs come back, logs may be looked for.
@@ -551,11 +576,10 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
     s = LinkFile(from, to, options, dbg);
     return s.ok() ? DeleteFile(from, options, dbg) : s;
   }
-  s = RenameName(from, to, options, dbg);
-  if (s.ok() && content == Content::kTable) {
+  if (content == Content::kTable) {
     keeper->DropTable(BaseOf(from));
   }
-  return s;
+  return RenameName(from, to, options, dbg);
 }
 
 IOStatus TieredFileSystem::RenameName(const std::string& from, const std::string& to,

@@ -15,6 +15,7 @@
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/mover.h"
+#include "plugin/tiered_env/onlooker.h"
 #include "plugin/tiered_env/policy.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/file_system.h"
@@ -103,6 +104,7 @@ class TieredFileSystem : public FileSystemWrapper {
 
   const Policy& policy() const { return policy_; }
   Folders* folders() { return folders_.get(); }
+  Onlooker* onlooker() { return onlooker_.get(); }
 
   // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or is of a tier
   // that the options do not name.
@@ -151,6 +153,10 @@ class TieredFileSystem : public FileSystemWrapper {
   // Calls use(place) for a file, again if it was moved meanwhile.
   template <typename UsePlace>
   IOStatus WithPlace(const std::string& path, const UsePlace& use);
+  template <typename UsePlace>
+  IOStatus TryPlaces(const std::string& path, const UsePlace& use, Place* place);
+  // What was said of a file that has no stub; or that it is lost with a tier in memory.
+  IOStatus OrLost(const std::string& path, IOStatus s);
   bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
@@ -204,8 +210,9 @@ class TieredFileSystem : public FileSystemWrapper {
   Policy policy_;                 // constant after PrepareOptions()
   KeeperOptions keeper_options_;  // as well
   std::shared_ptr<RateLimiter> limiter_;
-  std::unique_ptr<Folders> folders_;  // as well
-  std::unique_ptr<Mover> mover_;      // null: files are not moved
+  std::unique_ptr<Folders> folders_;    // as well
+  std::unique_ptr<Onlooker> onlooker_;  // as well
+  std::unique_ptr<Mover> mover_;        // null: files are not moved
 
   std::mutex names_mutex_;  // one change of what a name stands for at a time
 

@@ -28,6 +28,7 @@ constexpr size_t kFrame = 9;               // checksum, length, kind
 constexpr uint64_t kSlack = 4 << 20;       // dead bytes that nobody minds
 constexpr uint64_t kMostRecord = 1 << 30;  // bytes: the log ends before a longer one
 constexpr size_t kMostPrefix = 5;          // bytes of a name's length
+constexpr int kMostTries = 8;              // of a file that is replaced while it is opened
 
 std::string HeaderBytes() {
   std::string header(kMagic, 8);
@@ -78,7 +79,8 @@ bool ParseSegment(Slice bytes, LoggedSegment* segment) {
 // Reads a file from its beginning. False at its end.
 class Scanner {
  public:
-  explicit Scanner(std::unique_ptr<FSSequentialFile> file) : file_(std::move(file)) {}
+  Scanner(std::unique_ptr<FSSequentialFile> file, uint64_t offset)
+      : file_(std::move(file)), offset_(offset) {}
 
   bool Next(size_t n, std::string* bytes) {
     bytes->resize(n);
@@ -103,7 +105,7 @@ class Scanner {
  private:
   const std::unique_ptr<FSSequentialFile> file_;
   IOStatus status_;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
 };
 
 }  // namespace
@@ -152,31 +154,60 @@ void Ledger::DeleteOld() const {
   }
 }
 
-IOStatus Ledger::Load(Contents* contents) {
-  *contents = Contents();
-  uint64_t number;
-  IOStatus s = FindFile(&number);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    number_ = number;
+IOStatus Ledger::Apply(char kind, const Slice& name, const Slice& body, uint64_t body_at,
+                       Contents* contents) {
+  LoggedSegment segment;
+  switch (kind) {
+    case kRecipe: {
+      Recipe& recipe = contents->recipes[name.ToString()];
+      recipe.offset = body_at;
+      recipe.size = body.size();
+      break;
+    }
+    case kDrop:
+      contents->recipes.erase(name.ToString());
+      break;
+    case kSegment:
+      if (ParseSegment(body, &segment)) {
+        contents->segments[segment.id] = segment;
+        contents->next_segment = std::max(contents->next_segment, segment.id + 1);
+      }
+      break;
+    case kForget:
+      if (ParseSegment(body, &segment)) {
+        contents->segments.erase(segment.id);
+      }
+      break;
+    case kNext:
+      if (ParseSegment(body, &segment)) {
+        contents->next_segment = std::max(contents->next_segment, segment.id);
+      }
+      break;
+    case kDirectory:
+      contents->directories.insert(name.ToString());
+      break;
+    default:
+      return IOStatus::Corruption("has a record of an unknown kind");
   }
-  if (!s.ok() || number == 0) {
-    return s;
-  }
-  const std::string path = PathOf(number);
-  auto found = std::make_shared<File>();
-  s = fs_->NewRandomAccessFile(path, FileOptions(), &found->reader, nullptr);
+  return IOStatus::OK();
+}
+
+IOStatus Ledger::Scan(const std::string& path, uint64_t* offset, Contents* contents) const {
   std::unique_ptr<FSSequentialFile> file;
-  if (s.ok()) {
-    s = fs_->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  IOStatus s = fs_->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  if (s.ok() && *offset > 0) {
+    s = file->Skip(*offset);
   }
   if (!s.ok()) {
     return s;
   }
-  Scanner scanner(std::move(file));
+  Scanner scanner(std::move(file), *offset);
   std::string bytes;
-  s = scanner.Next(kHeader, &bytes) ? CheckHeader(bytes, path)
-                                    : IOStatus::Corruption(path, "has no header");
+  if (*offset == 0) {
+    s = scanner.Next(kHeader, &bytes) ? CheckHeader(bytes, path)
+                                      : IOStatus::Corruption(path, "has no header");
+    *offset = scanner.offset();
+  }
   while (s.ok() && scanner.Next(kFrame, &bytes)) {
     const uint32_t checksum = DecodeFixed32(bytes.data());
     const uint32_t length = DecodeFixed32(bytes.data() + 4);
@@ -192,46 +223,71 @@ IOStatus Ledger::Load(Contents* contents) {
     if (!GetLengthPrefixedSlice(&body, &name)) {
       break;
     }
-    LoggedSegment segment;
-    switch (frame[4]) {
-      case kRecipe: {
-        Recipe& recipe = contents->recipes[name.ToString()];
-        recipe.offset = at + (length - body.size());
-        recipe.size = body.size();
-        break;
-      }
-      case kDrop:
-        contents->recipes.erase(name.ToString());
-        break;
-      case kSegment:
-        if (ParseSegment(body, &segment)) {
-          contents->segments[segment.id] = segment;
-          contents->next_segment = std::max(contents->next_segment, segment.id + 1);
-        }
-        break;
-      case kForget:
-        if (ParseSegment(body, &segment)) {
-          contents->segments.erase(segment.id);
-        }
-        break;
-      case kNext:
-        if (ParseSegment(body, &segment)) {
-          contents->next_segment = std::max(contents->next_segment, segment.id);
-        }
-        break;
-      case kDirectory:
-        contents->directories.insert(name.ToString());
-        break;
-      default:
-        s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
+    if (!Apply(frame[4], name, body, at + (length - body.size()), contents).ok()) {
+      s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
     }
+    *offset = scanner.offset();
   }
+  return s.ok() ? scanner.status() : s;
+}
+
+IOStatus Ledger::Load(Contents* contents) {
+  *contents = Contents();
+  uint64_t number;
+  IOStatus s = FindFile(&number);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    number_ = number;
+  }
+  if (!s.ok() || number == 0) {
+    return s;
+  }
+  const std::string path = PathOf(number);
+  auto found = std::make_shared<File>();
+  uint64_t end = 0;
+  s = fs_->NewRandomAccessFile(path, FileOptions(), &found->reader, nullptr);
   if (s.ok()) {
-    s = scanner.status();
+    s = Scan(path, &end, contents);
+  }
+  if (found->reader == nullptr) {
+    return s;
   }
   std::lock_guard<std::mutex> lock(mutex_);
   file_ = std::move(found);
   live_ = *contents;
+  return s;
+}
+
+// Whoever writes it may replace the file meanwhile.
+IOStatus Ledger::Follow() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s;
+  for (int i = 0; i < kMostTries; i++) {
+    uint64_t number;
+    s = FindFile(&number);
+    if (s.ok() && number != 0 && number == number_ && file_ != nullptr) {
+      s = Scan(PathOf(number), &followed_, &live_);
+    } else if (s.ok()) {
+      number_ = number;
+      followed_ = 0;
+      live_ = Contents();
+      file_ = number == 0 ? nullptr : std::make_shared<File>();
+      s = number == 0
+              ? s
+              : fs_->NewRandomAccessFile(PathOf(number), FileOptions(), &file_->reader, nullptr);
+      if (s.ok() && number != 0) {
+        s = Scan(PathOf(number), &followed_, &live_);
+      }
+    }
+    if (s.ok()) {
+      break;
+    }
+    file_.reset();
+    live_ = Contents();
+    if (!IsMissing(s)) {
+      break;
+    }
+  }
   return s;
 }
 

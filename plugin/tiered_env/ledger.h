@@ -46,6 +46,9 @@ class Ledger {
   // Reads what is there, up to its end or to what is damaged: behind it nothing can have been synced. Then recipes
   // can be read.
   IOStatus Load(Contents* contents);
+  // Instead of Load(), for whoever has not locked the database: reads what another process has written since the last
+  // call. After an error what was known may be gone; the next call begins anew.
+  IOStatus Follow();
   // Goes on, in a new file, with what is to be kept of that. The new file is durable before the old one is
   // deleted.
   IOStatus Start(const Contents& keep);
@@ -79,6 +82,11 @@ class Ledger {
 
   struct File;
   IOStatus FindFile(uint64_t* number) const;
+  // Reads records from an offset, or the header first, up to the file's end or what is damaged: *offset is there then.
+  IOStatus Scan(const std::string& path, uint64_t* offset, Contents* contents) const;
+  // Corruption: there is no such kind of record.
+  static IOStatus Apply(char kind, const Slice& name, const Slice& body, uint64_t body_at,
+                        Contents* contents);
   // Deletes those before the newest one. Requires mutex_.
   void DeleteOld() const;
   IOStatus Create(uint64_t number, std::shared_ptr<File>* file) const;
@@ -101,6 +109,7 @@ class Ledger {
   bool broken_ = false;  // a record may be there in part: what is behind it would not be found
   uint64_t number_ = 0;  // of the newest file; 0: there is none
   Contents live_;
+  uint64_t followed_ = 0;  // bytes that Follow() has read of the file
   uint64_t live_bytes_ = 0;
   uint64_t written_bytes_ = 0;
 

@@ -165,6 +165,7 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   policy_ = std::move(policy);
   keeper_options_ = keeper_options;
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
+  onlooker_ = std::make_unique<Onlooker>(target_.get());
   limiter_.reset(options_.mover_bytes_per_second == 0 ? nullptr
                                                       : NewGenericRateLimiter(static_cast<int64_t>(
                                                             options_.mover_bytes_per_second)));
