@@ -360,9 +360,22 @@ IOStatus CheckClosed(Visit* visit, bool repair, TieredCheck* result) {
   return IOStatus::OK();
 }
 
+IOStatus CheckRecipes(Visit* visit, TieredCheck* result) {
+  std::vector<Recovery::Failure> failures;
+  IOStatus s = visit->Rehearse(&failures, &result->rebuilt);
+  for (const Recovery::Failure& failure : failures) {
+    TieredProblem problem;
+    problem.path = visit->PathOf(failure.base);
+    problem.what = failure.reason;
+    result->problems.push_back(problem);
+  }
+  return s;
+}
+
 }  // namespace
 
-Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result) {
+Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result,
+                  bool rebuild) {
   *result = TieredCheck();
   TieredFileSystem* ours;
   Status s = FindFs(fs, &ours);
@@ -371,11 +384,14 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
   }
   Visit visit(ours, directory);
   s = visit.Lock();
-  if (s.IsNotFound() || (!s.ok() && repair)) {
+  if (s.IsNotFound() || (!s.ok() && (repair || rebuild))) {
     return s;
   }
   result->open_elsewhere = !s.ok();
   s = result->open_elsewhere ? CheckOpen(&visit, result) : CheckClosed(&visit, repair, result);
+  if (s.ok() && rebuild) {
+    s = CheckRecipes(&visit, result);
+  }
   if (s.ok()) {
     Sum(visit, result);
   }

@@ -561,6 +561,14 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
     return RetireLog(keeper, from, to, options, dbg);
   }
   IOStatus s;
+  if (IsVital(from)) {
+    s = Shelter(database);
+  } else if (BaseOf(to) == "CURRENT" && keeper->closed()) {
+    s = Shelter(database);  // RepairDB() does not mind if the first attempt failed
+  }
+  if (!s.ok()) {
+    return s;
+  }
   if (content == Content::kMeta &&
       BaseOf(to).compare(0, kOptionsFileNamePrefix.size(), kOptionsFileNamePrefix) == 0) {
     std::string wal_dir;

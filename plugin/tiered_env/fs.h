@@ -135,7 +135,8 @@ class TieredFileSystem : public FileSystemWrapper {
                     bool anyway = false);
   void WaitForMoves();
   // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if there are such tiers.
-  IOStatus Recover(Database* database);
+  // With `given_up`: Keeper::Salvage(), which fills it.
+  IOStatus Recover(Database* database, std::vector<std::string>* given_up = nullptr);
 
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);
   void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason);
@@ -195,6 +196,8 @@ class TieredFileSystem : public FileSystemWrapper {
   bool HasMetadata(const std::string& directory) const;
   // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the database.
   bool IsVital(const std::string& path) const;
+  // RepairDB() is about to put the MANIFEST aside: what it names must be there without it.
+  IOStatus Shelter(const std::shared_ptr<Database>& database);
   // What an OPTIONS file says of it: the database has its write-ahead logs elsewhere.
   IOStatus NoteWalDir(const std::shared_ptr<Database>& database, const std::string& wal_dir);
   // A file's database, and what keeps its volatile SSTs; null if there is none.

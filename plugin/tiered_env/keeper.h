@@ -61,6 +61,17 @@ class Keeper {
   // was deleted. To be called first, once.
   IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
 
+  // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and removes recipes and
+  // logs. The others are in *given_up, with reasons, and their stubs are deleted. `tables`: null if no MANIFEST can be read;
+  // then of all SSTs in volatile tiers. Can be interrupted and run again.
+  IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables, std::vector<std::string>* given_up);
+  // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
+  IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
+                    std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
+  // No more SSTs come into volatile tiers: the database is being repaired.
+  void Close() { closed_.store(true, std::memory_order_relaxed); }
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+
   // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others as long as it is
   // written. What it can be rebuilt of is durable with the next Barrier(). NotSupported: it has to be elsewhere, for its
   // recipe would be longer than can be, or half as large as itself; the latter not with `anyway`.
@@ -72,7 +83,7 @@ class Keeper {
   IOStatus Forget() { return ledger_.Clear(); }
   bool Has(const std::string& base) const { return ledger_.Has(base); }
   // Whether no more SSTs should be put into volatile tiers for the time being: the logs have reached their budget.
-  bool full() const { return full_.load(std::memory_order_relaxed); }
+  bool full() const { return full_.load(std::memory_order_relaxed) || closed(); }
 
   // RocksDB begins a log, `file`. Returns what is to be written instead.
   std::unique_ptr<FSWritableFile> Track(const std::string& path,
@@ -95,8 +106,10 @@ class Keeper {
   void AddStats(VolatileStats* stats) const;
 
  private:
-  // To a durable tier: it can have no recipe.
+  // To a durable tier, for good.
   IOStatus BringAway(const Recovery::Present& table);
+  // All SSTs that may be in volatile tiers, by stubs and recipes.
+  std::map<uint64_t, LiveTable> FindTables() const;
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
@@ -117,6 +130,7 @@ class Keeper {
   std::atomic<uint64_t> added_{0};   // SSTs
   std::atomic<uint64_t> synced_{0};  // of them
   std::atomic<bool> full_{false};
+  std::atomic<bool> closed_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
   std::chrono::steady_clock::time_point trim_warned_;  // of the background thread

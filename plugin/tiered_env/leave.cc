@@ -266,6 +266,18 @@ Status RecoverTiers(FileSystem* fs, const std::string& directory) {
   return s;
 }
 
+Status SalvageTiers(FileSystem* fs, const std::string& directory,
+                    std::vector<std::string>* given_up) {
+  TieredFileSystem* ours;
+  given_up->clear();
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    Visit visit(ours, directory);
+    s = visit.Salvage(given_up);
+  }
+  return s;
+}
+
 Status EvacuateTiers(FileSystem* fs, const std::string& directory, uint64_t* moved,
                      const TieredProgress& progress) {
   TieredFileSystem* ours;

@@ -263,7 +263,7 @@ bool TieredFileSystem::HasMetadata(const std::string& directory) const {
 
 // Without a MANIFEST that can be read nothing is known to be needed; then nothing may be thrown away, either. But with
 // neither CURRENT nor a MANIFEST there is no database, whatever is left of one.
-IOStatus TieredFileSystem::Recover(Database* database) {
+IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>* given_up) {
   const bool has_recipes = Keeper::Exists(target_.get(), database->directory());
   if (!HasVolatileTier() && !has_recipes) {
     return IOStatus::OK();
@@ -283,11 +283,17 @@ IOStatus TieredFileSystem::Recover(Database* database) {
   }
   const bool is_known = s.ok();
   const bool is_gone = s.IsNotFound() && !HasMetadata(database->directory());
+  if (given_up != nullptr) {
+    const std::map<uint64_t, LiveTable> tables = database->tables();
+    return Keeper(this, database, keeper_options_, nullptr)
+        .Salvage(is_known ? &tables : nullptr, given_up);
+  }
   if (!s.ok() && !is_gone && Keeper::HasRecipes(target_.get(), database->directory())) {
     return IOStatus::Corruption(
         database->directory(),
         "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +
-            s.ToString());
+            s.ToString() +
+            "; \"rocktier tier recover --salvage\" brings all that there are away, for RepairDB()");
   }
   if (is_known) {  // what it does not name is forgotten, so it must not name that again
     s = database->SyncManifest();
@@ -338,6 +344,17 @@ void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
     ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
                    s.ToString().c_str());
   }
+}
+
+// If it is interrupted, the next opening would forget all that the new MANIFEST does not name yet.
+IOStatus TieredFileSystem::Shelter(const std::shared_ptr<Database>& database) {
+  database->keeper()->Close();
+  Persist(database);
+  const uint64_t left = database->VolatileBytes();
+  return left == 0 ? database->keeper()->Forget()
+                   : IOStatus::IOError(database->directory(),
+                                       "cannot be repaired: " + std::to_string(left) +
+                                           " bytes in memory cannot be brought to other tiers");
 }
 
 IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,

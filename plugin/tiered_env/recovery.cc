@@ -21,6 +21,9 @@ namespace {
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
 
+constexpr char kSalvage[] =
+    "; \"rocktier tier recover --salvage\" gives it up, and brings away what there is";
+
 Tier* FirstVolatile(const Policy& policy) {
   for (const auto& tier : policy.tiers) {
     if (tier->is_volatile()) {
@@ -122,13 +125,44 @@ Recovery::~Recovery() {
   }
 }
 
-IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
+IOStatus Recovery::ForTables(const std::vector<Table*>& tables,
+                             const std::function<IOStatus(Table*)>& work) {
+  return ForAll(tables.size(), [&](size_t i) {
+    IOStatus s = work(tables[i]);
+    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      tables[i]->given_up = true;
+      failures_.push_back({tables[i]->base, s.ToString()});
+      s = IOStatus::OK();
+    }
+    return s;
+  });
+}
+
+IOStatus Recovery::LoadAll() {
+  std::vector<Loaded*> loaded;
+  for (auto& [id, segment] : segments_) {
+    loaded.push_back(&segment);
+  }
+  return ForAll(loaded.size(), [&](size_t i) { return Load(loaded[i]); });
+}
+
+IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, bool salvage) {
+  salvage_ = salvage;
   IOStatus s = ledger_->Load(&contents_);
+  if (s.IsCorruption() && salvage) {
+    contents_ = Ledger::Contents();
+    s = IOStatus::OK();
+  }
   if (s.ok()) {
     s = FindTables(tables);
   }
+  std::vector<Table*> all;
+  for (Table& table : tables_) {
+    all.push_back(&table);
+  }
   if (s.ok()) {
-    s = ForAll(tables_.size(), [this](size_t i) { return Check(&tables_[i]); });
+    s = ForTables(all, [this](Table* table) { return Check(table); });
   }
   if (s.ok()) {
     s = CollectReferences();
@@ -136,33 +170,26 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
   if (s.ok()) {
     s = FindLogs();
   }
-  for (const Table& table : tables_) {
+  std::vector<Table*> lost;
+  for (Table& table : tables_) {
     if (table.intact) {
       table.place.tier->Take(table.size);
       Hold(table.place.tier, table.size);
-    }
-  }
-  std::vector<Loaded*> loaded;
-  for (auto& [id, segment] : segments_) {
-    loaded.push_back(&segment);
-  }
-  if (s.ok()) {
-    s = ForAll(loaded.size(), [&](size_t i) { return Load(loaded[i]); });
-  }
-  std::vector<Table*> lost;
-  for (Table& table : tables_) {
-    if (!table.intact) {
+    } else if (!table.given_up) {
       lost.push_back(&table);
       lost_bytes_ += table.size;
     }
   }
+  if (s.ok()) {
+    s = LoadAll();
+  }
   if (s.ok() && !lost.empty()) {
     ROCKS_LOG_INFO(
         info_log_, "tiered_env: rebuilding %zu SSTs, %llu bytes, from %zu logs, in %u threads",
-        lost.size(), static_cast<unsigned long long>(lost_bytes_), loaded.size(), threads_);
+        lost.size(), static_cast<unsigned long long>(lost_bytes_), segments_.size(), threads_);
   }
   if (s.ok()) {
-    s = ForAll(lost.size(), [&](size_t i) { return Rebuild(lost[i]); });
+    s = ForTables(lost, [this](Table* table) { return Rebuild(table); });
   }
   for (auto& [id, segment] : segments_) {
     segment.entries.reset();
@@ -171,13 +198,48 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables) {
     s = TakeReferences();
   }
   if (s.ok() && !lost.empty()) {
-    ROCKS_LOG_INFO(info_log_, "tiered_env: rebuilt %zu SSTs in %llu ms", lost.size(),
+    ROCKS_LOG_INFO(info_log_, "tiered_env: rebuilt %llu SSTs in %llu ms",
+                   static_cast<unsigned long long>(rebuilt_files_),
                    static_cast<unsigned long long>(MicrosSince(start_) / 1000));
   }
   if (!s.ok()) {
     ROCKS_LOG_ERROR(info_log_, "tiered_env: cannot rebuild what is lost: %s", s.ToString().c_str());
   }
   return s;
+}
+
+IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
+  rehearse_ = true;
+  IOStatus s = ledger_->Load(&contents_);
+  if (s.ok()) {
+    s = FindTables(tables);
+  }
+  std::vector<Table*> all;
+  for (Table& table : tables_) {
+    all.push_back(&table);
+    lost_bytes_ += table.size;
+  }
+  if (s.ok()) {
+    s = ForTables(all, [this](Table* table) {
+      return table->has_recipe ? IOStatus::OK()
+                               : IOStatus::Corruption(directory_ + "/" + table->base,
+                                                      "is in memory and has no recipe");
+    });
+  }
+  if (s.ok()) {
+    s = CollectReferences();
+  }
+  if (s.ok()) {
+    s = FindLogs();
+  }
+  if (s.ok()) {
+    s = LoadAll();
+  }
+  return s.ok() ? ForTables(all,
+                            [this](Table* table) {
+                              return table->given_up ? IOStatus::OK() : Rebuild(table);
+                            })
+                : s;
 }
 
 IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
@@ -237,7 +299,7 @@ IOStatus Recovery::Check(Table* table) const {
     table->intact = there;
     return there ? IOStatus::OK()
                  : IOStatus::Corruption(path, "is lost with " + table->place.tier->ToString() +
-                                                  ", and has no recipe");
+                                                  ", and has no recipe" + kSalvage);
   }
   if (!there) {
     return IOStatus::OK();
@@ -261,15 +323,15 @@ IOStatus Recovery::CollectReferences() {
   IOStatus s;
   std::string recipe;
   for (auto table = tables_.begin(); s.ok() && table != tables_.end(); ++table) {
-    if (!table->has_recipe) {
+    if (!table->has_recipe || table->given_up) {
       continue;
     }
+    const bool lost = !table->intact;
+    Loaded* last = nullptr;
     s = ledger_->ReadRecipe(table->base, &recipe);
     if (!s.ok()) {
       break;
     }
-    const bool lost = !table->intact;
-    Loaded* last = nullptr;
     s = AsIOStatus(ForEachReference(recipe, [&](const Reference& reference) {
       if (last == nullptr || last->known.id != reference.segment) {
         last = &segments_[reference.segment];
@@ -285,6 +347,15 @@ IOStatus Recovery::CollectReferences() {
     }));
     if (!s.ok()) {
       s = IOStatus::Corruption(directory_ + "/" + table->base, s.ToString());
+    }
+    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      table->has_recipe = false;
+      table->given_up = !table->intact;
+      if (rehearse_ || table->given_up) {
+        failures_.push_back({table->base, s.ToString()});
+      }
+      s = IOStatus::OK();
     }
   }
   for (auto& [id, loaded] : segments_) {
@@ -320,6 +391,16 @@ IOStatus Recovery::FindLogs() {
     }
   }
   return s;
+}
+
+std::vector<Recovery::Present> Recovery::present() const {
+  std::vector<Present> result;
+  for (const Table& table : tables_) {
+    if (table.intact && table.place.tier->is_volatile()) {
+      result.push_back({table.base, table.place, table.size});
+    }
+  }
+  return result;
 }
 
 // What is not found is not an error yet: what refers to it may be there.
@@ -374,7 +455,7 @@ IOStatus Recovery::TakeReferences() {
   IOStatus s;
   std::string recipe;
   for (const Table& table : tables_) {
-    if (!table.place.tier->is_volatile()) {
+    if (table.given_up || !table.place.tier->is_volatile()) {
       continue;  // has found no room in memory, and is durable
     }
     bool complete = table.has_recipe;
@@ -430,7 +511,12 @@ IOStatus Recovery::Rebuild(Table* table) {
   }
   if (!s.ok()) {
     return IOStatus::Corruption(
-        path, "is lost and cannot be rebuilt: " + s.ToString() + ProblemsOf(recipe));
+        path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
+                  s.ToString() + ProblemsOf(recipe) + (rehearse_ ? "" : kSalvage));
+  }
+  if (rehearse_) {
+    Progress(summary.size);
+    return s;
   }
   TEST_SYNC_POINT("Recovery::Rebuild:BeforeWrite");
   s = Write(table, Slice(sst.get(), summary.size));

@@ -31,10 +31,19 @@ class Recovery {
   Recovery(TieredFileSystem* fs, std::string directory, Ledger* ledger, uint32_t threads);
   ~Recovery();
 
-  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why.
-  IOStatus Run(const std::map<uint64_t, LiveTable>& tables);
+  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such SSTs are failures(), and so
+  // is all that a damaged recipe log would know of.
+  IOStatus Run(const std::map<uint64_t, LiveTable>& tables, bool salvage = false);
+  // Instead of Run(): rebuilds all SSTs in volatile tiers, whether they are there or not, and compares checksums. Changes
+  // nothing. What could not be rebuilt is in failures().
+  IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
 
+  struct Failure {
+    std::string base;
+    std::string reason;
+  };
   // What is known afterwards.
+  const std::vector<Failure>& failures() const { return failures_; }
   const Ledger::Contents& keep() const { return keep_; }
   // Gives the segments that are needed to `logs`.
   void Restore(Logs* logs);
@@ -45,6 +54,8 @@ class Recovery {
     uint64_t size = 0;  // bytes
   };
   const std::vector<Present>& without_recipe() const { return without_recipe_; }
+  // All SSTs in volatile tiers that are there.
+  std::vector<Present> present() const;
   uint64_t rebuilt_files() const { return rebuilt_files_; }
   uint64_t rebuilt_bytes() const { return rebuilt_bytes_; }
 
@@ -56,6 +67,7 @@ class Recovery {
     bool has_recipe = false;
     bool intact = false;
     bool has_stub = false;
+    bool given_up = false;
   };
   struct Loaded {
     LoggedSegment known;
@@ -82,6 +94,11 @@ class Recovery {
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
   IOStatus TakeReferences();
   IOStatus Rebuild(Table* table);
+  // Reads the logs that recipes refer to.
+  IOStatus LoadAll();
+  // Does it for each of these; what fails ends it, or is given up.
+  IOStatus ForTables(const std::vector<Table*>& tables,
+                     const std::function<IOStatus(Table*)>& work);
   // What there is to say of the logs that a recipe refers to and that are lost.
   std::string ProblemsOf(const std::string& recipe) const;
   // To its tier or, where that has no room, durably to another.
@@ -96,6 +113,8 @@ class Recovery {
   Ledger* const ledger_;
   const uint32_t threads_;
   const std::shared_ptr<Logger> info_log_;
+  bool salvage_ = false;   // goes on without what cannot be rebuilt
+  bool rehearse_ = false;  // writes nothing
 
   Ledger::Contents contents_;
   Ledger::Contents keep_;
@@ -114,6 +133,7 @@ class Recovery {
   uint64_t rebuilt_files_ = 0;
   uint64_t rebuilt_bytes_ = 0;
   std::vector<std::pair<Tier*, uint64_t>> held_;
+  std::vector<Failure> failures_;
 };
 
 }  // namespace tiered_env

@@ -226,16 +226,20 @@ struct TieredProblem {
 
 struct TieredCheck {
   bool open_elsewhere = false;
-  uint64_t files = 0;  // that the MANIFEST needs
-  uint64_t bytes = 0;  // of them
+  uint64_t files = 0;    // that the MANIFEST needs
+  uint64_t bytes = 0;    // of them
+  uint64_t rebuilt = 0;  // SSTs that would be rebuilt if they were lost; with `rebuild`
   std::vector<TieredProblem> problems;
 };
 
 // Whether all files that the MANIFEST needs are there with the sizes that it says, all stubs and owners of
 // folders are sound, and nothing is left that nothing names. Does not read the files. Changes nothing unless
 // `repair`, for which the database must be closed: then lost stubs, and those damaged or of the wrong file, are
-// written anew if one tier has one file of that name and size; what nothing names is deleted.
-Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result);
+// written anew if one tier has one file of that name and size; what nothing names is deleted. `rebuild`: whether each SST in
+// a tier of kind memory could be rebuilt, by doing it in memory, as many bytes as recovery would need; for that the database
+// must be closed, too.
+Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result,
+                  bool rebuild = false);
 
 // Puts an SST or blob file of a closed database into another tier. `later`: where the mover will put it when
 // the database is opened; empty if it will stay.
@@ -249,6 +253,12 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
 
 // Rebuilds what tiers of kind memory have lost of a closed database, as opening it would.
 Status RecoverTiers(FileSystem* fs, const std::string& directory);
+
+// Of a closed database that cannot be recovered: brings all SSTs that tiers of kind memory have, or that can be rebuilt, to
+// other tiers. *given_up: the others, each with the reason why; for RocksDB they are missing then, so that RepairDB(),
+// best_efforts_recovery or DestroyDB() can go on. The MANIFEST need not be readable.
+Status SalvageTiers(FileSystem* fs, const std::string& directory,
+                    std::vector<std::string>* given_up);
 
 // Brings all files of a closed database home, whatever home's budget, and removes all that the plugin has made: then it is
 // a directory as RocksDB without the plugin has it.

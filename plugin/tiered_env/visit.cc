@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "file/filename.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/name.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -32,6 +33,27 @@ IOStatus Visit::Lock() {
     return IOStatus::NotFound(directory_, "has no database");
   }
   return target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+}
+
+IOStatus Visit::Salvage(std::vector<std::string>* given_up) {
+  IOStatus s = Lock();
+  if (s.IsNotFound() && Keeper::Exists(target(), directory_)) {
+    s = target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+  }
+  if (s.ok()) {
+    s = fs_->folders()->CheckOwner(directory_);
+  }
+  if (s.ok()) {
+    Database database(fs_, directory_);
+    s = fs_->Recover(&database, given_up);
+  }
+  return s;
+}
+
+IOStatus Visit::Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
+  Database database(fs_, directory_);
+  Keeper keeper(fs_, &database, KeeperOptions(), nullptr);
+  return keeper.Rehearse(database_->tables(), failures, rebuilt);
 }
 
 IOStatus Visit::ReadManifest(std::map<std::string, LiveTable>* files) {

@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugin/tiered_env/database.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/manifest.h"
+#include "plugin/tiered_env/recovery.h"
 #include "plugin/tiered_env/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -30,6 +32,10 @@ class Visit {
 
   // Nobody else has the database open as long as this lives. NotFound: there is no database.
   IOStatus Lock();
+  // Lock(), also if there is no CURRENT, and Keeper::Salvage().
+  IOStatus Salvage(std::vector<std::string>* given_up);
+  // What would keep SSTs in volatile tiers from being rebuilt. Requires Look().
+  IOStatus Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
   // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
   IOStatus Look();
   // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check" would not

@@ -23,6 +23,7 @@ using tiered_env::DrainTier;
 using tiered_env::EvacuateTiers;
 using tiered_env::MoveToTier;
 using tiered_env::RecoverTiers;
+using tiered_env::SalvageTiers;
 using tiered_env::TieredCheck;
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
@@ -35,11 +36,11 @@ constexpr char kHelp[] =
     "\n"
     "Usage: rocktier tier ls URI DIRECTORY [--json]\n"
     "       rocktier tier df URI DIRECTORY [--json]\n"
-    "       rocktier tier check URI DIRECTORY [--repair] [--json]\n"
+    "       rocktier tier check URI DIRECTORY [--repair] [--rebuild] [--json]\n"
     "       rocktier tier mv URI DIRECTORY FILE TIER\n"
     "       rocktier tier drain URI DIRECTORY TIER\n"
     "       rocktier tier evacuate URI DIRECTORY\n"
-    "       rocktier tier recover URI DIRECTORY\n"
+    "       rocktier tier recover URI DIRECTORY [--salvage]\n"
     "\n"
     "URI is the FileSystem as the database has it, in quotes:\n"
     "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
@@ -56,7 +57,10 @@ constexpr char kHelp[] =
     "files\n"
     "            (that is \"ldb verify_checksum\"). --repair brings back stubs that were lost, and "
     "deletes\n"
-    "            what nothing names.\n"
+    "            what nothing names. --rebuild also rebuilds each SST of tiers of kind memory from "
+    "its\n"
+    "            recipe, on trial: it needs as much memory as recovery would, and the database "
+    "closed.\n"
     "  mv        puts a file into another tier, and says if it will not stay there\n"
     "  drain     empties a tier: its files go where placement and budgets would have them without "
     "it.\n"
@@ -67,7 +71,11 @@ constexpr char kHelp[] =
     "  recover   rebuilds the SSTs that tiers of kind memory have lost, as opening the database "
     "for "
     "writing\n"
-    "            does. Read-only and secondary instances need that before.\n"
+    "            does. Read-only and secondary instances need that before. --salvage, if that is "
+    "not\n"
+    "            possible: brings all to other tiers that is there or can be rebuilt, and gives up "
+    "the\n"
+    "            rest, which it lists, so that RocksDB can repair or destroy the database.\n"
     "\n"
     "Exit status: 0; 1 if check found problems that it has not repaired; 2 for wrong usage and "
     "errors.\n";
@@ -76,12 +84,14 @@ struct Arguments {
   std::vector<std::string> words;  // URI, DIRECTORY, ...
   bool json = false;
   bool repair = false;
+  bool rebuild = false;
+  bool salvage = false;
 
   const std::string& uri() const { return words[0]; }
   const std::string& directory() const { return words[1]; }
 };
 
-enum Flag : int { kJson = 1, kRepair, kShowHelp };
+enum Flag : int { kJson = 1, kRepair, kRebuild, kSalvage, kShowHelp };
 
 unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
 
@@ -173,7 +183,8 @@ const char* StateOf(const TieredProblem& problem) {
 
 int Check(FileSystem* fs, const Arguments& arguments) {
   TieredCheck check;
-  const Status s = CheckTiers(fs, arguments.directory(), arguments.repair, &check);
+  const Status s =
+      CheckTiers(fs, arguments.directory(), arguments.repair, &check, arguments.rebuild);
   if (!s.ok()) {
     return Report("tier check", s);
   }
@@ -189,10 +200,14 @@ int Check(FileSystem* fs, const Arguments& arguments) {
   }
   if (arguments.json) {
     printf(
-        "{\"files\":%llu,\"bytes\":%llu,\"open_elsewhere\":%s,\"problems\":%llu,\"list\":[%s]}\n",
-        Wide(check.files), Wide(check.bytes), check.open_elsewhere ? "true" : "false", Wide(left),
-        list.c_str());
+        "{\"files\":%llu,\"bytes\":%llu,\"rebuilt\":%llu,\"open_elsewhere\":%s,\"problems\":%llu,"
+        "\"list\":[%s]}\n",
+        Wide(check.files), Wide(check.bytes), Wide(check.rebuilt),
+        check.open_elsewhere ? "true" : "false", Wide(left), list.c_str());
   } else {
+    if (arguments.rebuild) {
+      printf("%llu SSTs rebuilt on trial\n", Wide(check.rebuilt));
+    }
     printf("%llu files, %llu bytes, %llu problems%s\n", Wide(check.files), Wide(check.bytes),
            Wide(left),
            check.open_elsewhere ? "; the database is open, so what is left over was not looked for"
@@ -234,7 +249,23 @@ int Empty(const std::string& action, FileSystem* fs, const Arguments& arguments)
   return Report("tier " + action, s);
 }
 
+int Salvage(FileSystem* fs, const Arguments& arguments) {
+  std::vector<std::string> given_up;
+  const Status s = SalvageTiers(fs, arguments.directory(), &given_up);
+  for (const std::string& file : given_up) {
+    printf("given up: %s\n", file.c_str());
+  }
+  if (s.ok()) {
+    printf("%s has nothing in memory any more; %zu SSTs given up\n", arguments.directory().c_str(),
+           given_up.size());
+  }
+  return s.ok() && !given_up.empty() ? kExitProblems : Report("tier recover", s);
+}
+
 int Recover(FileSystem* fs, const Arguments& arguments) {
+  if (arguments.salvage) {
+    return Salvage(fs, arguments);
+  }
   const Status s = RecoverTiers(fs, arguments.directory());
   if (s.ok()) {
     printf("%s has all its SSTs\n", arguments.directory().c_str());
@@ -269,10 +300,10 @@ const Action* FindAction(const std::string& name) {
 
 // False after telling what is wrong, or showing the help.
 bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* status) {
-  static const option kOptions[] = {{"json", no_argument, nullptr, kJson},
-                                    {"repair", no_argument, nullptr, kRepair},
-                                    {"help", no_argument, nullptr, kShowHelp},
-                                    {}};
+  static const option kOptions[] = {
+      {"json", no_argument, nullptr, kJson},       {"repair", no_argument, nullptr, kRepair},
+      {"rebuild", no_argument, nullptr, kRebuild}, {"salvage", no_argument, nullptr, kSalvage},
+      {"help", no_argument, nullptr, kShowHelp},   {}};
   opterr = 0;
   const std::string command = std::string("tier ") + action.name;
   *status = kExitError;
@@ -284,12 +315,16 @@ bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* 
     }
     const std::string name = action.name;
     const bool known = (c == kJson && (name == "ls" || name == "df" || name == "check")) ||
-                       (c == kRepair && name == "check");
+                       ((c == kRepair || c == kRebuild) && name == "check") ||
+                       (c == kSalvage && name == "recover");
     if (!known) {
       UsageError(command, std::string("no such option: ") + argv[optind - 1]);
       return false;
     }
-    (c == kJson ? result->json : result->repair) = true;
+    (c == kJson      ? result->json
+     : c == kRepair  ? result->repair
+     : c == kRebuild ? result->rebuild
+                     : result->salvage) = true;
   }
   result->words.assign(argv + optind, argv + argc);
   if (result->words.size() != action.words) {
