@@ -576,6 +576,10 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from, const std::string
     if (s.ok()) {
       s = ReadWalDir(this, to, &wal_dir);
     }
+    uint64_t period;
+    if (ReadStatsPeriod(this, to, &period).ok()) {
+      keeper->SetReportPeriod(period);
+    }
     return s.ok() ? NoteWalDir(database, wal_dir) : s;
   }
   Place place;

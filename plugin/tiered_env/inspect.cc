@@ -1,15 +1,25 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/recipe.h"
+#include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/visit.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 namespace {
+
+constexpr int kMostTries = 8;              // of a recipe log that is replaced while it is opened
+constexpr size_t kMostStatistics = 65536;  // bytes
 
 TieredFileInfo Describe(const Visit& visit, const Survey::File& file) {
   TieredFileInfo info;
@@ -37,6 +47,7 @@ TieredTierInfo Describe(const Visit& visit, const Tier& tier) {
   info.name = tier.name();
   info.path = tier.is_home() ? visit.directory() : tier.options().path;
   info.budget = tier.options().budget;
+  info.is_memory = tier.is_volatile();
   info.there = visit.target()->FileExists(info.path, IOOptions(), nullptr).ok();
   if (info.there) {
     visit.target()
@@ -49,6 +60,80 @@ TieredTierInfo Describe(const Visit& visit, const Tier& tier) {
 void Count(const Survey::File& file, TieredTierInfo* tier) {
   (file.counts ? tier->files : tier->other_files)++;
   (file.counts ? tier->bytes : tier->other_bytes) += file.size;
+}
+
+// Bytes of logs that are retained, and of those of RocksDB's that `needed` has.
+void MeasureLogs(const Visit& visit, const Ledger::Contents& contents,
+                 const std::set<uint64_t>& needed, VolatileStats* stats) {
+  std::set<std::string> directories = contents.directories;
+  directories.insert(visit.directory());
+  std::multimap<uint64_t, std::string> retained;
+  for (const std::string& base : directories) {
+    for (const std::string& directory : {base, ArchivalDirectory(base)}) {
+      std::vector<std::string> names;
+      visit.target()
+          ->GetChildren(directory, IOOptions(), &names, nullptr)
+          .PermitUncheckedError();  // there may be none
+      Logs::FindRetained(directory, names, &retained);
+    }
+  }
+  for (auto it = retained.begin(); it != retained.end(); it = retained.upper_bound(it->first)) {
+    uint64_t size = 0;
+    if (visit.target()->GetFileSize(it->second, IOOptions(), &size, nullptr).ok()) {
+      stats->segments++;
+      stats->retained_bytes += size;
+    }
+  }
+  for (const auto& [id, segment] : contents.segments) {
+    if (retained.count(id) == 0 && needed.count(id) > 0) {
+      stats->needed_bytes += segment.bytes;
+    }
+  }
+}
+
+// A database that is open may replace its recipe log meanwhile.
+IOStatus LoadRecipes(Ledger* ledger, Ledger::Contents* contents) {
+  IOStatus s;
+  for (int i = 0; i < kMostTries; i++) {
+    s = ledger->Load(contents);
+    if (!IsMissing(s)) {
+      break;
+    }
+  }
+  return s;
+}
+
+IOStatus InspectMemory(const Visit& visit, VolatileStats* stats) {
+  std::string text;
+  ReadSmallFile(visit.target(), visit.PathOf(kStatisticsName), kMostStatistics, &text)
+      .PermitUncheckedError();
+  DecodeStatistics(text, stats);  // else nothing was counted
+  stats->bytes = stats->recipes = stats->recipe_bytes = stats->recipe_log_bytes = 0;
+  stats->segments = stats->retained_bytes = stats->needed_bytes = 0;
+  for (const Survey::File& file : visit.survey().files()) {
+    stats->bytes += file.counts && !file.lost && file.place.tier->is_volatile() ? file.size : 0;
+  }
+  Ledger ledger(visit.target(), visit.directory());
+  Ledger::Contents contents;
+  IOStatus s = LoadRecipes(&ledger, &contents);
+  std::set<uint64_t> needed;
+  std::string recipe;
+  for (const auto& [base, known] : contents.recipes) {
+    stats->recipes++;
+    stats->recipe_bytes += known.size;
+    uint64_t last = 0;
+    if (ledger.ReadRecipe(base, &recipe).ok()) {
+      ForEachReference(recipe, [&](const Reference& reference) {
+        if (reference.segment != last) {
+          last = reference.segment;
+          needed.insert(last);
+        }
+      }).PermitUncheckedError();
+    }
+  }
+  stats->recipe_log_bytes = ledger.bytes();
+  MeasureLogs(visit, contents, needed, stats);
+  return s;
 }
 
 }  // namespace
@@ -85,6 +170,11 @@ Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirector
   }
   std::sort(info->files.begin(), info->files.end(),
             [](const TieredFileInfo& a, const TieredFileInfo& b) { return a.name < b.name; });
+  info->has_memory = std::any_of(info->tiers.begin(), info->tiers.end(),
+                                 [](const TieredTierInfo& tier) { return tier.is_memory; });
+  if (info->has_memory) {
+    InspectMemory(visit, &info->in_memory).PermitUncheckedError();  // "tier check" tells
+  }
   return s;
 }
 

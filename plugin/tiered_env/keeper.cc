@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/database.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/tracked.h"
 #include "rocksdb/env.h"
 #include "test_util/sync_point.h"
@@ -19,7 +20,7 @@ namespace tiered_env {
 
 namespace {
 
-constexpr auto kReportEvery = std::chrono::minutes(10);  // as RocksDB's stats_dump_period_sec
+constexpr auto kWriteEvery = std::chrono::seconds(10);  // TIERS-STATS
 constexpr auto kWarnEvery = std::chrono::minutes(1);
 constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
@@ -256,14 +257,19 @@ void Keeper::Stop() {
 
 void Keeper::Run() {
   auto reported = std::chrono::steady_clock::now();
+  auto written = reported;
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_.load()) {
     changed_.wait_for(lock, kPeriod);
     lock.unlock();
     const auto now = std::chrono::steady_clock::now();
-    if (now - reported >= kReportEvery) {
-      reported = now;
+    const auto period = std::chrono::seconds(report_period_.load());
+    if (period.count() != 0 && now - reported >= period) {
+      reported = written = now;
       Report();
+    } else if (now - written >= kWriteEvery) {
+      written = now;
+      WriteStatistics();
     }
     logs_.Sweep(&ledger_);
     Trim();
@@ -285,14 +291,31 @@ double Keeper::Amplification(const Logs::Sizes& sizes) const {
 void Keeper::Report() const {
   VolatileStats stats;
   AddStats(&stats);
-  const double kept = static_cast<double>(stats.retained_bytes + stats.needed_bytes);
   std::string text;
-#define X(name, unit, description) text += " " #name "=" + std::to_string(stats.name);
-  TIERED_VOLATILE_STATS(X)
-#undef X
-  ROCKS_LOG_INFO(fs_->InfoLog(database_->directory()),
-                 "tiered_env: in memory: wal_amplification=%.2f%s",
-                 stats.bytes == 0 ? 0 : kept / static_cast<double>(stats.bytes), text.c_str());
+  ForEachFigure(stats, [&](const std::string& name, const std::string& value, const std::string&) {
+    text += " " + name + "=" + value;
+  });
+  ROCKS_LOG_INFO(fs_->InfoLog(database_->directory()), "tiered_env: in memory:%s", text.c_str());
+  WriteStatistics();
+}
+
+// Nothing depends on it: what a crash leaves of it has a wrong checksum, or is older.
+void Keeper::WriteStatistics() const {
+  VolatileStats stats;
+  AddStats(&stats);
+  const std::string path = database_->directory() + "/" + kStatisticsName;
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs_->target()->NewWritableFile(path + kTemporary, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(EncodeStatistics(stats), IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = fs_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
+  }
+  s.PermitUncheckedError();  // there will be another one
 }
 
 void Keeper::Trim() {
@@ -375,6 +398,7 @@ void Keeper::AddStats(VolatileStats* stats) const {
   ADD(trims);
   ADD(trimmed_bytes);
   ADD(archived_bytes);
+  ADD(persisted_bytes);
   ADD(barriers);
   ADD(rebuilt_files);
   ADD(rebuilt_bytes);

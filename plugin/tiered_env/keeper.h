@@ -104,6 +104,12 @@ class Keeper {
   void Stop();
 
   void AddStats(VolatileStats* stats) const;
+  // To TIERS-STATS, for tools.
+  void WriteStatistics() const;
+  // An SST was brought to a durable tier.
+  void Persisted(uint64_t bytes) { persisted_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Statistics go to the LOG every so many seconds, as RocksDB's do: stats_dump_period_sec. 0: only at the end.
+  void SetReportPeriod(uint64_t seconds) { report_period_.store(seconds); }
 
  private:
   // To a durable tier, for good.
@@ -115,7 +121,7 @@ class Keeper {
   void WarnOfTrim(const IOStatus& reason);
   void CheckBudget();
   double Amplification(const Logs::Sizes& sizes) const;
-  // Statistics to the LOG.
+  // Statistics to the LOG, and to TIERS-STATS.
   void Report() const;
 
   TieredFileSystem* const fs_;
@@ -133,6 +139,7 @@ class Keeper {
   std::atomic<bool> closed_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
+  std::atomic<uint64_t> report_period_{600};           // RocksDB's default
   std::chrono::steady_clock::time_point trim_warned_;  // of the background thread
 
   std::mutex mutex_;
@@ -151,6 +158,7 @@ class Keeper {
   std::atomic<uint64_t> trims_{0};
   std::atomic<uint64_t> trimmed_bytes_{0};
   std::atomic<uint64_t> archived_bytes_{0};
+  std::atomic<uint64_t> persisted_bytes_{0};
   std::atomic<uint64_t> barriers_{0};
   std::atomic<uint64_t> rebuilt_files_{0};
   std::atomic<uint64_t> rebuilt_bytes_{0};

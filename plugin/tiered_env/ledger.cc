@@ -252,6 +252,7 @@ IOStatus Ledger::Load(Contents* contents) {
   if (found->reader == nullptr) {
     return s;
   }
+  found->size = end;
   std::lock_guard<std::mutex> lock(mutex_);
   file_ = std::move(found);
   live_ = *contents;

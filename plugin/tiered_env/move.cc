@@ -273,6 +273,7 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   }
   if (s.ok() && from.tier->is_volatile() && database->keeper() != nullptr) {
     database->keeper()->DropTable(file.base);
+    database->keeper()->Persisted(file.size);
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterDelete");
   return s;

@@ -16,6 +16,7 @@ namespace tiered_env {
 constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
+constexpr char kStatisticsName[] = "TIERS-STATS";
 constexpr char kManifest[] = "MANIFEST-";
 constexpr char kTrash[] = ".trash";  // RocksDB's: what is going to be deleted
 constexpr char kTemporary[] = ".tiers-tmp";

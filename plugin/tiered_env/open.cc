@@ -78,6 +78,10 @@ Status CheckKeeperOptions(const TieredOptions& options, KeeperOptions* result) {
     return Refuse("wal_amplification_high", std::to_string(options.wal_amplification_high),
                   "must be at least wal_amplification_low");
   }
+  if (options.wal_budget != 0 && !options.mover) {
+    return Refuse("wal_budget", std::to_string(options.wal_budget),
+                  "needs the mover, which brings SSTs from memory to other tiers, and mover=false");
+  }
   result->high = options.wal_amplification_high;
   result->low = options.wal_amplification_low;
   result->compression = codec->second;
@@ -406,6 +410,7 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
       ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: cannot sync recipes: %s",
                      s.ToString().c_str());
     }
+    database->keeper()->WriteStatistics();
   }
   {
     std::lock_guard<std::mutex> guard(mutex_);

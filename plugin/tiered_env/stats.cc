@@ -1,12 +1,72 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include <string>
+#include "plugin/tiered_env/stats.h"
+
+#include <cstdio>
+#include <sstream>
 
 #include "plugin/tiered_env/find.h"
-#include "plugin/tiered_env/tiered_env.h"
+#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
+
+namespace {
+
+constexpr char kFirstLine[] = "rocktier tiered_env statistics 1";
+
+std::string WithTwoDigits(double number) {
+  char text[32];
+  snprintf(text, sizeof(text), "%.2f", number);
+  return text;
+}
+
+std::string ChecksumOf(const std::string& text) {
+  return "checksum " + std::to_string(crc32c::Mask(crc32c::Value(text.data(), text.size()))) + "\n";
+}
+
+}  // namespace
+
+void ForEachFigure(const VolatileStats& stats,
+                   const std::function<void(const std::string& name, const std::string& value,
+                                            const std::string& unit)>& show) {
+#define X(name, unit, description) show(#name, std::to_string(stats.name), unit);
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  show("wal_amplification", WithTwoDigits(stats.wal_amplification()), "bytes per byte");
+  show("literal_ratio", WithTwoDigits(stats.literal_ratio()), "of entries");
+  show("saved_bytes", std::to_string(stats.saved_bytes()), "bytes");
+}
+
+std::string EncodeStatistics(const VolatileStats& stats) {
+  std::string text = std::string(kFirstLine) + "\n";
+#define X(name, unit, description) text += #name " " + std::to_string(stats.name) + "\n";
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  return text + ChecksumOf(text);
+}
+
+// What a later version has besides is left out.
+bool DecodeStatistics(const std::string& text, VolatileStats* stats) {
+  *stats = VolatileStats();
+  const size_t end = text.rfind("checksum ");
+  if (end == std::string::npos || text.compare(0, sizeof(kFirstLine) - 1, kFirstLine) != 0 ||
+      text.substr(end) != ChecksumOf(text.substr(0, end))) {
+    return false;
+  }
+  std::istringstream lines(text.substr(sizeof(kFirstLine), end - sizeof(kFirstLine)));
+  std::string known;
+  uint64_t value;
+  while (lines >> known >> value) {
+#define X(name, unit, description) \
+  if (known == #name) {            \
+    stats->name = value;           \
+  }
+    TIERED_VOLATILE_STATS(X)
+#undef X
+  }
+  return true;
+}
 
 std::string TieredStats::ToString() const {
   std::string text;
@@ -19,10 +79,10 @@ std::string TieredStats::ToString() const {
   }
   if (in_memory.tables > 0 || in_memory.recipes > 0) {
     text += "  in memory\n";
-#define X(name, unit, description) \
-  text += "    " #name " : " + std::to_string(in_memory.name) + " " unit "\n";
-    TIERED_VOLATILE_STATS(X)
-#undef X
+    ForEachFigure(in_memory,
+                  [&](const std::string& name, const std::string& value, const std::string& unit) {
+                    text += "    " + name + " : " + value + " " + unit + "\n";
+                  });
   }
   return text;
 }
@@ -41,11 +101,11 @@ std::string TieredStats::ToJson() const {
   }
   json += json.empty() ? "{\"in memory\":{" : ",\"in memory\":{";
   std::string separator;
-#define X(name, unit, description)                                       \
-  json += separator + "\"" #name "\":" + std::to_string(in_memory.name); \
-  separator = ",";
-  TIERED_VOLATILE_STATS(X)
-#undef X
+  ForEachFigure(in_memory,
+                [&](const std::string& name, const std::string& value, const std::string&) {
+                  json += separator + "\"" + name + "\":" + value;
+                  separator = ",";
+                });
   return json + "}}";
 }
 

@@ -83,7 +83,7 @@ struct TieredOptions {
   double wal_amplification_low = 1.3;
 
   // Most bytes of retained logs of a database. When it is reached, SSTs are brought from memory to the next tier,
-  // the oldest first, and new ones go there. Default: 0, no limit.
+  // the oldest first, and new ones go there. Needs the mover. Default: 0, no limit.
   uint64_t wal_budget = 0;
 
   // How what is rewritten is compressed: none, lz4 or zstd. Then all logs that are retained are rewritten. Default:
@@ -139,6 +139,7 @@ struct TieredTierStats {
   X(trims, "count", "logs that were rewritten")                                       \
   X(trimmed_bytes, "bytes", "that this has saved")                                    \
   X(archived_bytes, "bytes", "that were written for it")                              \
+  X(persisted_bytes, "bytes", "of SSTs that were brought to durable tiers")           \
   X(barriers, "count", "of the recipe log's syncs")                                   \
   X(rebuilt_files, "count", "SSTs that were rebuilt")                                 \
   X(rebuilt_bytes, "bytes", "of them")                                                \
@@ -148,6 +149,23 @@ struct VolatileStats {
 #define X(name, unit, description) uint64_t name = 0;
   TIERED_VOLATILE_STATS(X)
 #undef X
+
+  // The "WAL amplification factor", lambda: bytes of logs that recipes need, per byte in memory; 0 if nothing is there.
+  double wal_amplification() const {
+    return bytes == 0
+               ? 0
+               : static_cast<double>(retained_bytes + needed_bytes) / static_cast<double>(bytes);
+  }
+  // Share of the entries of which recipes have keys and values themselves.
+  double literal_ratio() const {
+    return entries == 0 ? 0
+                        : static_cast<double>(entries - references) / static_cast<double>(entries);
+  }
+  // That durable storage was not written: SSTs, less all that was written instead. Below 0: it was written more.
+  int64_t saved_bytes() const {
+    return static_cast<int64_t>(table_bytes) -
+           static_cast<int64_t>(persisted_bytes + recipe_log_written_bytes + archived_bytes);
+  }
 };
 
 struct TieredStats {
@@ -207,11 +225,16 @@ struct TieredTierInfo {
   uint64_t stranded_files = 0;  // SSTs and blob files that belong elsewhere
   uint64_t stranded_bytes = 0;
   uint64_t free_bytes = 0;  // on its device
+  bool is_memory = false;   // of kind memory
 };
 
 struct TieredDirectoryInfo {
   std::vector<TieredFileInfo> files;  // by name
   std::vector<TieredTierInfo> tiers;  // in their order
+  bool has_memory = false;            // there are tiers of kind memory
+  // Of these: bytes, recipes and logs as they are; what was counted is of the process that has the database open, some
+  // seconds old, or had it open last.
+  VolatileStats in_memory;
 };
 
 // Says which file is where, without changing anything. The database may be open.

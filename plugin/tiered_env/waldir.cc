@@ -17,20 +17,36 @@ namespace {
 
 constexpr size_t kMostOptions = 1 << 20;  // bytes of an OPTIONS file: the DBOptions come first
 
-}  // namespace
-
-IOStatus ReadWalDir(FileSystem* fs, const std::string& path, std::string* wal_dir) {
-  const std::string key = "wal_dir=";
+// The last value of an option that has several; empty if it is not there.
+IOStatus ReadOption(FileSystem* fs, const std::string& path, const std::string& key,
+                    std::string* value) {
   std::string contents;
-  wal_dir->clear();
+  value->clear();
   IOStatus s = ReadSmallFile(fs, path, kMostOptions, &contents);
   std::istringstream lines(contents);
   for (std::string line; s.ok() && std::getline(lines, line);) {
     line = trim(line);
     if (line.compare(0, key.size(), key) == 0) {
-      const std::string value = UnescapeOptionString(line.substr(key.size()));
-      *wal_dir = value.empty() ? value : WithoutSlash(value);
+      *value = UnescapeOptionString(line.substr(key.size()));
     }
+  }
+  return s;
+}
+
+}  // namespace
+
+IOStatus ReadWalDir(FileSystem* fs, const std::string& path, std::string* wal_dir) {
+  IOStatus s = ReadOption(fs, path, "wal_dir=", wal_dir);
+  *wal_dir = wal_dir->empty() ? *wal_dir : WithoutSlash(*wal_dir);
+  return s;
+}
+
+IOStatus ReadStatsPeriod(FileSystem* fs, const std::string& path, uint64_t* seconds) {
+  std::string text;
+  IOStatus s = ReadOption(fs, path, "stats_dump_period_sec=", &text);
+  Slice digits(text);
+  if (s.ok() && !(ConsumeDecimalNumber(&digits, seconds) && digits.empty())) {
+    s = IOStatus::NotFound(path, "has no stats_dump_period_sec");
   }
   return s;
 }

@@ -293,9 +293,12 @@ class Moving(TierTest):
 
 
 class Recovering(TierTest):
+    def memory_uri(self):
+        return ("id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};slow={path=%s/slow}};"
+                "placement={0..2=memory;3..=slow}" % (self.folder, self.folder))
+
     def test_what_memory_has_lost_is_rebuilt(self):
-        uri = ("id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};slow={path=%s/slow}};"
-               "placement={0..2=memory;3..=slow}" % (self.folder, self.folder))
+        uri = self.memory_uri()
         self.write(uri=uri)
         before = self.contents(uri)
         lost = [f["name"] for f in self.ls(uri) if f["tier"] == "memory" and f["needed"]]
@@ -317,6 +320,33 @@ class Recovering(TierTest):
         os.rename(self.folder + "/away", self.db + "/" + kept[0])
         self.succeed(tier("recover", uri, self.db))
         self.assertEqual(self.contents(uri), before)
+
+    def test_what_is_in_memory_is_told_and_tried(self):
+        uri = self.memory_uri()
+        self.write(uri=uri)
+        memory = self.df(uri)["memory"]
+        told = memory["in_memory"]
+        self.assertEqual(told["bytes"], memory["bytes"])
+        self.assertEqual(told["recipes"], memory["files"])
+        self.assertGreater(told["recipe_bytes"], 0)
+        self.assertGreater(told["wal_amplification"], 0)
+        self.assertGreater(told["saved_bytes"], 0)
+        self.assertNotIn("in_memory", self.df(uri)["slow"])
+        text = self.succeed(tier("df", uri, self.db))
+        for name in "wal_amplification", "literal_ratio", "saved_bytes", "retained_bytes", "trims":
+            self.assertIn(name, text)
+
+        self.assertEqual(self.check("--rebuild", uri=uri), [])
+        shutil.rmtree(self.folder + "/memory")
+        os.remove(next(self.db + "/" + n for n in os.listdir(self.db)
+                       if n.startswith("TIERS-") and n.endswith(".log")))
+        self.refused(tier("recover", uri, self.db), "cannot be rebuilt", "--salvage")
+        result = tier("recover", uri, self.db, "--salvage")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("given up: ", result.stdout)
+        self.assertEqual(self.df(uri)["memory"]["files"], 0)
+        self.succeed(tier("recover", uri, self.db, "--salvage"))  # nothing to do any more
+        self.refused(tier("check", uri, self.db, "--salvage"), "no such option")
 
 
 class Checking(TierTest):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/convenience.h"
 #include "tools/output.h"
@@ -50,7 +51,12 @@ constexpr char kHelp[] =
     "\n"
     "  ls        prints the SSTs and blob files, and what else is in tiers: level, size, tier,\n"
     "            temperature; and the tier where a file belongs, if that is another one\n"
-    "  df        prints how much the database has in each tier; \"stranded\" belongs elsewhere\n"
+    "  df        prints how much the database has in each tier; \"stranded\" belongs elsewhere; "
+    "and, if "
+    "there\n"
+    "            are tiers of kind memory, their figures, of which those that are counted are of "
+    "the\n"
+    "            process that has the database open, or had it last\n"
     "  check     verifies that each file that the MANIFEST needs is there with its size, that "
     "stubs and\n"
     "            owners of folders are sound, and tells what nothing names. Does not read the "
@@ -134,6 +140,16 @@ void PrintFilesAsJson(const TieredDirectoryInfo& info) {
   printf("]\n");
 }
 
+// Tiers of kind memory have these together.
+std::string MemoryAsJson(const TieredDirectoryInfo& info) {
+  std::string json;
+  tiered_env::ForEachFigure(
+      info.in_memory, [&](const std::string& name, const std::string& value, const std::string&) {
+        json += (json.empty() ? "" : ",") + Quote(name) + ":" + value;
+      });
+  return "{" + json + "}";
+}
+
 void PrintTiers(const TieredDirectoryInfo& info) {
   printf("%-12s %7s %14s %14s %9s %14s %14s  %s\n", "tier", "files", "bytes", "budget", "stranded",
          "bytes", "free", "path");
@@ -144,20 +160,30 @@ void PrintTiers(const TieredDirectoryInfo& info) {
            Wide(tier.stranded_bytes),
            tier.there ? std::to_string(tier.free_bytes).c_str() : "not there", tier.path.c_str());
   }
+  if (info.has_memory) {
+    printf("\nin memory\n");
+    tiered_env::ForEachFigure(info.in_memory, [](const std::string& name, const std::string& value,
+                                                 const std::string& unit) {
+      printf("%-26s %16s %s\n", name.c_str(), value.c_str(), unit.c_str());
+    });
+  }
 }
 
 void PrintTiersAsJson(const TieredDirectoryInfo& info) {
   std::string separator;
+  bool told = false;
   printf("[");
   for (const TieredTierInfo& tier : info.tiers) {
     printf(
         "%s{\"name\":%s,\"path\":%s,\"there\":%s,\"budget\":%llu,\"files\":%llu,\"bytes\":%llu,"
         "\"other_files\":%llu,\"other_bytes\":%llu,\"stranded_files\":%llu,"
-        "\"stranded_bytes\":%llu,\"free_bytes\":%llu}",
+        "\"stranded_bytes\":%llu,\"free_bytes\":%llu%s}",
         separator.c_str(), Quote(tier.name).c_str(), Quote(tier.path).c_str(),
         tier.there ? "true" : "false", Wide(tier.budget), Wide(tier.files), Wide(tier.bytes),
         Wide(tier.other_files), Wide(tier.other_bytes), Wide(tier.stranded_files),
-        Wide(tier.stranded_bytes), Wide(tier.free_bytes));
+        Wide(tier.stranded_bytes), Wide(tier.free_bytes),
+        tier.is_memory && !told ? (",\"in_memory\":" + MemoryAsJson(info)).c_str() : "");
+    told = told || tier.is_memory;
     separator = ",";
   }
   printf("]\n");
