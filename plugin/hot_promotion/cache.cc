@@ -29,10 +29,11 @@ size_t SeenSlots(uint64_t bytes) {
 
 PromotionCache::PromotionCache(uint64_t bytes) : half_(bytes / 2), seen_(SeenSlots(bytes)) {}
 
-bool PromotionCache::Put(const Slice& key, uint64_t hash, Space space, const Slice& value) {
+PromotionCache::Result PromotionCache::Put(const Slice& key, uint64_t hash, Space space,
+                                           const Slice& value) {
   const uint64_t bytes = key.size() + value.size() + kOverhead;
   if (bytes > half_ / 8 || ActiveBytes() + bytes > half_) {
-    return false;
+    return Result::kRefused;
   }
   auto record = std::make_unique<Record>();
   record->key = key.ToString();
@@ -41,10 +42,11 @@ bool PromotionCache::Put(const Slice& key, uint64_t hash, Space space, const Sli
   Shard& shard = ShardOf(hash);
   std::lock_guard<std::mutex> lock(shard.mutex);
   const Key mapped{hash, record->key};
-  if (shard.frozen.count(mapped) == 0 && shard.active.emplace(mapped, std::move(record)).second) {
-    active_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (shard.frozen.count(mapped) > 0 || !shard.active.emplace(mapped, std::move(record)).second) {
+    return Result::kKnown;
   }
-  return true;
+  active_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return Result::kAdded;
 }
 
 bool PromotionCache::SeenBefore(uint64_t hash) {

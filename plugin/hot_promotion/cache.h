@@ -37,8 +37,10 @@ class PromotionCache {
   template <typename Serve>
   bool Get(const Slice& key, uint64_t hash, const Serve& serve);
 
-  // False if there is no room, or the record is too large.
-  bool Put(const Slice& key, uint64_t hash, Space space, const Slice& value);
+  enum class Result { kAdded, kKnown, kRefused };
+
+  // kKnown: it was there. kRefused: there is no room, or the record is too large.
+  Result Put(const Slice& key, uint64_t hash, Space space, const Slice& value);
 
   // Whether a record with this hash was asked for by this function before, not too long ago.
   bool SeenBefore(uint64_t hash);
@@ -51,6 +53,9 @@ class PromotionCache {
   void Freeze();
   // The frozen records, by key. Valid until Thaw(). Their number of hits goes on growing.
   std::vector<const Record*> Frozen() const;
+  // Calls visit(hash) for all records.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const;
   // Empties the frozen half.
   void Thaw();
 
@@ -98,6 +103,18 @@ bool PromotionCache::Get(const Slice& key, uint64_t hash, const Serve& serve) {
     }
   }
   return false;
+}
+
+template <typename Visit>
+void PromotionCache::ForEach(const Visit& visit) const {
+  for (const Shard& shard : shards_) {
+    std::lock_guard<std::mutex> lock(shard.mutex);
+    for (const Map* map : {&shard.active, &shard.frozen}) {
+      for (const auto& [key, record] : *map) {
+        visit(key.hash);
+      }
+    }
+  }
 }
 
 }  // namespace hot_promotion

@@ -19,6 +19,12 @@ constexpr uint64_t kReconcileInterval = 30 * kSecond;
 constexpr uint64_t kLogInterval = 600 * kSecond;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
+// Of so many accesses in a second all are recorded. It is what slow storage does, and so enough to tell what is hot as soon
+// as that matters; what is fast is not made slow by it.
+constexpr uint64_t kAccessesPerSecond = 8 << 10;
+constexpr double kMostSampled = 4096;       // one of so many is recorded at least
+constexpr uint64_t kHintsShare = 128;       // of the budget: memory
+constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
 constexpr auto kBusyInterval = std::chrono::milliseconds(20);
@@ -53,7 +59,10 @@ Status Engine::Get(const HotPromotionOptions& options, std::shared_ptr<Engine>* 
 }
 
 Engine::Engine(const HotPromotionOptions& options)
-    : options_(options), env_(Env::Default()), cache_(options.promotion_cache) {}
+    : options_(options),
+      env_(Env::Default()),
+      cache_(options.promotion_cache),
+      hints_((options.budget + options.promotion_cache) / kHintsShare) {}
 
 Engine::~Engine() {
   {
@@ -97,6 +106,7 @@ Status Engine::Open() {
   }
   if (s.ok()) {
     last_flush_ = env_->NowMicros();
+    last_sample_ = last_flush_;
     next_log_ = last_flush_ + kLogInterval;
     thread_ = std::thread([this] { Run(); });
   }
@@ -123,6 +133,7 @@ Status Engine::OpenParts() {
   store.judge.hot = [this](uint64_t space, const Slice& user_key) {
     return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
+  store.judge.dropped = [this](const Slice& key) { hints_.Remove(PromotionCache::HashOf(key)); };
   store.found = [this](const FileId& file, const FileEntry& entry) {
     catalog_.AddStored(file, entry);
   };
@@ -136,9 +147,14 @@ bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
 }
 
 void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
-  const bool taken =
-      key.size() + value.size() <= max_record() && cache_.Put(key, hash, space, value);
-  counters_.Add(taken ? Counter::captured : Counter::refused);
+  using Result = PromotionCache::Result;
+  const Result result = key.size() + value.size() <= max_record()
+                            ? cache_.Put(key, hash, space, value)
+                            : Result::kRefused;
+  if (result == Result::kAdded) {
+    hints_.Add(hash);
+  }
+  counters_.Add(result == Result::kRefused ? Counter::refused : Counter::captured);
   if (CacheIsDue()) {
     std::lock_guard<std::mutex> lock(wake_mutex_);
     if (!wanted_) {
@@ -164,11 +180,14 @@ void Engine::Run() {
     }
     lock.unlock();
     Status s;
+    bool more;
     {
       std::lock_guard<std::mutex> round(round_mutex_);
       s = Round(/*flush=*/false);
+      more = telling_ && !cannot_tell_;
     }
     lock.lock();
+    wanted_ |= more;
     if (s.IsBusy()) {  // compactions of the store need time
       wake_.wait_for(lock, kBusyInterval, [this] { return stop_; });
     }
@@ -178,6 +197,8 @@ void Engine::Run() {
 Status Engine::Round(bool flush) {
   const uint64_t now = env_->NowMicros();
   Warm();
+  Sample(now);
+  TellHints();
   const bool full = store_->Bytes() > store_->high();
   // The first time at once: SSTs may have gone since the store was closed.
   if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {
@@ -202,6 +223,54 @@ void Engine::Warm() {
     const RaltStats stats = ralt_->Stats();
     warm_ = stats.evictions > 0 || stats.hot_bytes >= options_.budget / 10;
   }
+}
+
+void Engine::Sample(uint64_t now) {
+  if (now - last_sample_ < kSecond) {
+    return;
+  }
+  const RaltStats stats = ralt_->Stats();
+  const uint64_t recorded = stats.accesses + stats.dropped;
+  const double seconds = static_cast<double>(now - last_sample_) / kSecond;
+  const double rate = static_cast<double>(recorded - sampled_accesses_) * one_in_ / seconds;
+  one_in_ = static_cast<int>(std::clamp(rate / kAccessesPerSecond + 0.5, 1.0, kMostSampled));
+  last_sample_ = now;
+  sampled_accesses_ = recorded;
+}
+
+// Tells hints_ of all copies, a part of the store at a time, after it was opened and when there are too many marks of
+// copies that are gone.
+void Engine::TellHints() {
+  const uint64_t written = store_->WrittenBytes();
+  if (told_ && hints_.Crowded() && store_->Records() < hints_.Capacity() &&
+      written - written_when_told_ > options_.budget / 4) {
+    told_ = false;
+  }
+  if (told_ || cannot_tell_) {
+    return;
+  }
+  if (!telling_) {
+    BeginToTell();
+  }
+  const Status s = store_->ForEachRecord(
+      kToldAtOnce, [this](const Slice& key) { hints_.Add(PromotionCache::HashOf(key)); },
+      &next_to_tell_);
+  if (!s.ok()) {
+    CountError("read", s);
+    cannot_tell_ = true;  // copies are looked for in the store
+  } else if (next_to_tell_.empty()) {
+    telling_ = false;
+    told_.store(true, std::memory_order_release);
+  }
+}
+
+// What is added meanwhile is told of by those who add it.
+void Engine::BeginToTell() {
+  telling_ = true;
+  written_when_told_ = store_->WrittenBytes();
+  next_to_tell_.clear();
+  hints_.Clear();
+  cache_.ForEach([this](uint64_t hash) { hints_.Add(hash); });
 }
 
 Status Engine::Settle() {
@@ -230,6 +299,9 @@ Status Engine::FlushCache(bool last) {
   const Status s = WriteHot(frozen, &flushed_);
   if (!s.IsBusy() || last) {
     counters_.Add(Counter::lost, frozen.size() - flushed_);
+    for (const PromotionCache::Record* record : frozen) {
+      hints_.Remove(PromotionCache::HashOf(record->key));
+    }
     cache_.Thaw();
     flushed_ = 0;
   }
@@ -292,7 +364,13 @@ Status Engine::Write(const std::vector<Store::Record>& records) {
       all.push_back(record);
     }
   }
-  return store_->Add(all);
+  const Status s = store_->Add(all);
+  if (s.ok()) {
+    for (const Store::Record& record : all) {
+      hints_.Add(PromotionCache::HashOf(record.key));
+    }
+  }
+  return s;
 }
 
 void Engine::Retain(const std::vector<Store::Record>& records) {

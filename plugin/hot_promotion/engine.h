@@ -12,9 +12,11 @@
 #include "plugin/hot_promotion/cache.h"
 #include "plugin/hot_promotion/catalog.h"
 #include "plugin/hot_promotion/counters.h"
+#include "plugin/hot_promotion/hints.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/ralt.h"
 #include "plugin/hot_promotion/store.h"
+#include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -52,6 +54,14 @@ class Engine {
   // May wait for a second for room.
   void Retain(const std::vector<Store::Record>& records);
 
+  // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
+  void Access(Space space, const Slice& user_key, uint64_t value_size) {
+    const int one_in = one_in_.load(std::memory_order_relaxed);
+    if (one_in == 1 || Random::GetTLSInstance()->OneIn(one_in)) {
+      ralt_->Access(space, user_key, value_size);
+    }
+  }
+
   Ralt* ralt() const { return ralt_.get(); }
   Catalog* catalog() { return &catalog_; }
   Counters* counters() { return &counters_; }
@@ -75,6 +85,9 @@ class Engine {
   void Run();
   Status Round(bool flush);
   void Warm();
+  void Sample(uint64_t now);
+  void TellHints();
+  void BeginToTell();
   Status FlushCache(bool last);
   Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
   Status Write(const std::vector<Store::Record>& records);
@@ -93,6 +106,9 @@ class Engine {
   PromotionCache cache_;
   std::unique_ptr<Ralt> ralt_;
   std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold
+  Hints hints_;                    // of copies in the cache and in the store
+  std::atomic<bool> told_{false};  // of all of them
+  std::atomic<int> one_in_{1};     // of so many accesses one is recorded
   std::unique_ptr<Store> store_;
 
   // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
@@ -101,6 +117,12 @@ class Engine {
   uint64_t last_flush_ = 0;
   uint64_t last_reconcile_ = 0;
   uint64_t evictions_in_a_row_ = 0;
+  bool telling_ = false;
+  bool cannot_tell_ = false;
+  std::string next_to_tell_;
+  uint64_t written_when_told_ = 0;
+  uint64_t last_sample_ = 0;
+  uint64_t sampled_accesses_ = 0;
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;
@@ -113,6 +135,9 @@ class Engine {
 
 template <typename Serve>
 Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve) {
+  if (told_.load(std::memory_order_acquire) && !hints_.MayHave(hash)) {
+    return Source::kNone;
+  }
   if (cache_.Get(key, hash, serve)) {
     return Source::kMemory;
   }

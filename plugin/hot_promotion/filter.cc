@@ -17,7 +17,13 @@ class StoreFilter : public CompactionFilter {
 
   Decision FilterV2(int /*level*/, const Slice& key, ValueType /*type*/, const Slice& /*value*/,
                     std::string* /*new_value*/, std::string* /*skip_until*/) const override {
-    return Keep(key) ? Decision::kKeep : Decision::kRemove;
+    if (Keep(key)) {
+      return Decision::kKeep;
+    }
+    if (factory_->judge_.dropped) {
+      factory_->judge_.dropped(key);
+    }
+    return Decision::kRemove;
   }
 
  private:

@@ -23,6 +23,7 @@ enum class Pressure : int {
 struct Judge {
   std::function<bool(const FileId&, FileEntry*)> alive;
   std::function<bool(uint64_t space, const Slice& user_key)> hot;
+  std::function<void(const Slice& key)> dropped;  // told of records that are; may be empty
 };
 
 struct Dropped {

@@ -75,6 +75,7 @@ struct HotPromotionOptions {
   X(retained_bytes, "bytes", "keys and values of them")                                         \
   X(lost, "records", "that were hot and found no room in the hot store in time")                \
   X(errors, "events", "failed reads and writes of the hot store")                               \
+  X(sampling, "accesses", "gauge: of so many one is recorded; 1 if there are not very many")    \
   X(cache_bytes, "bytes", "gauge: in the promotion cache")                                      \
   X(store_bytes, "bytes", "gauge: files of the hot store")                                      \
   X(store_budget, "bytes", "gauge: the most that these may have")                               \

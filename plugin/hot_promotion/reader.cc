@@ -83,7 +83,7 @@ bool HotReader::Serve(const ReadOptions& options, const Lookup& lookup, GetConte
 }
 
 void HotReader::Track(const Slice& key, uint64_t value_size) {
-  engine_->ralt()->Access(file_.space, key, value_size);
+  engine_->Access(file_.space, key, value_size);
 }
 
 bool HotReader::Wants(const ReadOptions& options, const Lookup& lookup) const {

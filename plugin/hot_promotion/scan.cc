@@ -14,7 +14,7 @@ void ScanRecorder::Record() {
   if (ExtractValueType(key) != kTypeValue) {
     return;
   }
-  engine_->ralt()->Access(space_, ExtractUserKey(key), value_size_);
+  engine_->Access(space_, ExtractUserKey(key), value_size_);
   engine_->counters()->Add(Counter::scanned);
 }
 

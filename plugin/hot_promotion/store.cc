@@ -184,7 +184,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.level0_stop_writes_trigger = 1 << 20;
   options.max_bytes_for_level_base = 4 * batch_;
   options.level_compaction_dynamic_level_bytes = true;
-  options.max_compaction_bytes = 8 * batch_;
+  options.max_compaction_bytes = kLargestCompaction * batch_;
   options.max_background_jobs = 2;
   options.max_subcompactions = 1;
   options.soft_pending_compaction_bytes_limit = 0;
@@ -289,6 +289,27 @@ Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntr
     }
     it->Seek(LastKeyOf(file));
   }
+  return it->status();
+}
+
+Status Store::ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
+                            std::string* next) {
+  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  uint64_t seen = 0;
+  for (it->Seek(*next); it->Valid() && seen < bytes; it->Next()) {
+    seen += it->key().size() + it->value().size();
+    FileId file;
+    Tag tag;
+    Slice user_key;
+    if (DecodeKey(it->key(), &file, &tag, &user_key) && tag == Tag::kRecord) {
+      visit(it->key());
+    }
+  }
+  next->clear();
+  if (it->Valid()) {
+    *next = it->key().ToString();
+  }
+  NoteDamage(it->status());
   return it->status();
 }
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,11 @@ class Store {
   // The SSTs that it has records of.
   Status ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit);
 
+  // Visits keys of records from *next on, until about so many bytes were read. Sets *next to where to go on; empty: there are no
+  // more.
+  Status ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
+                       std::string* next);
+
   // Removes the files that have nothing but records of this SST; compactions remove the rest.
   Status Drop(const FileId& file);
 
@@ -66,15 +72,20 @@ class Store {
 
   // Bytes of files; what it should be kept under, and above which evictions should begin.
   uint64_t Bytes() const;
-  uint64_t capacity() const { return budget_ - budget_ / 16; }
-  uint64_t high() const { return budget_ / 100 * 88; }
-  uint64_t low() const { return budget_ / 100 * 80; }
+  // The rest is for what a compaction writes before it removes what it has read.
+  uint64_t capacity() const {
+    return budget_ - std::max(budget_ / 16, kLargestCompaction * batch_);
+  }
+  uint64_t high() const { return capacity() / 100 * 94; }
+  uint64_t low() const { return capacity() / 100 * 85; }
 
   uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
   uint64_t Records() const;
   const Dropped& dropped() const { return filter_->dropped(); }
 
  private:
+  static constexpr uint64_t kLargestCompaction = 8;  // in batches
+
   explicit Store(const Options& options);
 
   Status OpenOrReplace();

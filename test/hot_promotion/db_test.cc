@@ -63,6 +63,11 @@ TEST_F(DbTest, ReopenKeepsTheHotSet) {
     EXPECT_EQ(ValueOf(i), Get(i));
   }
   EXPECT_EQ(50u, TakeServed().store);
+  Settle();  // it is known now of which records there are no copies
+  for (int i = 0; i < 100; i++) {
+    EXPECT_EQ(ValueOf(i), Get(i));
+  }
+  EXPECT_EQ((Served{0, 50, 0, 50, 0}), TakeServed());
 }
 
 TEST_F(DbTest, WhatIsInMemoryAtCloseIsStored) {

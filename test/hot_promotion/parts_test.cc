@@ -8,12 +8,14 @@
 #include "plugin/hot_promotion/cache.h"
 #include "plugin/hot_promotion/catalog.h"
 #include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/hints.h"
 #include "plugin/hot_promotion/log.h"
 #include "plugin/hot_promotion/registry.h"
 #include "plugin/hot_promotion/slow.h"
 #include "test_util/testharness.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
+#include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -148,8 +150,13 @@ class CacheTest : public testing::Test {
  protected:
   static constexpr uint64_t kBytes = 64 << 10;
 
-  bool Put(const std::string& key, const std::string& value) {
+  using Result = PromotionCache::Result;
+
+  Result TryPut(const std::string& key, const std::string& value) {
     return cache_.Put(key, PromotionCache::HashOf(key), 1, value);
+  }
+  bool Put(const std::string& key, const std::string& value) {
+    return TryPut(key, value) == Result::kAdded;
   }
   std::string Get(const std::string& key) {
     std::string result = "none";
@@ -192,7 +199,7 @@ TEST_F(CacheTest, IsBounded) {
     Put("key" + std::to_string(i), std::string(1000, 'v'));
   }
   EXPECT_LE(cache_.Bytes(), kBytes);
-  EXPECT_FALSE(Put("large", std::string(kBytes / 8, 'v')));
+  EXPECT_EQ(Result::kRefused, TryPut("large", std::string(kBytes / 8, 'v')));
   cache_.Thaw();
   cache_.Freeze();
   cache_.Thaw();
@@ -202,10 +209,10 @@ TEST_F(CacheTest, IsBounded) {
 TEST_F(CacheTest, ARecordIsKeptOnce) {
   EXPECT_TRUE(Put("a", "1"));
   const uint64_t bytes = cache_.Bytes();
-  EXPECT_TRUE(Put("a", "1"));
+  EXPECT_EQ(Result::kKnown, TryPut("a", "1"));
   EXPECT_EQ(bytes, cache_.Bytes());
   cache_.Freeze();
-  EXPECT_TRUE(Put("a", "1"));
+  EXPECT_EQ(Result::kKnown, TryPut("a", "1"));
   EXPECT_EQ(bytes, cache_.Bytes());
 }
 
@@ -214,6 +221,103 @@ TEST_F(CacheTest, SeenBefore) {
   EXPECT_TRUE(cache_.SeenBefore(12345));
   EXPECT_FALSE(cache_.SeenBefore(12345 + (uint64_t{2} << 32)));  // in its place
   EXPECT_FALSE(cache_.SeenBefore(12345));
+}
+
+class HintsTest : public testing::Test {
+ protected:
+  static std::vector<uint64_t> Hashes(uint64_t count, uint64_t seed) {
+    Random64 random(seed);
+    std::vector<uint64_t> hashes;
+    for (uint64_t i = 0; i < count; i++) {
+      hashes.push_back(random.Next());
+    }
+    return hashes;
+  }
+  uint64_t Found(const std::vector<uint64_t>& hashes) const {
+    uint64_t found = 0;
+    for (const uint64_t hash : hashes) {
+      found += hints_.MayHave(hash) ? 1 : 0;
+    }
+    return found;
+  }
+
+  Hints hints_{64 << 10};
+};
+
+TEST_F(HintsTest, CopiesAreFoundAndFewOthers) {
+  const auto copies = Hashes(hints_.Capacity(), 1);
+  const auto others = Hashes(10000, 2);
+  EXPECT_EQ(0u, Found(others));
+  for (const uint64_t hash : copies) {
+    hints_.Add(hash);
+  }
+  EXPECT_EQ(copies.size(), Found(copies));
+  EXPECT_LT(Found(others), others.size() / 4);
+  EXPECT_FALSE(hints_.Crowded());
+}
+
+TEST_F(HintsTest, CopiesThatAreDroppedLeaveNothing) {
+  const auto copies = Hashes(hints_.Capacity() / 2, 3);
+  const auto kept = Hashes(hints_.Capacity() / 8, 4);
+  for (const auto& hashes : {copies, kept}) {
+    for (const uint64_t hash : hashes) {
+      hints_.Add(hash);
+    }
+  }
+  // What was told of twice is dropped twice.
+  hints_.Add(kept[0]);
+  hints_.Remove(kept[0]);
+  for (const uint64_t hash : copies) {
+    hints_.Remove(hash);
+  }
+  EXPECT_EQ(kept.size(), Found(kept));
+  EXPECT_LT(Found(copies), copies.size() / 10);
+  for (const uint64_t hash : kept) {
+    hints_.Remove(hash);
+  }
+  EXPECT_EQ(0u, Found(copies));
+  EXPECT_EQ(0u, Found(kept));
+}
+
+TEST_F(HintsTest, NothingIsMissedWhenThereAreTooMany) {
+  const auto copies = Hashes(hints_.Capacity() * 3, 5);
+  for (const uint64_t hash : copies) {
+    hints_.Add(hash);
+  }
+  EXPECT_TRUE(hints_.Crowded());
+  EXPECT_EQ(copies.size(), Found(copies));
+  for (size_t i = copies.size() / 2; i < copies.size(); i++) {
+    hints_.Remove(copies[i]);
+  }
+  EXPECT_EQ(copies.size(), Found(copies));
+  hints_.Clear();
+  EXPECT_FALSE(hints_.Crowded());
+  EXPECT_EQ(0u, Found(copies));
+}
+
+TEST_F(HintsTest, ThreadsDoNotDisturbEachOther) {
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 10; seed < 14; seed++) {
+    threads.emplace_back([this, seed] {
+      const auto kept = Hashes(hints_.Capacity() / 16, seed);
+      const auto dropped = Hashes(hints_.Capacity() / 16, seed + 100);
+      for (int round = 0; round < 10; round++) {
+        for (size_t i = 0; i < kept.size(); i++) {
+          hints_.Add(kept[i]);
+          hints_.Add(dropped[i]);
+        }
+        EXPECT_EQ(kept.size(), Found(kept));
+        for (size_t i = 0; i < kept.size(); i++) {
+          hints_.Remove(dropped[i]);
+          hints_.Remove(kept[i]);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(0u, Found(Hashes(10000, 20)));
 }
 
 class CatalogTest : public testing::Test {

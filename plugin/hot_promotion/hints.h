@@ -1,0 +1,75 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rocksdb/rocksdb_namespace.h"
+#include "util/fastrange.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// Which copies there may be, so that reads of records without one need not look for it: a mark of eight bits for each
+// copy, in the cache line that its hash chooses. A line that has been full says yes to all from then on, so that no copy
+// is missed; how many are says whether all should be told anew.
+//
+// Thread-safe, without locks. Copies are told of by the hash of their key, once each time they are made and dropped.
+class Hints {
+ public:
+  explicit Hints(uint64_t bytes);
+
+  bool MayHave(uint64_t hash) const;
+  void Add(uint64_t hash);
+  // Of one that was not told of, another one's mark may go.
+  void Remove(uint64_t hash);
+
+  void Clear();
+
+  // Whether a good part of the lines is full, or was.
+  bool Crowded() const { return full_.load(std::memory_order_relaxed) > lines_ / 16; }
+  // How many copies there may be without that.
+  uint64_t Capacity() const { return lines_ * kComfortable; }
+
+ private:
+  using Word = uint64_t;
+  static constexpr size_t kWords = 8;
+  static constexpr uint64_t kComfortable = 44;  // of the 63 in a line
+  struct alignas(64) Line {
+    std::array<std::atomic<Word>, kWords> words{};
+  };
+
+  // Marks are 2 to 255. 0 is a free place; 1 in the first place: the line was full.
+  static constexpr Word kFull = 1;
+  static constexpr Word kOnes = 0x0101010101010101;
+  static Word MarkOf(uint64_t hash) { return 2 + (hash & 0xffff) % 254; }
+  // Not 0 if a byte of `word` is zero; the lowest bit is then the highest one of the lowest such byte.
+  static Word Zeros(Word word) { return (word - kOnes) & ~word & (kOnes << 7); }
+
+  Line& LineOf(uint64_t hash) const;
+  // Puts `to` into one place that has `from`, if there is one.
+  static bool Replace(Line* line, Word from, Word to);
+
+  const size_t lines_;
+  const std::unique_ptr<Line[]> table_;
+  std::atomic<uint64_t> full_{0};
+};
+
+inline Hints::Line& Hints::LineOf(uint64_t hash) const { return table_[FastRange64(hash, lines_)]; }
+
+inline bool Hints::MayHave(uint64_t hash) const {
+  const Line& line = LineOf(hash);
+  const Word mark = MarkOf(hash) * kOnes;
+  Word found = line.words[0].load(std::memory_order_relaxed) & kFull;
+  for (const std::atomic<Word>& word : line.words) {
+    found |= Zeros(word.load(std::memory_order_relaxed) ^ mark);
+  }
+  return found != 0;
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
