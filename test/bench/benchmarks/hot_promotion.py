@@ -1,0 +1,180 @@
+"""hot_promotion against stock RocksDB with as many bytes of the fast device, and against caches."""
+
+import functools
+
+import hot_systems
+import tier_systems
+from harness import Benchmark, Case, Gate, Metric, Panel
+
+SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
+SECONDS, THREADS = 120, 16
+MIXES, KEYS = ("ro", "rw", "wh", "uh"), ("hotspot", "zipf", "uniform")
+CPU_RECORDS_MB, CPU_SECONDS = 600, 20
+QUICK_MB, QUICK_SECONDS = 100, 4
+
+METRICS = (
+    Metric("ops_per_s", "ops/s", "ops/s", "{:.0f}", show_ratio=True),
+    Metric("p99_us", "p99 us", "us", "{:.0f}", show_ratio=True),
+    Metric("fast_share", "fast %", "1", "{:.1f}", scale=100),
+    Metric("first_fast_share", "fast % at first", "1", "{:.1f}", scale=100),
+    Metric("store_share", "copies %", "1", "{:.1f}", scale=100),
+    Metric("store_used", "budget %", "1", "{:.1f}", scale=100),
+    Metric("cpu_us", "CPU us/op", "us", "{:.1f}", show_ratio=True),
+    Metric("all_fast_read_bytes", "fast MB read", "bytes", "{:.0f}", scale=1e-6),
+    Metric("all_slow_read_bytes", "slow MB read", "bytes", "{:.0f}", scale=1e-6),
+    Metric("all_fast_written_bytes", "fast MB written", "bytes", "{:.0f}", scale=1e-6),
+    Metric("all_slow_written_bytes", "slow MB written", "bytes", "{:.0f}", scale=1e-6),
+    Metric("all_ops_per_s", "ops/s, all", "ops/s", "{:.0f}", in_table=False),
+    Metric("all_cpu_us", "CPU us/op, all", "us", in_table=False),
+    Metric("p50_us", "p50 us", "us", in_table=False),
+    Metric("settled_s", "settled s", "s", "{:.1f}", in_table=False),
+    Metric("promoted", "promoted", "count", in_table=False),
+    Metric("retained", "retained", "count", in_table=False),
+    Metric("store_errors", "errors", "count", in_table=False),
+)
+
+PANELS = (
+    Panel("ops_per_s", "Operations per second at the end (more is better)", log=True),
+    Panel("fast_share", "Reads without the slow device at the end (more is better)"),
+    Panel("p99_us", "99th percentile of an operation in microseconds (less is better)", log=True),
+)
+
+CPU = "CPU alone: uniform, ro"
+
+
+def add_arguments(group):
+    group.add_argument("--hot-gigabytes", default=SIZES, help="of data (default %(default)s)")
+    group.add_argument("--hot-value-sizes", default=VALUE_SIZES, help="default %(default)s")
+    group.add_argument("--hot-seconds", type=float, default=SECONDS, help="of a run (default %(default)s)")
+    group.add_argument("--hot-threads", type=int, default=THREADS, help="default %(default)s")
+    group.add_argument("--hot-mixes", default=",".join(MIXES), help="default: all")
+    group.add_argument("--hot-keys", default=",".join(KEYS), help="default: all")
+    group.add_argument("--hot-systems", default=",".join(hot_systems.SYSTEMS), help="default: all")
+
+
+def scales(args):
+    if args.quick:
+        return [hot_systems.Scale(QUICK_MB, 1000, min(QUICK_SECONDS, args.hot_seconds), args.hot_threads)]
+    return [hot_systems.Scale(int(float(gigabytes) * 1000), int(size), args.hot_seconds, args.hot_threads)
+            for gigabytes in args.hot_gigabytes.split(",") for size in args.hot_value_sizes.split(",")]
+
+
+def cases(args):
+    result = []
+    reason = tier_systems.missing()
+    if reason:
+        print(f"No throttled device, so only the CPU is measured: {reason}")
+    else:
+        for scale in scales(args):
+            result += cases_of(args, scale)
+    return result + cpu_cases(args)
+
+
+def cases_of(args, scale):
+    """Each system fills a database; the workloads use it in turn, those without writes first."""
+    systems, mixes, keys = args.hot_systems.split(","), args.hot_mixes.split(","), args.hot_keys.split(",")
+    if args.quick:
+        mixes, keys = mixes[:1], keys[:1]
+    steps = [(name(scale, key, mix), functools.partial(measure, scale, mix, key), systems)
+             for mix in mixes for key in keys]
+    if "hotspot" in keys:
+        ours = [system for system in systems if system == "hot"]
+        steps[1:1] = [(name(scale, "hotspot", how), functools.partial(again, scale, how == "killed"), ours)
+                      for how in ("reopened", "killed")]
+        steps.append((name(scale, "shift", "ro"), functools.partial(measure, scale, "ro", "shift"), systems))
+    result = [Case(f"{scale.name}: load", (system,), functools.partial(load, scale, system))
+              for system in systems]
+    for text, step, chosen in steps:
+        result += [Case(text, (system,), functools.partial(step, system)) for system in chosen]
+    return result
+
+
+def name(scale, keys, mix):
+    return f"{scale.name}: {keys}, {mix}"
+
+
+def load(scale, system, context, number):
+    where = hot_systems.place(context, scale)
+    return {system: hot_systems.fill(context, where, scale, system, 42 + number)}
+
+
+def measure(scale, mix, keys, system, context, number):
+    """Begins without copies and cached blocks."""
+    where = hot_systems.place(context, scale)
+    hot_systems.forget(where, system)
+    return {system: hot_systems.run(context, where, scale, system, mix, keys, 142 + number)}
+
+
+def again(scale, kill, system, context, number):
+    """With the copies of the run before; `kill`: of one that was killed."""
+    where = hot_systems.place(context, scale)
+    seconds = scale.seconds / 2
+    if kill:
+        hot_systems.run(context, where, scale, system, "ro", "hotspot", 242 + number, seconds, kill=True)
+    return {system: hot_systems.run(context, where, scale, system, "ro", "hotspot", 342 + number, seconds)}
+
+
+def cpu_cases(args):
+    megabytes, seconds = (QUICK_MB, QUICK_SECONDS) if args.quick else (CPU_RECORDS_MB, CPU_SECONDS)
+    seconds = min(seconds, args.hot_seconds)
+    scale = hot_systems.Scale(megabytes, 1000, seconds, 1)
+    return [Case(CPU, (system,), functools.partial(cpu, scale, system)) for system in ("fat", "hot")]
+
+
+def cpu(scale, system, context, number):
+    """In the page cache: nothing waits for a device."""
+    where = hot_systems.on_one_device(context)
+    hot_systems.fill(context, where, scale, system, 42 + number, direct=False)
+    figures = hot_systems.run(context, where, scale, system, "ro", "uniform", 142 + number, direct=False)
+    hot_systems.clear(where, system)
+    return {system: figures}
+
+
+def gates(results):
+    for scale in dict.fromkeys(key.partition(":")[0] for key, _ in results.keys() if key != CPU):
+        yield from gates_of(results, scale)
+    yield Gate("uniform RO, CPU alone: CPU per op, hot / fat", results.ratio(CPU, "all_cpu_us", "hot", "fat"), 1.15)
+
+
+def gates_of(results, scale):
+    def workload(keys, mix):
+        return f"{scale}: {keys}, {mix}"
+
+    def ops(keys, mix, baseline, target):
+        case = workload(keys, mix)
+        return Gate(f"{case}: ops/s, hot / {baseline}",
+                    results.ratio(case, "ops_per_s", "hot", baseline), target, True)
+
+    hotspot = workload("hotspot", "ro")
+    before = results.median(hotspot, "hot", "fast_share")
+    yield Gate(f"{hotspot}: served fast", before, 0.95, True)
+    yield ops("hotspot", "ro", "fat", 6)
+    yield ops("hotspot", "ro", "fast", 0.9)
+    yield ops("hotspot", "rw", "fat", 4)
+    yield ops("zipf", "ro", "fat", 2)
+    for keys in KEYS:
+        yield ops(keys, "uh", "fat", 0.95)
+    yield ops("uniform", "ro", "fat", 0.98)
+    for how in ("reopened", "killed"):
+        after = results.median(workload("hotspot", how), "hot", "first_fast_share")
+        yield Gate(f"{workload('hotspot', how)}: served fast at first / before",
+                   after / before if after is not None and before else None, 0.9, True)
+    yield Gate(f"{workload('shift', 'ro')}: served fast",
+               results.median(workload("shift", "ro"), "hot", "fast_share"), 0.9, True)
+    used = [results.median(key, "hot", "store_used") for key, system in results.keys()
+            if system == "hot" and key.startswith(f"{scale}:")]
+    used = [value for value in used if value is not None]
+    yield Gate(f"{scale}: bytes of the store at the end / budget, the worst", max(used) if used else None, 1.05)
+
+
+BENCHMARK = Benchmark(
+    title="hot records of a slow device",
+    ground="loop devices with direct I/O, the slow one throttled by the kernel to "
+    f"{hot_systems.SLOW['read_iops']} reads and as many writes a second; CPU alone: one path, in the page cache.",
+    baseline="fat",
+    metrics=METRICS,
+    panels=PANELS,
+    add_arguments=add_arguments,
+    cases=cases,
+    gates=lambda results: list(gates(results)),
+)

@@ -1,0 +1,129 @@
+"""The arrangements that the benchmark of hot_promotion compares, and how one is run."""
+
+import dataclasses
+import json
+import os
+import shutil
+
+import tier_systems
+
+SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
+
+SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
+# Percent of the data: what all but "fast" have of the fast device (row_cache: of it in memory), and how much of that is
+# not for SSTs.
+FAST, EXTRA = 10, 7
+# Of the bytes for hot_promotion, what its store has; the rest is for the access table.
+STORE = 0.85
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How much data there is, and how long it is used."""
+
+    megabytes: int
+    value_size: int
+    seconds: float
+    threads: int
+
+    @property
+    def records(self):
+        return self.megabytes * 10**6 // (self.value_size + 16)
+
+    def share(self, percent):
+        return self.megabytes * 10**6 * percent // 100
+
+    @property
+    def name(self):
+        return f"{self.megabytes / 1000:g} GB of {self.value_size} B"
+
+
+class Place:
+    """A fast and a slow folder. Both are on the same file system if `devices` is empty."""
+
+    def __init__(self, fast, slow, devices):
+        self.fast, self.slow, self.devices = fast, slow, devices
+
+
+def place(context, scale):
+    """Made when it is first asked for: with a throttled slow device where there can be one."""
+    if tier_systems.missing():
+        return on_one_device(context)
+    name = f"hot-ground-{scale.name}"
+
+    def make():
+        data = scale.megabytes * 10**6
+        # All systems' databases, and what is inserted and compactions need besides.
+        sizes = {"fast": (1 << 30) + 4 * data, "slow": (1 << 30) + 8 * data}
+        ground = tier_systems.Ground(context, sizes, SLOW)
+        return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
+
+    return context.resource(name, make)
+
+
+def on_one_device(context):
+    folders = [context.path("hot-fast"), context.path("hot-slow")]
+    for folder in folders:
+        os.makedirs(folder, exist_ok=True)
+    return Place(*folders, "")
+
+
+def flags(where, scale, system, direct):
+    db, slow, extra = f"{where.fast}/db-{system}", f"{where.slow}/{system}", f"{where.fast}/extra-{system}"
+    os.makedirs(slow, exist_ok=True)
+    os.makedirs(extra, exist_ok=True)
+    result = [
+        f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
+        f"--threads={scale.threads}", f"--direct={str(direct).lower()}",
+        # A hundredth of the data is about what indexes and a few blocks need.
+        f"--cache_bytes={max(8 << 20, scale.share(1))}",
+    ]
+    if where.devices:
+        result.append(f"--devices={where.devices}")
+    if system == "fast":
+        return result
+    fast = scale.share(FAST) if system == "fat" else scale.share(FAST - EXTRA)
+    result.append(f"--db_paths={db}={fast};{slow}={1 << 50}")
+    more = scale.share(EXTRA)
+    if system == "row_cache":
+        result.append(f"--row_cache_bytes={more}")
+    elif system == "2q_file":
+        # The file is up to 4% larger than its data.
+        result.append(f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={extra}/cache;"
+                      f"capacity={max(4 << 20, int(more / 1.05))}")
+    elif system == "hot":
+        store = int(more * STORE)
+        cache = max(1 << 20, scale.share(1) // 2)
+        result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};slow={slow};"
+                      f"promotion_cache={cache}")
+    return result
+
+
+def fill(context, where, scale, system, seed, direct=True):
+    clear(where, system)
+    return run_driver(context, [*flags(where, scale, system, direct), "--mode=fill", f"--seed={seed}"])
+
+
+def forget(where, system):
+    """Copies and cached blocks."""
+    shutil.rmtree(f"{where.fast}/extra-{system}", ignore_errors=True)
+
+
+def clear(where, system):
+    forget(where, system)
+    for folder in (f"{where.fast}/db-{system}", f"{where.slow}/{system}"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(context, where, scale, system, mix, keys, seed, seconds=None, kill=False, direct=True):
+    return run_driver(context, [
+        *flags(where, scale, system, direct), f"--mix={mix}", f"--keys={keys}", f"--seed={seed}",
+        f"--seconds={seconds or scale.seconds}", f"--kill={str(kill).lower()}",
+    ], kill)
+
+
+def run_driver(context, arguments, killed=False):
+    argv = [context.program("hot_driver"), *arguments]
+    if killed:  # by itself, when it has told its figures
+        argv = ["sh", "-c", '"$@"; [ $? -eq 137 ]', "sh", *argv]
+    return json.loads(context.child(argv).splitlines()[0])
