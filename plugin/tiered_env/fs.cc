@@ -86,9 +86,18 @@ IOStatus TieredFileSystem::Resolve(const std::string& path, Place* place) {
 
 template <typename UsePlace>
 IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& use) {
-  Place place;
-  IOStatus s = TryPlaces(path, use, &place);
-  return place.stub ? s : OrLost(path, std::move(s));
+  IOStatus s;
+  for (int i = 0; i < kMostTries; i++) {
+    Place place;
+    bool lost = false;
+    s = TryPlaces(path, use, &place);
+    s = place.stub ? s : OrLost(path, std::move(s), &lost);
+    // A stub is there before its recipe: the file may have been made between the two looks.
+    if (!lost || !Resolve(path, &place).ok() || !place.stub) {
+      break;
+    }
+  }
+  return s;
 }
 
 // Also after a success at home: what was opened there might be the stub of a file that has just gone.
@@ -114,7 +123,7 @@ IOStatus TieredFileSystem::TryPlaces(const std::string& path, const UsePlace& us
 
 // A stub of a tier in memory is not synced, so power may have taken it, too, or left a part of it under its name. Whoever
 // has locked the database has had that recovered: what is not there then was deleted.
-IOStatus TieredFileSystem::OrLost(const std::string& path, IOStatus s) {
+IOStatus TieredFileSystem::OrLost(const std::string& path, IOStatus s, bool* lost) {
   uint64_t number;
   uint64_t size = 0;
   if (ContentOf(path, &number) != Content::kTable || FindDatabase(DirectoryOf(path)) != nullptr ||
@@ -129,6 +138,7 @@ IOStatus TieredFileSystem::OrLost(const std::string& path, IOStatus s) {
   if (!onlooker_->HasRecipe(path, &whole) || (s.ok() && size == whole)) {
     return s;
   }
+  *lost = true;
   return IOStatus::IOError(
       path, "is lost: it was in memory, and has not even a stub" + std::string(kRecover));
 }

@@ -157,7 +157,7 @@ class TieredFileSystem : public FileSystemWrapper {
   template <typename UsePlace>
   IOStatus TryPlaces(const std::string& path, const UsePlace& use, Place* place);
   // What was said of a file that has no stub; or that it is lost with a tier in memory.
-  IOStatus OrLost(const std::string& path, IOStatus s);
+  IOStatus OrLost(const std::string& path, IOStatus s, bool* lost);
   bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
