@@ -9,15 +9,19 @@
 #include <memory>
 #include <string>
 
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/status.h"
 #include "rocksdb/table.h"
 
 namespace {
 
+using ROCKSDB_NAMESPACE::CompactionFilterFactory;
 using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::Status;
@@ -53,6 +57,11 @@ Status CreatePlugin(const std::string& plugin) {
     return Create<TableFactory>(
         "id=HotPromotionTable;path=/no-such-directory;budget=1G;slow=/slow;block_size=8K",
         "HotPromotionTable");
+  }
+  if (plugin == "blob_hybrid") {
+    const Status s = Create<CompactionFilterFactory>(
+        "id=BlobHybrid;gc_garbage_ratio=0.3;max_space_amplification=1.5", "BlobHybrid");
+    return s.ok() ? Create<EventListener>("id=BlobHybridListener", "BlobHybridListener") : s;
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
 }

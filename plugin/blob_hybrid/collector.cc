@@ -1,0 +1,332 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/collector.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "file/filename.h"
+#include "logging/logging.h"
+#include "plugin/blob_hybrid/compat.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+constexpr auto kLater = std::chrono::milliseconds(20);
+constexpr auto kRetryTick = std::chrono::milliseconds(500);
+constexpr uint64_t kMinRetry = 1000 * 1000;
+constexpr uint64_t kMaxRetry = 64 * kMinRetry;
+
+ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
+  return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
+}
+
+std::shared_ptr<BlobHybridFactory> FactoryOf(DBImpl* db, uint32_t family) {
+  const auto handle = db->GetColumnFamilyHandleUnlocked(family);
+  if (handle == nullptr) {
+    return nullptr;
+  }
+  const auto& factory = ImmutableOf(*DataOf(handle.get())).compaction_filter_factory;
+  if (factory == nullptr || !factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
+    return nullptr;
+  }
+  return std::static_pointer_cast<BlobHybridFactory>(factory);
+}
+
+// For each file with more garbage than `ratio`: what SSTs there were when that was first seen.
+void Track(const Survey& survey, double ratio, Since* since) {
+  Since now;
+  for (const BlobInfo& blob : survey.blobs) {
+    if (blob.garbage_ratio() > ratio) {
+      const auto it = since->find(blob.number);
+      now[blob.number] = it == since->end() ? survey.max_sst_number() : it->second;
+    }
+  }
+  *since = std::move(now);
+}
+
+}  // namespace
+
+bool Collector::Uses(uint32_t number, bool* added) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = families_.find(number);
+    if (it != families_.end()) {
+      return it->second != nullptr;
+    }
+  }
+  std::unique_ptr<Family> family;
+  auto factory = FactoryOf(db_, number);
+  if (factory != nullptr) {
+    family = std::make_unique<Family>();
+    family->ratio = factory->options().gc_garbage_ratio;
+    family->factory = std::move(factory);
+  }
+  const bool uses = family != nullptr;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const bool inserted = families_.emplace(number, std::move(family)).second;
+  *added = uses && inserted;
+  if (uses && !stop_ && !thread_.joinable()) {
+    thread_ = std::thread([this] { Run(); });
+  }
+  return uses;
+}
+
+double Collector::GarbageRatio(uint32_t number) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = families_.find(number);
+  return it == families_.end() || it->second == nullptr ? 1 : it->second->ratio.load();
+}
+
+void Collector::Wake() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  wanted_++;
+  changed_.notify_all();
+}
+
+Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* space) {
+  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+  if (handle == nullptr) {
+    return Status::ColumnFamilyDropped();
+  }
+  const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
+  if (s.ok()) {
+    *space = Estimate(*survey, family->factory->options().space_floor);
+  } else {
+    ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
+                    "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());
+    family->factory->counters()->job_errors++;
+  }
+  return s;
+}
+
+void Collector::WaitForRoom(uint32_t number) {
+  Family* family = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = families_.find(number);
+    if (it == families_.end() || it->second == nullptr) {
+      return;
+    }
+    family = it->second.get();
+  }
+  // Flushes look for themselves: the job may be busy, or late.
+  const double bound = family->factory->options().max_space_amplification;
+  Survey survey;
+  Space space;
+  if (bound == 0 || !Look(number, family, &survey, &space).ok() || survey.blobs.empty() ||
+      space.amplification <= bound) {
+    return;
+  }
+  Counters& counters = *family->factory->counters();
+  const uint64_t begin = Now();
+  std::unique_lock<std::mutex> lock(mutex_);
+  const uint64_t mine = ++wanted_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return stop_ || closing_ || (looked_ >= mine && !family->above); });
+  counters.flush_waits++;
+  counters.flush_wait_micros += Now() - begin;
+  counters.bound_missed += family->missed ? 1 : 0;
+}
+
+void Collector::Settle() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!thread_.joinable()) {
+    return;
+  }
+  const uint64_t mine = ++wanted_;
+  settling_++;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return stop_ || closing_ || done_ >= mine; });
+  settling_--;
+}
+
+void Collector::Stop() {
+  std::thread thread;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    thread = std::move(thread_);
+    changed_.notify_all();
+  }
+  if (thread.joinable()) {
+    thread.join();
+  }
+}
+
+void Collector::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_ && !closing_) {
+    const uint64_t wanted = wanted_;
+    std::vector<std::pair<uint32_t, Family*>> families;
+    for (const auto& [number, family] : families_) {
+      if (family != nullptr) {
+        families.emplace_back(number, family.get());
+      }
+    }
+    lock.unlock();
+    bool again = false;
+    bool later = false;
+    bool retry = false;
+    for (const auto& [number, family] : families) {
+      const Next next = Step(number, family);
+      again = again || next == Next::kAgain;
+      later = later || next == Next::kLater;
+      retry = retry || family->retry_pause > 0;
+    }
+    lock.lock();
+    looked_ = wanted;
+    changed_.notify_all();
+    if (again) {
+      continue;
+    }
+    if (later) {
+      changed_.wait_for(lock, kLater, [&] { return stop_; });
+      continue;
+    }
+    done_ = wanted;
+    changed_.notify_all();
+    const auto wake = [&] { return stop_ || wanted_ != done_; };
+    if (retry) {
+      changed_.wait_for(lock, kRetryTick, wake);
+    } else {
+      changed_.wait(lock, wake);
+    }
+  }
+}
+
+Collector::Next Collector::Step(uint32_t number, Family* family) {
+  const BlobHybridOptions& options = family->factory->options();
+  Survey survey;
+  Space space;
+  if (options.max_space_amplification == 0 || !Look(number, family, &survey, &space).ok()) {
+    Publish(family, false, false);
+    return Next::kNothing;
+  }
+  if (survey.blobs.empty() || space.amplification <= SoftBound(options.max_space_amplification)) {
+    family->ratio = options.gc_garbage_ratio;
+    family->since.clear();
+    family->busy.clear();
+    family->retry_pause = 0;
+    Publish(family, false, false);
+    return Next::kNothing;
+  }
+  const double ratio = UrgentRatio(options);
+  family->ratio = ratio;
+  Track(survey, ratio, &family->since);
+  const bool above = space.amplification > options.max_space_amplification;
+  const Plan plan = Pick(survey, space, ratio, family->since, family->busy);
+  if (plan.inputs.empty()) {
+    return Stay(above, family);
+  }
+  Publish(family, above, false);
+  return Compact(number, plan, above, family);
+}
+
+Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, Family* family) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stop_) {
+      return Next::kNothing;
+    }
+    if (!above && settling_ == 0 && Now() < family->rest_until) {
+      return Next::kLater;
+    }
+  }
+  const BlobHybridOptions& options = family->factory->options();
+  Counters& counters = *family->factory->counters();
+  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+  if (handle == nullptr) {
+    return Next::kNothing;
+  }
+  ColumnFamilyData* data = DataOf(handle.get());
+  CompactionOptions how;
+  SuperVersion* version = db_->GetAndRefSuperVersion(data);
+  how.output_file_size_limit =
+      MaxFileSizeForLevel(version->mutable_cf_options, plan.output_level, kCompactionStyleLevel);
+  db_->ReturnAndCleanupSuperVersion(data, version);
+  std::vector<std::string> names;
+  for (const SstInfo& sst : plan.inputs) {
+    names.push_back(MakeTableFileName("", sst.number));
+  }
+  CompactionJobInfo info;
+  const Status s = db_->CompactFiles(how, handle.get(), names, plan.output_level,
+                                     static_cast<int>(plan.inputs.front().path), nullptr, &info);
+  if (s.ok()) {
+    const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
+    counters.jobs++;
+    counters.job_bytes += bytes;
+    if (options.gc_bytes_per_second > 0) {
+      family->rest_until =
+          Now() + static_cast<uint64_t>(static_cast<double>(bytes) * 1e6 /
+                                        static_cast<double>(options.gc_bytes_per_second));
+    }
+    return Next::kAgain;
+  }
+  if (s.IsAborted() || s.IsInvalidArgument()) {
+    // Others compact them, or have done so.
+    for (const SstInfo& sst : plan.inputs) {
+      family->busy.insert(sst.number);
+    }
+    return Next::kAgain;
+  }
+  if (s.IsShutdownInProgress()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+    return Next::kNothing;
+  }
+  if (!s.IsColumnFamilyDropped() && !s.IsIncomplete()) {
+    counters.job_errors++;
+    ROCKS_LOG_ERROR(ImmutableOf(*data).logger, "BlobHybrid: compaction for space: %s",
+                    s.ToString().c_str());
+  }
+  Publish(family, false, above);
+  return Next::kNothing;
+}
+
+Collector::Next Collector::Stay(bool above, Family* family) {
+  if (!family->busy.empty()) {
+    // Compactions of others are under way, and may help.
+    family->busy.clear();
+    return Next::kLater;
+  }
+  const uint64_t now = Now();
+  if (family->retry_pause == 0) {
+    family->retry_pause = kMinRetry;
+    family->retry_at = now + family->retry_pause;
+  } else if (now >= family->retry_at) {
+    // Snapshots may have gone, and compactions that began before the files were tracked.
+    family->retry_pause = std::min(2 * family->retry_pause, kMaxRetry);
+    family->retry_at = now + family->retry_pause;
+    if (!family->since.empty()) {
+      family->since.clear();
+      return Next::kAgain;
+    }
+  }
+  Publish(family, false, above);
+  return Next::kNothing;
+}
+
+void Collector::Publish(Family* family, bool above, bool missed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  family->above = above;
+  family->missed = missed;
+  changed_.notify_all();
+}
+
+uint64_t Collector::Now() const {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

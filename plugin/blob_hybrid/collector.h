@@ -1,0 +1,90 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "plugin/blob_hybrid/factory.h"
+#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/survey.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+class DBImpl;
+
+namespace blob_hybrid {
+
+// The background job of a database: compacts SSTs, in a thread of its own, as long as a family takes too much space. Thread-safe.
+class Collector {
+ public:
+  explicit Collector(DBImpl* db) : db_(db) {}
+  ~Collector() { Stop(); }
+
+  // Whether a family uses the plugin; `added` if it is seen for the first time.
+  bool Uses(uint32_t number, bool* added);
+
+  // Of the family's blob files: with more garbage than this, compactions move values out of them. That of the options, or
+  // less as long as the bound is near.
+  double GarbageRatio(uint32_t number);
+
+  // There may be something to do.
+  void Wake();
+
+  // Before a flush: waits as long as the family is above its bound and the job can do something about it.
+  void WaitForRoom(uint32_t number);
+
+  // Until there is nothing to do, or nothing can be done, or Stop().
+  void Settle();
+
+  // Ends the thread. The database must not be deleted before that.
+  void Stop();
+
+ private:
+  struct Family {
+    std::shared_ptr<BlobHybridFactory> factory;  // constant
+    std::atomic<double> ratio{1};
+    bool above = false;   // the bound, and the job is at work; guarded by mutex_
+    bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
+    Surveyor surveyor;
+    // The rest belongs to the thread. Times are in microseconds.
+    Since since;
+    std::set<uint64_t> busy;  // SSTs that others compact
+    uint64_t rest_until = 0;  // for gc_bytes_per_second
+    uint64_t retry_at = 0;    // for blob files that stayed
+    uint64_t retry_pause = 0;
+  };
+  enum class Next { kNothing, kAgain, kLater };
+
+  void Run();
+  Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
+  // One compaction at most.
+  Next Step(uint32_t number, Family* family);
+  Next Compact(uint32_t number, const Plan& plan, bool above, Family* family);
+  // Nothing is left to compact, and still there is too much.
+  Next Stay(bool above, Family* family);
+  void Publish(Family* family, bool above, bool missed);
+  uint64_t Now() const;
+
+  DBImpl* const db_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is removed.
+  std::map<uint32_t, std::unique_ptr<Family>> families_;
+  bool stop_ = false;
+  bool closing_ = false;  // RocksDB is closing the database
+  int settling_ = 0;      // callers of Settle()
+  uint64_t wanted_ = 0;   // wake-ups
+  uint64_t looked_ = 0;   // those after which every family was looked at
+  uint64_t done_ = 0;     // those after which there was nothing to do
+  std::thread thread_;    // begun with the first family
+};
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,112 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/databases.h"
+
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "plugin/blob_hybrid/collector.h"
+#include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/survey.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
+  return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
+}
+
+}  // namespace
+
+Databases* Databases::Instance() {
+  static Databases* const instance = new Databases();  // outlives every database
+  return instance;
+}
+
+std::shared_ptr<Collector> Databases::Notice(DB* db, uint32_t family) {
+  std::shared_ptr<Collector> collector;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& entry = collectors_[db];
+    if (entry == nullptr) {
+      entry = std::make_shared<Collector>(static_cast<DBImpl*>(db));
+    }
+    collector = entry;
+  }
+  bool added = false;
+  if (!collector->Uses(family, &added)) {
+    return nullptr;
+  }
+  if (added) {
+    auto* impl = static_cast<DBImpl*>(db);
+    const auto handle = impl->GetColumnFamilyHandleUnlocked(family);
+    if (handle != nullptr) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const DbPath& path : ImmutableOf(*DataOf(handle.get())).cf_paths) {
+        const auto [it, inserted] = folders_.emplace(std::make_pair(path.path, family), impl);
+        if (!inserted && it->second != impl) {
+          it->second = nullptr;
+        }
+      }
+    }
+  }
+  return collector;
+}
+
+void Databases::Forget(DB* db) {
+  std::shared_ptr<Collector> collector;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = collectors_.find(db);
+    if (it == collectors_.end()) {
+      return;
+    }
+    collector = std::move(it->second);
+    collectors_.erase(it);
+    for (auto folder = folders_.begin(); folder != folders_.end();) {
+      folder = folder->second == db ? folders_.erase(folder) : std::next(folder);
+    }
+  }
+  collector->Stop();
+}
+
+std::shared_ptr<Collector> Databases::Find(DB* db) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = collectors_.find(db);
+  return it == collectors_.end() ? nullptr : it->second;
+}
+
+bool Databases::FindBlobFiles(const std::string& folder, uint32_t family, BlobFiles* files) {
+  DBImpl* db = nullptr;
+  std::shared_ptr<Collector> collector;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = folders_.find(std::make_pair(folder, family));
+    db = it == folders_.end() ? nullptr : it->second;
+    const auto entry = collectors_.find(db);
+    collector = entry == collectors_.end() ? nullptr : entry->second;
+  }
+  if (db == nullptr || collector == nullptr) {
+    return false;
+  }
+  const double ratio = collector->GarbageRatio(family);
+  // The compaction that asks keeps the database open, the family's data, and the blob files that its inputs refer to.
+  const auto handle = db->GetColumnFamilyHandleUnlocked(family);
+  if (handle == nullptr) {
+    return false;
+  }
+  ColumnFamilyData* data = DataOf(handle.get());
+  files->source = data->blob_source();
+  files->logger = ImmutableOf(*data).logger;
+  bool any = false;
+  for (const BlobInfo& blob : SurveyBlobs(db, data)) {
+    const bool move = blob.garbage_ratio() > ratio;
+    files->files[blob.number] = {blob.file_bytes, move};
+    any = any || move;
+  }
+  return any;
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,50 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "plugin/blob_hybrid/filter.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+class DB;
+class DBImpl;
+
+namespace blob_hybrid {
+
+class Collector;
+
+// The open databases of the process that use the plugin. They are known from the first event that their listener sees to
+// their close. Thread-safe.
+class Databases {
+ public:
+  static Databases* Instance();
+
+  // An event of a family. Null if the family does not use the plugin. DB is one of RocksDB's own (DBImpl).
+  std::shared_ptr<Collector> Notice(DB* db, uint32_t family);
+
+  // Before a database is closed: ends its job.
+  void Forget(DB* db);
+
+  // Null if it is not known.
+  std::shared_ptr<Collector> Find(DB* db);
+
+  // The blob files of a family of a compaction that is under way, by the folder of its SSTs. False if there are none that
+  // values are to be moved out of, or the family is not known.
+  bool FindBlobFiles(const std::string& folder, uint32_t family, BlobFiles* files);
+
+ private:
+  std::mutex mutex_;
+  std::map<DB*, std::shared_ptr<Collector>> collectors_;
+  // By folder of SSTs and number of the family. Null if it cannot be told which database it is.
+  std::map<std::pair<std::string, uint32_t>, DBImpl*> folders_;
+};
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

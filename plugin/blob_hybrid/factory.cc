@@ -1,0 +1,76 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/factory.h"
+
+#include <string>
+#include <utility>
+
+#include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/filter.h"
+#include "plugin/blob_hybrid/options.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+// The folder of a compaction's inputs, which tells which database it is of: a family has a number only.
+std::string FolderOf(const CompactionFilter::Context& context) {
+  if (context.input_table_properties.empty()) {
+    return std::string();
+  }
+  const std::string& path = context.input_table_properties.begin()->first;
+  return path.substr(0, path.rfind('/'));
+}
+
+}  // namespace
+
+BlobHybridFactory::BlobHybridFactory(const BlobHybridOptions& options)
+    : options_(options), counters_(std::make_shared<Counters>()) {
+  RegisterOptions(&options_, &OptionTypes());
+}
+
+Status BlobHybridFactory::PrepareOptions(const ConfigOptions& config) {
+  const Status s = Validate(options_);
+  return s.ok() ? CompactionFilterFactory::PrepareOptions(config) : s;
+}
+
+Status BlobHybridFactory::ValidateOptions(const DBOptions& db,
+                                          const ColumnFamilyOptions& family) const {
+  Status s = Validate(options_);
+  if (s.ok()) {
+    s = ValidateFamily(db, family);
+  }
+  return s.ok() ? CompactionFilterFactory::ValidateOptions(db, family) : s;
+}
+
+bool BlobHybridFactory::ShouldFilterTableFileCreation(TableFileCreationReason reason) const {
+  return reason == TableFileCreationReason::kCompaction ||
+         (options_.user_filter_factory != nullptr &&
+          options_.user_filter_factory->ShouldFilterTableFileCreation(reason));
+}
+
+std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
+    const CompactionFilter::Context& context) {
+  std::unique_ptr<CompactionFilter> user;
+  if (options_.user_filter_factory != nullptr &&
+      options_.user_filter_factory->ShouldFilterTableFileCreation(context.reason)) {
+    user = options_.user_filter_factory->CreateCompactionFilter(context);
+  }
+  if (context.reason != TableFileCreationReason::kCompaction) {
+    return user;  // memtables have no references
+  }
+  BlobFiles files;
+  if (!Databases::Instance()->FindBlobFiles(FolderOf(context), context.column_family_id, &files)) {
+    files = BlobFiles();
+    if (options_.user_filter == nullptr) {
+      return user;
+    }
+  }
+  files.readahead_size = options_.readahead_size;
+  return std::make_unique<BlobHybridFilter>(std::move(files), options_.user_filter, std::move(user),
+                                            counters_);
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

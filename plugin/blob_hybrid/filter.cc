@@ -1,0 +1,149 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/filter.h"
+
+#include "db/blob/blob_index.h"
+#include "db/blob/blob_source.h"
+#include "db/dbformat.h"
+#include "logging/logging.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+using Decision = CompactionFilter::Decision;
+
+namespace {
+
+// RocksDB refuses these of filters that see values; it would take them from this one. kUndetermined it refuses always.
+Decision Checked(Decision decision) {
+  return decision == Decision::kChangeBlobIndex || decision == Decision::kIOError
+             ? Decision::kUndetermined
+             : decision;
+}
+
+}  // namespace
+
+BlobHybridFilter::BlobHybridFilter(BlobFiles files, const CompactionFilter* user,
+                                   std::unique_ptr<CompactionFilter> owned,
+                                   std::shared_ptr<Counters> counters)
+    : files_(std::move(files)),
+      user_(owned != nullptr ? owned.get() : user),
+      owned_(std::move(owned)),
+      counters_(std::move(counters)),
+      prefetch_(files_.readahead_size == 0
+                    ? nullptr
+                    : std::make_unique<PrefetchBufferCollection>(files_.readahead_size)) {}
+
+Decision BlobHybridFilter::FilterBlobByKey(int level, const Slice& key, std::string* new_value,
+                                           std::string* skip_until) const {
+  return IsStackedBlobDbInternalCompactionFilter() || user_ == nullptr
+             ? Decision::kUndetermined
+             : user_->FilterBlobByKey(level, key, new_value, skip_until);
+}
+
+Decision BlobHybridFilter::FilterV3(int level, const Slice& key, ValueType value_type,
+                                    const Slice* existing_value,
+                                    const WideColumns* existing_columns, std::string* new_value,
+                                    std::vector<std::pair<std::string, std::string>>* new_columns,
+                                    std::string* skip_until) const {
+  if (value_type == ValueType::kBlobIndex) {
+    return FilterReference(key, *existing_value,
+                           {level, existing_columns, new_value, new_columns, skip_until});
+  }
+  if (user_ == nullptr) {
+    return Decision::kKeep;
+  }
+  return Checked(user_->FilterV3(level, key, value_type, existing_value, existing_columns,
+                                 new_value, new_columns, skip_until));
+}
+
+#if ROCKSDB_MAJOR >= 11
+Decision BlobHybridFilter::FilterV4(int level, const Slice& key, ValueType value_type,
+                                    const Slice* existing_value,
+                                    const WideColumns* existing_columns, std::string* new_value,
+                                    std::vector<std::pair<std::string, std::string>>* new_columns,
+                                    std::string* skip_until,
+                                    WideColumnBlobResolver* blob_resolver) const {
+  if (value_type == ValueType::kBlobIndex || user_ == nullptr) {
+    return FilterV3(level, key, value_type, existing_value, existing_columns, new_value,
+                    new_columns, skip_until);
+  }
+  return Checked(user_->FilterV4(level, key, value_type, existing_value, existing_columns,
+                                 new_value, new_columns, skip_until, blob_resolver));
+}
+#endif
+
+Decision BlobHybridFilter::FilterReference(const Slice& internal_key, const Slice& reference,
+                                           const Arguments& arguments) const {
+  const Slice user_key = ExtractUserKey(internal_key);
+  bool ask = false;
+  if (user_ != nullptr) {
+    const Decision decision = user_->FilterBlobByKey(arguments.level, user_key, arguments.new_value,
+                                                     arguments.skip_until);
+    ask = decision == Decision::kUndetermined;
+    if (!ask && decision != Decision::kKeep) {
+      return Checked(decision);
+    }
+  }
+  BlobIndex index;
+  const bool decoded = index.DecodeFrom(reference).ok() && !index.IsInlined();
+  const auto file = decoded ? files_.files.find(index.file_number()) : files_.files.end();
+  const bool move = file != files_.files.end() && file->second.move;
+  if (!ask && !move) {
+    return Decision::kKeep;
+  }
+  PinnableSlice value;
+  if (!decoded || !Read(user_key, index, &value)) {
+    // Nothing is lost as long as the reference is kept; but the user's filter cannot be passed by.
+    return ask ? Decision::kIOError : Decision::kKeep;
+  }
+  const Decision decision = ask ? AskUser(user_key, value, arguments) : Decision::kKeep;
+  if (decision != Decision::kKeep || !move) {
+    return decision;
+  }
+  arguments.new_value->assign(value.data(), value.size());
+  counters_->moved_values++;
+  counters_->moved_bytes += index.size();
+  return Decision::kChangeValue;
+}
+
+Decision BlobHybridFilter::AskUser(const Slice& user_key, const Slice& value,
+                                   const Arguments& arguments) const {
+#if ROCKSDB_MAJOR >= 11
+  return Checked(user_->FilterV4(arguments.level, user_key, ValueType::kValue, &value,
+                                 arguments.columns, arguments.new_value, arguments.new_columns,
+                                 arguments.skip_until, /*blob_resolver=*/nullptr));
+#else
+  return Checked(user_->FilterV3(arguments.level, user_key, ValueType::kValue, &value,
+                                 arguments.columns, arguments.new_value, arguments.new_columns,
+                                 arguments.skip_until));
+#endif
+}
+
+bool BlobHybridFilter::Read(const Slice& user_key, const BlobIndex& index,
+                            PinnableSlice* value) const {
+  const auto file = files_.files.find(index.file_number());
+  Status s;
+  if (file == files_.files.end()) {
+    s = Status::NotFound("blob file " + std::to_string(index.file_number()),
+                         "is not one of the family");
+  } else {
+    ReadOptions options(Env::IOActivity::kCompaction);
+    options.fill_cache = false;
+    FilePrefetchBuffer* buffer =
+        prefetch_ == nullptr ? nullptr : prefetch_->GetOrCreatePrefetchBuffer(index.file_number());
+    uint64_t bytes_read = 0;
+    s = files_.source->GetBlob(options, user_key, index.file_number(), index.offset(),
+                               file->second.bytes, index.size(), index.compression(), buffer, value,
+                               &bytes_read);
+  }
+  if (!s.ok()) {
+    counters_->read_errors++;
+    ROCKS_LOG_ERROR(files_.logger, "BlobHybrid: reading a value from blob file %" PRIu64 ": %s",
+                    index.file_number(), s.ToString().c_str());
+  }
+  return s.ok();
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

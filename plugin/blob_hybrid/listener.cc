@@ -1,0 +1,55 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/listener.h"
+
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "plugin/blob_hybrid/collector.h"
+#include "plugin/blob_hybrid/databases.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+void BlobHybridListener::OnFlushBegin(DB* db, const FlushJobInfo& info) {
+  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
+  if (collector != nullptr) {
+    collector->WaitForRoom(info.cf_id);
+  }
+}
+
+void BlobHybridListener::OnFlushCompleted(DB* db, const FlushJobInfo& info) {
+  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
+  if (collector != nullptr) {
+    collector->Wake();
+  }
+}
+
+void BlobHybridListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info) {
+  Databases::Instance()->Notice(db, info.cf_id);
+}
+
+void BlobHybridListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
+  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
+  if (collector != nullptr) {
+    collector->Wake();
+  }
+}
+
+void BlobHybridListener::OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo&) {
+  const auto collector = Databases::Instance()->Find(db);
+  if (collector != nullptr) {
+    collector->Wake();
+  }
+}
+
+void BlobHybridListener::OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* handle) {
+  // RocksDB deletes its own handle of the default family when it closes a database, after the last flush and compaction and while
+  // everything is still there.
+  DB* db = static_cast<ColumnFamilyHandleImpl*>(handle)->db();
+  if (db->DefaultColumnFamily() == handle) {
+    Databases::Instance()->Forget(db);
+  }
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,26 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include "rocksdb/listener.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+// Tells the plugin of a database's flushes and compactions, and of its close. Families that do not use the plugin are not
+// touched. Has no state: any number of databases may share it. Thread-safe.
+class BlobHybridListener : public EventListener {
+ public:
+  static const char* kClassName() { return "BlobHybridListener"; }
+  const char* Name() const override { return kClassName(); }
+
+  void OnFlushBegin(DB* db, const FlushJobInfo& info) override;
+  void OnFlushCompleted(DB* db, const FlushJobInfo& info) override;
+  void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
+  void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
+  void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
+  void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* handle) override;
+};
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,27 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "plugin/blob_hybrid/blob_hybrid.h"
+#include "rocksdb/utilities/options_type.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+// Names and types of BlobHybridOptions.
+const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
+
+// InvalidArgument, with the option's name.
+Status Validate(const BlobHybridOptions& options);
+
+// Whether a family with these options can have the plugin. InvalidArgument, with the name of RocksDB's option that is wrong or
+// missing.
+Status ValidateFamily(const DBOptions& db, const ColumnFamilyOptions& family);
+
+bool HasListener(const DBOptions& db);
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

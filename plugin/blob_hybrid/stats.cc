@@ -1,0 +1,109 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include <utility>
+#include <vector>
+
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "plugin/blob_hybrid/blob_hybrid.h"
+#include "plugin/blob_hybrid/collector.h"
+#include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/factory.h"
+#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/survey.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+using Named = std::vector<std::pair<const char*, uint64_t>>;
+
+Named GaugesOf(const BlobHybridSpace& space) {
+  Named all;
+#define X(name, unit, description) all.emplace_back(#name, space.name);
+  BLOB_HYBRID_GAUGES(X)
+#undef X
+  return all;
+}
+
+Named AllOf(const BlobHybridStats& stats) {
+  Named all = GaugesOf(stats);
+#define X(name, unit, description) all.emplace_back(#name, stats.name);
+  BLOB_HYBRID_COUNTERS(X)
+#undef X
+  return all;
+}
+
+std::string Lines(const Named& values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    text += std::string(name) + ": " + std::to_string(value) + "\n";
+  }
+  return text;
+}
+
+std::string Json(const Named& values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    text += (text.empty() ? "{\"" : ",\"") + std::string(name) + "\":" + std::to_string(value);
+  }
+  return text + "}";
+}
+
+void SetGauges(const Survey& survey, const Space& space, BlobHybridSpace* stats) {
+  stats->blob_files = survey.blobs.size();
+  for (const BlobInfo& blob : survey.blobs) {
+    stats->blob_file_bytes += blob.file_bytes;
+  }
+  stats->large_bytes = space.value_bytes;
+  stats->large_garbage_bytes = space.garbage_bytes;
+  stats->large_hidden_bytes = space.hidden_bytes;
+  stats->large_live_bytes = space.value_bytes - space.garbage_bytes - space.hidden_bytes;
+  stats->sst_files = survey.ssts.size();
+  stats->small_bytes = space.disk_bytes - stats->blob_file_bytes;
+  stats->space_amplification_percent = static_cast<uint64_t>(space.amplification * 100);
+}
+
+}  // namespace
+
+std::string BlobHybridSpace::ToString() const { return Lines(GaugesOf(*this)); }
+
+std::string BlobHybridSpace::ToJson() const { return Json(GaugesOf(*this)); }
+
+std::string BlobHybridStats::ToString() const { return Lines(AllOf(*this)); }
+
+std::string BlobHybridStats::ToJson() const { return Json(AllOf(*this)); }
+
+Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
+  *stats = BlobHybridStats();
+  auto* impl = static_cast<DBImpl*>(db->GetRootDB());
+  ColumnFamilyData* data = static_cast<ColumnFamilyHandleImpl*>(family)->cfd();
+  const auto& factory = ImmutableOf(*data).compaction_filter_factory;
+  uint64_t floor = 0;
+  if (factory != nullptr && factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
+    const auto* hybrid = static_cast<const BlobHybridFactory*>(factory.get());
+    floor = hybrid->options().space_floor;
+#define X(name, unit, description) stats->name = hybrid->counters()->name;
+    BLOB_HYBRID_COUNTERS(X)
+#undef X
+  }
+  Survey survey;
+  const Status s = Surveyor().Take(impl, data, &survey);
+  if (s.ok()) {
+    SetGauges(survey, Estimate(survey, floor), stats);
+  }
+  return s;
+}
+
+Status SettleBlobHybrid(DB* db) {
+  const auto collector = Databases::Instance()->Find(db->GetRootDB());
+  if (collector != nullptr) {
+    collector->Settle();
+  }
+  return Status::OK();
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,94 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/survey.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "db/blob/blob_file_meta.h"
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "db/version_set.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+std::vector<BlobInfo> BlobsOf(const VersionStorageInfo& storage) {
+  std::vector<BlobInfo> blobs;
+  for (const auto& meta : storage.GetBlobFiles()) {
+    BlobInfo info;
+    info.number = meta->GetBlobFileNumber();
+    info.file_bytes = meta->GetBlobFileSize();
+    info.bytes = meta->GetTotalBlobBytes();
+    info.garbage_bytes = meta->GetGarbageBlobBytes();
+    blobs.push_back(info);
+  }
+  return blobs;
+}
+
+}  // namespace
+
+uint64_t Survey::max_sst_number() const {
+  uint64_t result = 0;
+  for (const SstInfo& sst : ssts) {
+    result = std::max(result, sst.number);
+  }
+  return result;
+}
+
+std::vector<BlobInfo> SurveyBlobs(DBImpl* db, ColumnFamilyData* family) {
+  SuperVersion* version = db->GetAndRefSuperVersion(family);
+  std::vector<BlobInfo> blobs = BlobsOf(*version->current->storage_info());
+  db->ReturnAndCleanupSuperVersion(family, version);
+  return blobs;
+}
+
+Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  *survey = Survey();
+  SuperVersion* version = db->GetAndRefSuperVersion(family);
+  const VersionStorageInfo& storage = *version->current->storage_info();
+  std::map<uint64_t, Counts> known;
+  Status s;
+  for (int level = 0; s.ok() && level < storage.num_levels(); level++) {
+    for (const FileMetaData* file : storage.LevelFiles(level)) {
+      SstInfo sst;
+      sst.number = file->fd.GetNumber();
+      sst.level = level;
+      sst.path = file->fd.GetPathId();
+      sst.bytes = file->fd.GetFileSize();
+      sst.oldest_blob = file->oldest_blob_file_number;
+      // Those of FileMetaData are there only for some files after a reopen.
+      auto counts = known_.find(sst.number);
+      if (counts == known_.end()) {
+        std::shared_ptr<const TableProperties> properties;
+        s = version->current->GetTableProperties(ReadOptions(), &properties, file);
+        if (!s.ok()) {
+          break;
+        }
+        counts = known_
+                     .emplace(sst.number, Counts{properties->num_entries, properties->num_deletions,
+                                                 properties->num_range_deletions})
+                     .first;
+      }
+      known.insert(*counts);
+      sst.entries = counts->second.entries;
+      sst.deletions = counts->second.deletions;
+      sst.range_deletions = counts->second.range_deletions;
+      survey->ssts.push_back(sst);
+      survey->last_level = level;
+    }
+  }
+  survey->blobs = BlobsOf(storage);
+  db->ReturnAndCleanupSuperVersion(family, version);
+  if (s.ok()) {
+    known_ = std::move(known);
+  }
+  return s;
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,70 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+class ColumnFamilyData;
+class DBImpl;
+
+namespace blob_hybrid {
+
+struct SstInfo {
+  uint64_t number = 0;
+  int level = 0;
+  uint32_t path = 0;  // of cf_paths
+  uint64_t bytes = 0;
+  uint64_t oldest_blob = 0;  // number of the oldest blob file that it refers to; 0: none
+  uint64_t entries = 0;      // deletions included
+  uint64_t deletions = 0;    // range deletions included
+  uint64_t range_deletions = 0;
+};
+
+struct BlobInfo {
+  uint64_t number = 0;
+  uint64_t file_bytes = 0;
+  uint64_t bytes = 0;          // of its values, with their headers
+  uint64_t garbage_bytes = 0;  // of these, what no SST refers to
+
+  double garbage_ratio() const {
+    return bytes == 0 ? 0 : static_cast<double>(garbage_bytes) / static_cast<double>(bytes);
+  }
+};
+
+// The files of a family at a time.
+struct Survey {
+  std::vector<SstInfo> ssts;  // by level
+  std::vector<BlobInfo> blobs;
+  int last_level = 0;  // the deepest one that has files
+
+  uint64_t max_sst_number() const;
+};
+
+// Reads the blob files of a family's current version. Thread-safe.
+std::vector<BlobInfo> SurveyBlobs(DBImpl* db, ColumnFamilyData* family);
+
+// Surveys a family again and again, and remembers the properties of its SSTs. Thread-safe.
+class Surveyor {
+ public:
+  // Errors: of reading an SST's properties.
+  Status Take(DBImpl* db, ColumnFamilyData* family, Survey* survey);
+
+ private:
+  struct Counts {
+    uint64_t entries;
+    uint64_t deletions;
+    uint64_t range_deletions;
+  };
+  std::mutex mutex_;
+  std::map<uint64_t, Counts> known_;  // by number of the SST; guarded by mutex_
+};
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,181 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/policy.h"
+
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+SstInfo Sst(uint64_t number, int level, uint64_t entries, uint64_t oldest_blob) {
+  SstInfo sst;
+  sst.number = number;
+  sst.level = level;
+  sst.bytes = entries * 10;
+  sst.entries = entries;
+  sst.oldest_blob = oldest_blob;
+  return sst;
+}
+
+BlobInfo Blob(uint64_t number, uint64_t bytes, uint64_t garbage) {
+  BlobInfo blob;
+  blob.number = number;
+  blob.file_bytes = bytes + 62;
+  blob.bytes = bytes;
+  blob.garbage_bytes = garbage;
+  return blob;
+}
+
+std::vector<uint64_t> Numbers(const Plan& plan) {
+  std::vector<uint64_t> numbers;
+  for (const SstInfo& sst : plan.inputs) {
+    numbers.push_back(sst.number);
+  }
+  return numbers;
+}
+
+using List = std::vector<uint64_t>;
+
+TEST(EstimateTest, NothingHasNoGarbage) {
+  const Space space = Estimate(Survey(), 0);
+  EXPECT_EQ(0u, space.disk_bytes);
+  EXPECT_EQ(0, space.amplification);
+}
+
+TEST(EstimateTest, LastLevelHidesNothing) {
+  Survey survey;
+  survey.ssts = {Sst(10, 6, 100, 5)};
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, 100000, 20000)};
+  const Space space = Estimate(survey, 0);
+  EXPECT_EQ(101062u, space.disk_bytes);
+  EXPECT_EQ(20000u, space.garbage_bytes);
+  EXPECT_EQ(0u, space.hidden_bytes);
+  EXPECT_EQ(81000u, space.live_bytes);
+  EXPECT_NEAR(101062.0 / 81000, space.amplification, 1e-9);
+}
+
+TEST(EstimateTest, EntriesAboveHideOneValueEach) {
+  Survey survey;
+  survey.ssts = {Sst(11, 5, 20, 6), Sst(10, 6, 80, 5)};
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, 80000, 0), Blob(6, 20000, 0)};
+  const Space space = Estimate(survey, 0);
+  EXPECT_EQ(20000u, space.hidden_bytes);
+  EXPECT_EQ(80800u, space.live_bytes);
+}
+
+TEST(EstimateTest, DeletionsHideValuesTooAndAddNone) {
+  Survey survey;
+  survey.ssts = {Sst(11, 5, 50, 0), Sst(10, 6, 100, 5)};
+  survey.ssts[0].deletions = 50;
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, 100000, 0)};
+  EXPECT_EQ(50000u, Estimate(survey, 0).hidden_bytes);
+  survey.ssts[0].entries = survey.ssts[0].deletions = 500;
+  EXPECT_EQ(100000u, Estimate(survey, 0).hidden_bytes);
+}
+
+TEST(EstimateTest, RangeDeletionMayHideAll) {
+  Survey survey;
+  survey.ssts = {Sst(11, 5, 1, 0), Sst(10, 6, 100, 5)};
+  survey.ssts[0].deletions = survey.ssts[0].range_deletions = 1;
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, 100000, 10000)};
+  EXPECT_EQ(90000u, Estimate(survey, 0).hidden_bytes);
+}
+
+TEST(EstimateTest, FloorIsTheLeastLiveData) {
+  Survey survey;
+  survey.ssts = {Sst(10, 6, 100, 5)};
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, 100000, 99000)};
+  EXPECT_NEAR(1.01062, Estimate(survey, 100000).amplification, 1e-9);
+}
+
+TEST(BoundTest, UrgentRatioKeepsKnownGarbageWithinTheBound) {
+  for (const double bound : {1.1, 1.5, 2.0, 10.0}) {
+    BlobHybridOptions options;
+    options.gc_garbage_ratio = 1;
+    options.max_space_amplification = bound;
+    EXPECT_LT(1 / (1 - UrgentRatio(options)), SoftBound(bound)) << bound;
+    EXPECT_LT(SoftBound(bound), bound);
+  }
+}
+
+class PickTest : public testing::Test {
+ protected:
+  PickTest() {
+    survey_.ssts = {Sst(20, 0, 5, 9), Sst(15, 5, 10, 7), Sst(16, 5, 20, 7), Sst(10, 6, 50, 5),
+                    Sst(11, 6, 50, 6)};
+    survey_.last_level = 6;
+    survey_.blobs = {Blob(5, 100000, 0), Blob(6, 100000, 50000), Blob(7, 100000, 60000)};
+  }
+
+  Plan DoPick() { return Pick(survey_, space_, 0.3, since_, busy_); }
+
+  Survey survey_;
+  Space space_;
+  Since since_{{6, 20}, {7, 20}};
+  std::set<uint64_t> busy_;
+};
+
+TEST_F(PickTest, SstsLinkedToTheWorstFileFirst) {
+  space_.hidden_bytes = 1000;
+  EXPECT_EQ(List{15}, Numbers(DoPick()));
+  EXPECT_EQ(5, DoPick().output_level);
+  busy_ = {15};
+  EXPECT_EQ(List{16}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, ThenThoseThatReferToOlderFiles) {
+  space_.hidden_bytes = 1000;
+  busy_ = {15, 16};
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+}
+
+TEST_F(PickTest, SstsThatWereMadeLaterAreLeftAlone) {
+  space_.hidden_bytes = 1000;
+  since_ = {{6, 10}, {7, 5}};
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+  survey_.ssts = {Sst(12, 6, 50, 5)};
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, FilesThatAreNotTrackedAreLeftAlone) {
+  since_.clear();
+  survey_.ssts = {Sst(10, 6, 50, 5)};
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, HiddenGarbageIsPushedFromTheDeepestLevel) {
+  space_.hidden_bytes = 200000;
+  EXPECT_EQ(List{16}, Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+}
+
+TEST_F(PickTest, RangeDeletionsArePushedFirst) {
+  space_.hidden_bytes = 200000;
+  survey_.ssts[1].range_deletions = 1;
+  EXPECT_EQ(List{15}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, LevelZeroIsPushedAsAWhole) {
+  space_.hidden_bytes = 200000;
+  survey_.ssts = {Sst(20, 0, 5, 9), Sst(21, 0, 6, 10)};
+  survey_.last_level = 0;
+  EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
+  EXPECT_EQ(1, DoPick().output_level);
+}
+
+TEST_F(PickTest, NothingLeft) {
+  space_.hidden_bytes = 200000;
+  survey_.ssts = {Sst(30, 6, 50, 5)};
+  EXPECT_TRUE(DoPick().inputs.empty());
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,58 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "plugin/blob_hybrid/blob_hybrid.h"
+#include "rocksdb/db.h"
+#include "test/support/open_db.h"
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+std::string KeyOf(int i);
+// Values of different versions differ. At least 40 bytes.
+std::string ValueOf(int i, int version, size_t bytes = 1000);
+
+// ROCKTIER_SEED, or the time; printed.
+uint32_t Seed();
+
+// A database with blob files and BlobHybrid, which is removed with it. Values from 200 bytes on are large.
+class HybridDb : public testing::Test {
+ protected:
+  HybridDb();
+  ~HybridDb() override;
+
+  // With options_ and hybrid_ as they are.
+  void Open();
+  // As any RocksDB would.
+  void OpenWithoutPlugin();
+  Status TryOpen();
+  void Close() { db_.reset(); }
+
+  void Put(int i, int version, size_t bytes = 1000) {
+    ASSERT_OK(db_->Put(WriteOptions(), KeyOf(i), ValueOf(i, version, bytes)));
+  }
+  void Fill(int from, int to, int version, int step = 1);
+  void Flush() { ASSERT_OK(db_->Flush(FlushOptions())); }
+  // All of it, the last level included, and nothing twice.
+  void Compact();
+  std::string Get(const Slice& key, const ReadOptions& options = ReadOptions());
+  std::string Get(int i) { return Get(KeyOf(i)); }
+  std::set<uint64_t> BlobFiles();
+  BlobHybridStats Stats();
+
+  const std::string root_;
+  const std::string path_;  // of the database
+  Options options_;         // without the plugin
+  BlobHybridOptions hybrid_;
+  std::unique_ptr<DB> db_;
+};
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
