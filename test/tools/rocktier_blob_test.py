@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+"""rocktier blob over a database that db_bench made, as a user calls it.
+
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
+"""
+
+import json
+import os
+import subprocess
+import unittest
+
+BIN = os.environ["ROCKTIER_BIN"]
+TMP = os.environ["TEST_TMPDIR"]
+DB = TMP + "/db"
+
+
+def rocktier(*arguments):
+    return subprocess.run([BIN + "/rocktier", *arguments], capture_output=True, text=True)
+
+
+class RocktierBlobTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        subprocess.run([
+            BIN + "/db_bench", "--db=" + DB, "--enable_blob_files", "--min_blob_size=100",
+            "--num=1000", "--value_size=1000", "--benchmarks=fillseq,overwrite,compact"
+        ], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+
+    def fails(self, message, *arguments):
+        result = rocktier("blob", *arguments)
+        self.assertEqual(2, result.returncode, result.stdout)
+        self.assertIn(message, result.stderr)
+        self.assertEqual("", result.stdout)
+
+    def test_stats_count_the_files(self):
+        before = sorted(os.listdir(DB))
+        result = rocktier("blob", "stats", DB, "--json")
+        self.assertEqual(0, result.returncode, result.stderr)
+        families = json.loads(result.stdout)
+        self.assertEqual(["default"], list(families))
+        space = families["default"]
+        blobs = [n for n in os.listdir(DB) if n.endswith(".blob")]
+        self.assertEqual(len(blobs), space["blob_files"])
+        self.assertEqual(sum(os.path.getsize(DB + "/" + n) for n in blobs),
+                         space["blob_file_bytes"])
+        ssts = [n for n in os.listdir(DB) if n.endswith(".sst")]
+        self.assertEqual(len(ssts), space["sst_files"])
+        self.assertEqual(sum(os.path.getsize(DB + "/" + n) for n in ssts), space["small_bytes"])
+        # A record has a header of 32 bytes and a key of 16. All keys are live; nothing is above the last level.
+        self.assertEqual(1000 * 1048, space["large_live_bytes"])
+        self.assertEqual(0, space["large_hidden_bytes"])
+        self.assertEqual(space["large_bytes"],
+                         space["large_live_bytes"] + space["large_garbage_bytes"])
+        self.assertEqual(before, sorted(os.listdir(DB)))
+
+    def test_text_has_the_same(self):
+        space = json.loads(rocktier("blob", "stats", DB, "--json").stdout)["default"]
+        lines = rocktier("blob", "stats", DB).stdout.splitlines()
+        self.assertEqual("[default]", lines[0])
+        self.assertEqual(space, {k: int(v) for k, v in (line.split(": ") for line in lines[1:])})
+
+    def test_wrong_usage(self):
+        self.fails("stats?")
+        self.fails("not stats: show", "show", DB)
+        self.fails("one database", "stats")
+        self.fails("one database", "stats", DB, DB)
+        self.fails("unknown option", "stats", DB, "--jason")
+        self.fails("", "stats", TMP + "/none")
+        self.assertFalse(os.path.exists(TMP + "/none"))
+
+    def test_help(self):
+        result = rocktier("blob", "--help")
+        self.assertEqual(0, result.returncode)
+        self.assertIn("rocktier blob stats DB", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
