@@ -21,6 +21,7 @@ namespace {
 
 constexpr auto kLater = std::chrono::milliseconds(20);
 constexpr auto kRetryTick = std::chrono::milliseconds(500);
+constexpr double kRatioStep = 0.8;
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
 
@@ -218,11 +219,11 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     Publish(family, false, false);
     return Next::kNothing;
   }
-  const double ratio = UrgentRatio(options);
-  family->ratio = ratio;
+  const double ratio = family->ratio;
   Track(survey, ratio, &family->since);
   const bool above = space.amplification > options.max_space_amplification;
-  const Plan plan = Pick(survey, space, ratio, family->since, family->busy);
+  const Plan plan = Pick(survey, space, AllowedHidden(space, options.max_space_amplification),
+                         ratio, family->since, family->busy);
   if (plan.inputs.empty()) {
     return Stay(above, family);
   }
@@ -297,6 +298,11 @@ Collector::Next Collector::Stay(bool above, Family* family) {
     // Compactions of others are under way, and may help.
     family->busy.clear();
     return Next::kLater;
+  }
+  const double least = LeastRatio(family->factory->options());
+  if (family->ratio > least) {
+    family->ratio = std::max(least, family->ratio * kRatioStep);
+    return Next::kAgain;
   }
   const uint64_t now = Now();
   if (family->retry_pause == 0) {

@@ -31,7 +31,7 @@ class Collector {
   bool Uses(uint32_t number, bool* added);
 
   // Of the family's blob files: with more garbage than this, compactions move values out of them. That of the options, or
-  // less as long as the bound is near.
+  // less as long as the bound is near and no file has so much.
   double GarbageRatio(uint32_t number);
 
   // There may be something to do.

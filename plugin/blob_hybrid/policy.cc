@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/policy.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -106,6 +107,7 @@ Space Estimate(const Survey& survey, uint64_t floor) {
     }
   }
   space.disk_bytes += sst_bytes;
+  space.sst_bytes = sst_bytes;
   const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
   // A range deletion may cover everything.
   const double hidden =
@@ -125,23 +127,28 @@ Space Estimate(const Survey& survey, uint64_t floor) {
 
 double SoftBound(double bound) { return 1 + (bound - 1) * 0.8; }
 
-double UrgentRatio(const BlobHybridOptions& options) {
+double LeastRatio(const BlobHybridOptions& options) {
   if (options.max_space_amplification == 0) {
     return options.gc_garbage_ratio;
   }
   return std::min(options.gc_garbage_ratio, (1 - 1 / options.max_space_amplification) / 2);
 }
 
-Plan Pick(const Survey& survey, const Space& space, double urgent_ratio, const Since& since,
-          const std::set<uint64_t>& busy) {
-  uint64_t collectable = 0;
-  for (const BlobInfo& blob : survey.blobs) {
-    collectable += blob.garbage_ratio() > urgent_ratio ? blob.garbage_bytes : 0;
+uint64_t AllowedHidden(const Space& space, double bound) {
+  if (space.value_bytes == 0) {
+    return 0;
   }
-  const bool push_first = space.hidden_bytes > collectable;
-  Plan plan = push_first ? Push(survey, busy) : Collect(survey, urgent_ratio, since, busy);
+  const auto values = static_cast<double>(space.value_bytes);
+  const double root = std::sqrt(static_cast<double>(space.sst_bytes) / values);
+  return static_cast<uint64_t>(values * (1 - 1 / bound) * root / (1 + root));
+}
+
+Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,
+          const Since& since, const std::set<uint64_t>& busy) {
+  const bool push_first = space.hidden_bytes > allowed_hidden;
+  Plan plan = push_first ? Push(survey, busy) : Collect(survey, ratio, since, busy);
   if (plan.inputs.empty()) {
-    plan = push_first ? Collect(survey, urgent_ratio, since, busy) : Push(survey, busy);
+    plan = push_first ? Collect(survey, ratio, since, busy) : Push(survey, busy);
   }
   return plan;
 }

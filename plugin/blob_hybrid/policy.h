@@ -18,7 +18,8 @@ namespace blob_hybrid {
 // RocksDB knows only the garbage that compactions have come across. A value that was overwritten or deleted in a level above is
 // hidden garbage: at most, each entry above the last level hides one value of mean size.
 struct Space {
-  uint64_t disk_bytes = 0;     // SSTs and blob files
+  uint64_t disk_bytes = 0;  // SSTs and blob files
+  uint64_t sst_bytes = 0;
   uint64_t value_bytes = 0;    // in blob files
   uint64_t garbage_bytes = 0;  // of these, what no SST refers to
   uint64_t hidden_bytes = 0;   // of these, what may be hidden garbage
@@ -31,9 +32,14 @@ Space Estimate(const Survey& survey, uint64_t floor);
 // From this amplification on the job works, up to the bound at its rate.
 double SoftBound(double bound);
 
-// The garbage ratio from which files are collected when the bound is near. If none has more, known garbage is within half of
-// what the bound allows.
-double UrgentRatio(const BlobHybridOptions& options);
+// The least garbage ratio that files are collected from when the bound is near and there are none with more. If none has more than
+// this, known garbage is within half of what the bound allows.
+double LeastRatio(const BlobHybridOptions& options);
+
+// How many bytes may be hidden before SSTs are pushed down. Garbage that is allowed is shared between hidden and known one so
+// that least is written: to uncover h of the values takes a merge of all SSTs, and to collect a file with garbage g takes 1/g of
+// it, so that s/h + 1/(a-h) counts, where s is SSTs for values, and a what is allowed.
+uint64_t AllowedHidden(const Space& space, double bound);
 
 // What a job does next.
 struct Plan {
@@ -44,9 +50,10 @@ struct Plan {
 // For each blob file that is collected: SSTs with larger numbers were made when that had begun, and do not refer to it.
 using Since = std::map<uint64_t, uint64_t>;
 
-// `busy`: numbers of SSTs that cannot be compacted now.
-Plan Pick(const Survey& survey, const Space& space, double urgent_ratio, const Since& since,
-          const std::set<uint64_t>& busy);
+// Collects files with more garbage than `ratio`, or pushes SSTs if more is hidden than `allowed_hidden`; if there is nothing for
+// one of them, the other. `busy`: numbers of SSTs that cannot be compacted now.
+Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,
+          const Since& since, const std::set<uint64_t>& busy);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

@@ -94,14 +94,32 @@ TEST(EstimateTest, FloorIsTheLeastLiveData) {
   EXPECT_NEAR(1.01062, Estimate(survey, 100000).amplification, 1e-9);
 }
 
-TEST(BoundTest, UrgentRatioKeepsKnownGarbageWithinTheBound) {
+TEST(BoundTest, LeastRatioKeepsKnownGarbageWithinTheBound) {
   for (const double bound : {1.1, 1.5, 2.0, 10.0}) {
     BlobHybridOptions options;
     options.gc_garbage_ratio = 1;
     options.max_space_amplification = bound;
-    EXPECT_LT(1 / (1 - UrgentRatio(options)), SoftBound(bound)) << bound;
+    EXPECT_LT(1 / (1 - LeastRatio(options)), SoftBound(bound)) << bound;
     EXPECT_LT(SoftBound(bound), bound);
   }
+}
+
+// The share that is hidden is where the derivative of s/h + 1/(a-h) is zero.
+TEST(BoundTest, HiddenShareCostsLeast) {
+  for (const uint64_t sst_bytes : {40000, 1000000, 9000000}) {
+    Space space;
+    space.value_bytes = 1000000;
+    space.sst_bytes = sst_bytes;
+    const double s = static_cast<double>(sst_bytes) / 1e6;
+    const double a = 1 - 1 / 1.5;
+    const auto cost = [&](double h) { return s / h + 1 / (a - h); };
+    const double best = static_cast<double>(AllowedHidden(space, 1.5)) / 1e6;
+    EXPECT_LT(best, a);
+    for (double h = 0.01; h < a; h += 0.01) {
+      EXPECT_LE(cost(best), cost(h) * 1.0001) << s << " " << h;
+    }
+  }
+  EXPECT_EQ(0u, AllowedHidden(Space(), 1.5));
 }
 
 class PickTest : public testing::Test {
@@ -113,7 +131,7 @@ class PickTest : public testing::Test {
     survey_.blobs = {Blob(5, 100000, 0), Blob(6, 100000, 50000), Blob(7, 100000, 60000)};
   }
 
-  Plan DoPick() { return Pick(survey_, space_, 0.3, since_, busy_); }
+  Plan DoPick() { return Pick(survey_, space_, 100000, 0.3, since_, busy_); }
 
   Survey survey_;
   Space space_;
