@@ -228,6 +228,50 @@ TEST_F(SpaceTest, CloseAtAnyTime) {
   }
 }
 
+// Dropping a family while the job is at work in it.
+TEST_F(SpaceTest, DropFamilyAtAnyTime) {
+  hybrid_.max_space_amplification = 1.1;
+  hybrid_.space_floor = 1;
+  Options options = options_;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  for (int round = 0; round < 5; round++) {
+    ColumnFamilyHandle* family = nullptr;
+    ASSERT_OK(db_->CreateColumnFamily(options, "family" + std::to_string(round), &family));
+    const int writes = static_cast<int>(random_.Uniform(kKeys));
+    for (int i = 0; i < writes; i++) {
+      const int key = static_cast<int>(random_.Uniform(200));
+      ASSERT_OK(db_->Put(WriteOptions(), family, KeyOf(key), ValueOf(key, i, kValue)));
+      Write(key);
+    }
+    ASSERT_OK(db_->DropColumnFamily(family));
+    ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+  }
+  for (const auto& [i, bytes] : live_) {
+    EXPECT_EQ(bytes, KeyOf(i).size() + Get(i).size());
+  }
+}
+
+// When the job may not compact, writers go on, and it is counted; afterwards the bound is kept again.
+TEST_F(SpaceTest, WritersGoOnWithoutTheJob) {
+  Load();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  db_->DisableManualCompaction();
+  for (int i = 0; i < 4 * kKeys; i++) {
+    Write(static_cast<int>(random_.Uniform(kKeys)));
+  }
+  Flush();
+  EXPECT_GT(Stats().bound_missed, 0u);
+  db_->EnableManualCompaction();
+  for (int i = 0; i < kKeys; i++) {
+    Write(static_cast<int>(random_.Uniform(kKeys)));
+  }
+  Flush();
+  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  ExpectBound("with the job again");
+}
+
 }  // namespace
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE
