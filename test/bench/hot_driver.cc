@@ -11,24 +11,23 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "devices.h"
 #include "json_out.h"
 #include "plugin/hot_promotion/hot_promotion.h"
-#include "records.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/table.h"
+#include "store.h"
 #include "test/support/open_db.h"
 #include "workload.h"
 
@@ -61,12 +60,10 @@ using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::FlushOptions;
 using ROCKSDB_NAMESPACE::LRUCacheOptions;
 using ROCKSDB_NAMESPACE::Options;
-using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::TableFactory;
 using ROCKSDB_NAMESPACE::WaitForCompactOptions;
-using ROCKSDB_NAMESPACE::WriteOptions;
 using ROCKSDB_NAMESPACE::hot_promotion::GetHotPromotionStats;
 using ROCKSDB_NAMESPACE::hot_promotion::HotPromotionStats;
 
@@ -77,7 +74,6 @@ constexpr double kHotShare = 0.95;  // of the operations
 constexpr uint64_t kHotPart = 20;   // one of so many records
 constexpr double kFirst = 0.05;     // of the time
 constexpr double kLast = 0.9;       // from here on
-constexpr uint64_t kSectorSize = 512;
 
 // Shares of the operations; the rest are reads.
 struct Mix {
@@ -86,37 +82,6 @@ struct Mix {
   double updates;
 };
 constexpr Mix kMixes[] = {{"ro", 0, 0}, {"rw", 0.25, 0}, {"wh", 0.5, 0}, {"uh", 0, 0.5}};
-
-std::vector<std::pair<std::string, std::string>> ParsePairs(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> result;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ';');) {
-    const size_t equals = part.find('=');
-    result.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-  }
-  return result;
-}
-
-// What a block device has done since the machine was started.
-struct DeviceCounts {
-  uint64_t reads = 0;
-  uint64_t read_bytes = 0;
-  uint64_t written_bytes = 0;
-};
-
-DeviceCounts CountsOf(const std::string& device) {
-  std::ifstream in("/proc/diskstats");
-  DeviceCounts counts;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line);
-    uint64_t number[8];
-    std::string name;
-    fields >> number[0] >> number[1] >> name;
-    for (uint64_t& n : number) fields >> n;  // reads, merged, sectors, ms, writes, ...
-    if (name == device) counts = {number[0], number[2] * kSectorSize, number[6] * kSectorSize};
-  }
-  return counts;
-}
 
 double CpuSeconds() {
   rusage usage;
@@ -183,8 +148,6 @@ class Bench {
   Status Settle();
   void Work(const Mix& mix, int number, Client* client);
   Status Operate(const Mix& mix, bool second, Random* random, Client* client);
-  Status Put(uint64_t key, Random* random);
-  Status Get(uint64_t key);
   Moment Now() const;
   void AddSpan(const std::string& prefix, const Moment& from, const Moment& to);
   void AddLatency();
@@ -257,39 +220,22 @@ Status Bench::Fill() {
   const Moment start = Now();
   Random random(FLAGS_seed);
   Status s;
-  for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) s = Put(keys_.KeyOf(i), &random);
+  for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++)
+    s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
   if (s.ok()) s = Settle();
   json_.Add("settled_s", std::chrono::duration<double>(Clock::now() - start.time).count());
   return s;
 }
 
-Status Bench::Put(uint64_t key, Random* random) {
-  std::string name;
-  std::string value;
-  MakeKey(key, &name);
-  MakeValue(key, random->Next(), FLAGS_value_size, &value);
-  return db_->Put(WriteOptions(), name, value);
-}
-
-Status Bench::Get(uint64_t key) {
-  std::string name;
-  std::string value;
-  MakeKey(key, &name);
-  Status s = db_->Get(ReadOptions(), name, &value);
-  if (s.ok() &&
-      !ValueIsRight(value, key, 0, std::numeric_limits<uint64_t>::max(), FLAGS_value_size)) {
-    s = Status::Corruption(name, "has another value than was written");
-  }
-  return s;
-}
-
 Status Bench::Operate(const Mix& mix, bool second, Random* random, Client* client) {
   const double which = random->NextDouble();
-  if (which < mix.inserts) return Put(keys_.KeyOf(count_.fetch_add(1)), random);
+  if (which < mix.inserts)
+    return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
   const uint64_t key = keys_.Choose(second, random);
-  if (which < mix.inserts + mix.updates) return Put(key, random);
+  if (which < mix.inserts + mix.updates)
+    return PutRecord(db_.get(), key, random->Next(), FLAGS_value_size);
   client->reads.fetch_add(1, std::memory_order_relaxed);
-  return Get(key);
+  return GetRecord(db_.get(), key, FLAGS_value_size);
 }
 
 void Bench::Work(const Mix& mix, int number, Client* client) {

@@ -9,14 +9,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "devices.h"
 #include "json_out.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "records.h"
@@ -26,6 +25,7 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "store.h"
 #include "test/support/open_db.h"
 #include "workload.h"
 
@@ -65,14 +65,12 @@ using ROCKSDB_NAMESPACE::Options;
 using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::WaitForCompactOptions;
-using ROCKSDB_NAMESPACE::WriteOptions;
 using ROCKSDB_NAMESPACE::tiered_env::GetTieredStats;
 using ROCKSDB_NAMESPACE::tiered_env::TieredStats;
 using ROCKSDB_NAMESPACE::tiered_env::TieredTierStats;
 
 constexpr double kTheta = 0.99;
 constexpr int kLongestScan = 100;  // records
-constexpr uint64_t kSectorSize = 512;
 
 using Clock = std::chrono::steady_clock;
 
@@ -105,16 +103,6 @@ const Mix* FindMix(const std::string& name) {
   return nullptr;
 }
 
-std::vector<std::pair<std::string, std::string>> ParsePairs(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> result;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ';');) {
-    const size_t equals = part.find('=');
-    result.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-  }
-  return result;
-}
-
 // Of one of some threads, for --rate.
 class Pace {
  public:
@@ -133,31 +121,6 @@ class Pace {
   const std::chrono::duration<double> pause_;
   Clock::time_point next_ = Clock::now();
 };
-
-// What a block device has done since the machine was started.
-struct DeviceCounts {
-  uint64_t reads = 0;
-  uint64_t read_bytes = 0;
-  uint64_t written_bytes = 0;
-};
-
-DeviceCounts CountsOf(const std::string& device) {
-  std::ifstream in("/proc/diskstats");
-  DeviceCounts counts;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line);
-    uint64_t number[8];
-    std::string name;
-    fields >> number[0] >> number[1] >> name;
-    for (int i = 0; i < 8; i++) fields >> number[i];  // reads, merged, sectors, ms, writes, ...
-    if (name == device) {
-      counts.reads = number[0];
-      counts.read_bytes = number[2] * kSectorSize;
-      counts.written_bytes = number[6] * kSectorSize;
-    }
-  }
-  return counts;
-}
 
 class Devices {
  public:
@@ -219,8 +182,6 @@ class Bench {
   Status Settle();
   Status Work(const Mix& mix, int number, std::vector<double>* micros);
   Status Operate(const Mix& mix, Random* random);
-  Status Put(uint64_t key, Random* random);
-  Status Get(uint64_t key);
   Status Scan(uint64_t key, Random* random);
   void AddTiers();
 
@@ -288,33 +249,13 @@ Status Bench::Fill() {
   Pace pace(1);
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
     pace.Wait();
-    s = Put(keys_.KeyOf(i), &random);
+    s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
   }
   json_.Add("ops_per_s", static_cast<double>(FLAGS_records) / SecondsSince(start));
   if (s.ok()) s = Settle();
   json_.Add("settled_s", SecondsSince(start));
   devices.AddTo(&json_);
   AddTiers();
-  return s;
-}
-
-Status Bench::Put(uint64_t key, Random* random) {
-  std::string name;
-  std::string value;
-  MakeKey(key, &name);
-  MakeValue(key, random->Next(), FLAGS_value_size, &value);
-  return db_->Put(WriteOptions(), name, value);
-}
-
-Status Bench::Get(uint64_t key) {
-  std::string name;
-  std::string value;
-  MakeKey(key, &name);
-  Status s = db_->Get(ReadOptions(), name, &value);
-  if (s.ok() &&
-      !ValueIsRight(value, key, 0, std::numeric_limits<uint64_t>::max(), FLAGS_value_size)) {
-    s = Status::Corruption(name, "has another value than was written");
-  }
   return s;
 }
 
@@ -329,16 +270,18 @@ Status Bench::Scan(uint64_t key, Random* random) {
 
 Status Bench::Operate(const Mix& mix, Random* random) {
   const double which = random->NextDouble();
-  if (which < mix.inserts) return Put(keys_.KeyOf(count_.fetch_add(1)), random);
+  if (which < mix.inserts)
+    return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
   const uint64_t key = keys_.Choose(mix, count_.load(), random);
   if (which < mix.inserts + mix.reads) {
-    Status s = Get(key);
+    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
     return mix.latest && s.IsNotFound() ? Status::OK() : s;  // another thread is about to write it
   }
-  if (which < mix.inserts + mix.reads + mix.updates) return Put(key, random);
+  if (which < mix.inserts + mix.reads + mix.updates)
+    return PutRecord(db_.get(), key, random->Next(), FLAGS_value_size);
   if (which < mix.inserts + mix.reads + mix.updates + mix.read_modify_writes) {
-    Status s = Get(key);
-    return s.ok() ? Put(key, random) : s;
+    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
+    return s.ok() ? PutRecord(db_.get(), key, random->Next(), FLAGS_value_size) : s;
   }
   return Scan(key, random);
 }

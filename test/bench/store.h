@@ -1,0 +1,19 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rocksdb/db.h"
+
+namespace rocktier_bench {
+
+// Writes the record of a key number, see records.h.
+ROCKSDB_NAMESPACE::Status PutRecord(ROCKSDB_NAMESPACE::DB* db, uint64_t key, uint64_t version,
+                                    size_t value_size);
+
+// Reads it. Corruption: it has another value than was ever written.
+ROCKSDB_NAMESPACE::Status GetRecord(ROCKSDB_NAMESPACE::DB* db, uint64_t key, size_t value_size);
+
+}  // namespace rocktier_bench
