@@ -429,9 +429,9 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   if (s.ok() && keeper != nullptr && content == Content::kWal) {
     s = keeper->KeepLog(path, /*stays=*/false, &kept);
   }
+  // Before its name: what has a recipe and is not there would seem lost to others.
   if (s.ok() && keeper != nullptr && content == Content::kTable) {
-    keeper->DropTable(
-        BaseOf(path));  // what has a recipe and is not there would seem lost to others
+    keeper->DropTable(BaseOf(path));
   }
   return s.ok() && !kept ? DeleteName(path, options, dbg) : s;
 }

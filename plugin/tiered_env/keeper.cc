@@ -279,13 +279,12 @@ void Keeper::Run() {
   }
 }
 
-// "WAL amplification factor" of the paper, section 3.3: bytes of logs that are there for the sake of the tier, per
-// byte in the tier.
 double Keeper::Amplification(const Logs::Sizes& sizes) const {
-  const uint64_t bytes = database_->VolatileBytes();
-  return bytes == 0 ? 0
-                    : static_cast<double>(sizes.retained_bytes + sizes.needed_bytes) /
-                          static_cast<double>(bytes);
+  VolatileStats stats;
+  stats.bytes = database_->VolatileBytes();
+  stats.retained_bytes = sizes.retained_bytes;
+  stats.needed_bytes = sizes.needed_bytes;
+  return stats.wal_amplification();
 }
 
 void Keeper::Report() const {

@@ -22,6 +22,17 @@ namespace {
 
 class TieredContentTest : public TieredTest {
  protected:
+  // Opens a database that keeps its old logs, and has some. With these options.
+  Options FillArchive() {
+    Options options = DbOptions();
+    options.WAL_ttl_seconds = 1000;
+    Open(options);
+    if (!HasFailure()) {
+      Fill(20000);
+      Settle();
+    }
+    return options;
+  }
   void ExpectAll(const std::string& end, const std::string& tier, size_t at_least = 1) const {
     const std::vector<std::string> files = FilesOf(end);
     EXPECT_GE(files.size(), at_least);
@@ -143,11 +154,8 @@ TEST_F(TieredContentTest, RecycledLogs) {
 
 TEST_F(TieredContentTest, ArchivedLogs) {
   NewFs(Tiers("budget=1G"), "wal=fast");
-  Options options = DbOptions();
-  options.WAL_ttl_seconds = 1000;
-  Open(options);
-  Fill(20000);
-  Settle();
+  Options options = FillArchive();
+  ASSERT_FALSE(HasFailure());
   size_t archived = 0;
   for (const auto& entry : std::filesystem::directory_iterator(db_name_ + "/archive")) {
     EXPECT_EQ(TierOf("archive/" + entry.path().filename().string()), "fast");
@@ -180,11 +188,8 @@ TEST_F(TieredContentTest, ArchivedLogs) {
 // away what the other one needs.
 TEST_F(TieredContentTest, LogsOfTwoNames) {
   NewFs(Tiers(), "wal=fast");
-  Options options = DbOptions();
-  options.WAL_ttl_seconds = 1000;
-  Open(options);
-  Fill(20000);
-  Settle();
+  Options options = FillArchive();
+  ASSERT_FALSE(HasFailure());
   Close();
   std::vector<std::string> archived;
   for (const auto& entry : std::filesystem::directory_iterator(db_name_ + "/archive")) {
@@ -213,11 +218,8 @@ TEST_F(TieredContentTest, LogsOfTwoNames) {
 // The power failed after they were archived, and before they were synced in their tier. If that is not there, they stay.
 TEST_F(TieredContentTest, ArchivedLogsThatAreLost) {
   NewFs(Tiers(), "wal=fast");
-  Options options = DbOptions();
-  options.WAL_ttl_seconds = 1000;
-  Open(options);
-  Fill(20000);
-  Settle();
+  Options options = FillArchive();
+  ASSERT_FALSE(HasFailure());
   const auto archived = [&] {
     return std::distance(std::filesystem::directory_iterator(db_name_ + "/archive"), {});
   };

@@ -19,22 +19,7 @@ namespace fs = std::filesystem;
 
 class SalvageTest : public VolatileTest {
  protected:
-  // Leaves a database that is closed, with retained logs of which all are needed.
-  void Prepare() {
-    OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
-    ASSERT_FALSE(HasFailure());
-    Fill(8000);
-    Settle();
-    for (int i = 0; i < 3; i++) {
-      Fill(300);
-      ASSERT_OK(db_->Flush(FlushOptions()));
-    }
-    ASSERT_OK(db_->Put(WriteOptions(), "last", "one"));
-    model_["last"] = "one";
-    Close();
-    // The last ones that nothing needs any more may not have been deleted yet.
-    ASSERT_OK(RecoverTiers(fs_.get(), db_name_));
-  }
+  void Prepare() { PrepareRetained(8000); }
   // Then some of its SSTs cannot be rebuilt.
   void PrepareLoss() {
     Prepare();

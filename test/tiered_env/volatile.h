@@ -39,6 +39,22 @@ class VolatileTest : public TieredTest {
       ASSERT_OK(db_->Flush(ROCKSDB_NAMESPACE::FlushOptions()));
     }
   }
+  // Leaves a database that is closed, with retained logs of which all are needed.
+  void PrepareRetained(int records) {
+    OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+    ASSERT_FALSE(HasFailure());
+    Fill(records);
+    Settle();
+    for (int i = 0; i < 3; i++) {
+      Fill(300);
+      ASSERT_OK(db_->Flush(ROCKSDB_NAMESPACE::FlushOptions()));
+    }
+    ASSERT_OK(db_->Put(ROCKSDB_NAMESPACE::WriteOptions(), "last", "one"));
+    model_["last"] = "one";
+    Close();
+    // The last ones that nothing needs any more may not have been deleted yet.
+    ASSERT_OK(ROCKSDB_NAMESPACE::tiered_env::RecoverTiers(fs_.get(), db_name_));
+  }
   void LoseMemory() { std::filesystem::remove_all(TierPath("memory")); }
   ROCKSDB_NAMESPACE::tiered_env::VolatileStats Stats() const {
     ROCKSDB_NAMESPACE::tiered_env::TieredStats stats;
