@@ -126,11 +126,11 @@ def uri(place, system, shape, compression="none"):
     chosen = SYSTEMS[system]
     placement = RELATIVE if shape.dynamic else chosen.placement  # then levels are counted from the last one
     emulate = f";emulate={{slowdown={chosen.slowdown}}}" if chosen.slowdown > 1 else ""
-    pace = "" if place.device else "mover_bytes_per_second=0;"  # which disks with a limit need
+    pace = LIMITS["write_bps"] if place.device else 0  # all that the disk has
     return (
         f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={place.memory}{emulate}}};"
         f"slow={{path={place.slow}}}}};placement={{{placement}}};"
-        f"{chosen.options}{pace}wal_compression={compression}"
+        f"{chosen.options}mover_bytes_per_second={pace};wal_compression={compression}"
     )
 
 

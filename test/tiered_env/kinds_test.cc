@@ -573,6 +573,8 @@ void KindsTest::LoseMemory() {
   const std::filesystem::path memory = TierPath("memory");
   if (random_() % 2 == 0) {
     std::filesystem::remove_all(memory);
+  }
+  if (!std::filesystem::exists(memory)) {
     return;
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(memory)) {
@@ -592,7 +594,7 @@ TEST_P(KindsTest, IsWhatItWas) {
   uint64_t written = 0;
   // RocksDB rolls a transaction of WriteUnprepared back in several writes, and the first one that is durable ends it.
   const bool fails_opening = kind_.policy != WRITE_UNPREPARED;
-  const int rounds = Rounds(5);
+  const int rounds = Rounds(2);
   for (int round = 0; round < rounds; round++) {
     SCOPED_TRACE(round);
     Mount();

@@ -91,11 +91,12 @@ class WalTest : public ::testing::Test {
   SequenceNumber in_batch_ = 0;
   std::vector<Kept> expected_;
   int keys_ = 0;
+  size_t largest_ = 100000;  // bytes of a value
 };
 
 void WalTest::AddRandomly(std::mt19937_64* random, ColumnFamilyHandle* family) {
   const std::string key = NewKey();
-  const std::string value = RandomText(random, (*random)() % 50 == 0 ? 100000 : 200);
+  const std::string value = RandomText(random, (*random)() % 50 == 0 ? largest_ : 200);
   switch ((*random)() % 8) {
     case 0:
       Expect(kTypeDeletion, key, "", batch_.Delete(family, key));
@@ -216,10 +217,15 @@ TEST_F(WalTest, LogsAreReadAsTheyAreWritten) {
        }},
   };
   const Options before = options_;
+  const size_t largest = largest_;
   for (const auto& [name, set] : ways) {
     SCOPED_TRACE(name);
     options_ = before;
     set(&options_);
+    // RocksDB does not read a batch back of which a second piece of 32 KB begins at the end of a block
+    // (facebook/rocksdb#15007).
+    largest_ =
+        options_.recycle_log_file_num > 0 && options_.wal_compression == kZSTD ? 200 : largest;
     if (options_.wal_compression == kZSTD && !CompressionTypeSupported(kZSTD)) {
       printf("[ SKIPPED ] %s: RocksDB was built without zstd\n", name);
       continue;
@@ -577,24 +583,28 @@ TEST_F(WalDamageTest, ZerosInTheMiddleEndTheLog) {
 TEST_F(WalDamageTest, NothingIsReadBehindAHole) {
   MakeLog([](Options*) {});
   const std::vector<size_t> headers = Headers();
-  bool was_record = false;
+  constexpr char kFullType = 1;
+  size_t full = 0;
+  while (full + 1 < headers.size() && bytes_[headers[full] + 6] != kFullType) {
+    full++;
+  }
+  ASSERT_LT(full + 1, headers.size());
+  const std::string record = bytes_.substr(headers[full], headers[full + 1] - headers[full]);
+  size_t holes = 0;
   for (size_t i = 1; i < headers.size(); i++) {
     if (headers[i] % 32768 != 0) {
       continue;
     }
-    // As if the block began with a record of its own: the first one of the log.
+    // As if the block began with a record of its own.
     std::string bytes = bytes_;
     const size_t hole = headers[i - 1];
     bytes.replace(hole, headers[i] - hole, headers[i] - hole, '\0');
-    const size_t length = headers[1] - headers[0];
-    if (bytes_[6] == 1 && length < bytes.size() - headers[i]) {
-      was_record = true;
-      bytes.replace(headers[i], length, bytes_, 0, length);
-    }
+    bytes.replace(headers[i], record.size(), record);
     SCOPED_TRACE(hole);
     ExpectPrefix(bytes);
+    holes++;
   }
-  EXPECT_TRUE(was_record);
+  EXPECT_GT(holes, 0u);
 }
 
 // The end of a block that has no room for a header is zeros; in recycled logs that is more.
