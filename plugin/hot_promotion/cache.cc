@@ -14,20 +14,9 @@ namespace {
 // Of the maps and allocations, per record.
 constexpr uint64_t kOverhead = 160;
 
-// One for each so many bytes of the cache: about one for each record.
-constexpr uint64_t kBytesPerSeen = 256;
-
-size_t SeenSlots(uint64_t bytes) {
-  size_t slots = 1024;
-  while (slots < bytes / kBytesPerSeen) {
-    slots *= 2;
-  }
-  return slots;
-}
-
 }  // namespace
 
-PromotionCache::PromotionCache(uint64_t bytes) : half_(bytes / 2), seen_(SeenSlots(bytes)) {}
+PromotionCache::PromotionCache(uint64_t bytes) : half_(bytes / 2) {}
 
 PromotionCache::Result PromotionCache::Put(const Slice& key, uint64_t hash, Space space,
                                            const Slice& value) {
@@ -47,16 +36,6 @@ PromotionCache::Result PromotionCache::Put(const Slice& key, uint64_t hash, Spac
   }
   active_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return Result::kAdded;
-}
-
-bool PromotionCache::SeenBefore(uint64_t hash) {
-  std::atomic<uint32_t>& slot = seen_[hash & (seen_.size() - 1)];
-  const uint32_t mark = static_cast<uint32_t>(hash >> 32) | 1;
-  if (slot.load(std::memory_order_relaxed) == mark) {
-    return true;
-  }
-  slot.store(mark, std::memory_order_relaxed);
-  return false;
 }
 
 void PromotionCache::Freeze() {

@@ -42,9 +42,6 @@ class PromotionCache {
   // kKnown: it was there. kRefused: there is no room, or the record is too large.
   Result Put(const Slice& key, uint64_t hash, Space space, const Slice& value);
 
-  // Whether a record with this hash was asked for by this function before, not too long ago.
-  bool SeenBefore(uint64_t hash);
-
   // Bytes in the active half, and in both.
   uint64_t ActiveBytes() const { return active_bytes_.load(std::memory_order_relaxed); }
   uint64_t Bytes() const { return ActiveBytes() + frozen_bytes_.load(std::memory_order_relaxed); }
@@ -86,8 +83,6 @@ class PromotionCache {
   std::atomic<uint64_t> active_bytes_{0};
   std::atomic<uint64_t> frozen_bytes_{0};
   std::array<Shard, kShards> shards_;
-  std::vector<std::atomic<uint32_t>>
-      seen_;  // by low bits of the hash: the high bits of the last one
 };
 
 template <typename Serve>

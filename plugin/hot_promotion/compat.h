@@ -12,6 +12,11 @@
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
 
+// FileSystem::SyncFile() is there in 11.8.
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 8)
+#define HOT_HAS_SYNC_FILE 1
+#endif
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 

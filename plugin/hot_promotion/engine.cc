@@ -19,20 +19,25 @@ constexpr uint64_t kReconcileInterval = 30 * kSecond;
 constexpr uint64_t kLogInterval = 600 * kSecond;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
-// Of so many accesses in a second all are recorded. It is what slow storage does, and so enough to tell what is hot as soon
-// as that matters; what is fast is not made slow by it.
-constexpr uint64_t kAccessesPerSecond = 8 << 10;
-constexpr double kMostSampled = 4096;       // one of so many is recorded at least
-constexpr uint64_t kHintsShare = 128;       // of the budget: memory
+// Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
+// slow by it. And so many reads of slow storage are looked at: it does no more if it is slow.
+constexpr uint64_t kAccessesPerSecond = 16 << 10;
+constexpr uint64_t kSlowReadsPerSecond = 8 << 10;
+constexpr uint64_t kHintsShare = 128;  // of the budget: memory
+constexpr uint64_t kSeenShare = 128;   // the same
+constexpr uint64_t kUsedShare = 1024;  // the same
+// The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
+// storage, which has its other levels too.
+constexpr double kHotShare = 0.85;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
 constexpr auto kBusyInterval = std::chrono::milliseconds(20);
 
 // After the whole store was compacted so many times and there still is no room, hot records are dropped too. A turn is
-// sixteen evictions.
-constexpr uint64_t kEvictionsBeforeForce = 16;
-constexpr int kEvictionsPerRound = 4;
+// 32 evictions.
+constexpr uint64_t kEvictionsBeforeForce = 32;
+constexpr int kEvictionsPerRound = 8;
 
 // Never destroyed: objects that are closed while the process ends need it.
 Registry<Engine>* Engines() {
@@ -62,6 +67,10 @@ Engine::Engine(const HotPromotionOptions& options)
     : options_(options),
       env_(Env::Default()),
       cache_(options.promotion_cache),
+      seen_(options.budget / kSeenShare),
+      used_(options.budget / kUsedShare),
+      accesses_(kAccessesPerSecond),
+      slow_reads_(kSlowReadsPerSecond),
       hints_((options.budget + options.promotion_cache) / kHintsShare) {}
 
 Engine::~Engine() {
@@ -117,6 +126,8 @@ Status Engine::OpenParts() {
   RaltOptions ralt;
   ralt.path = options_.path + "/ralt";
   ralt.fast_bytes = options_.budget;
+  ralt.hot_max_ratio = kHotShare;
+  ralt.decay_ratio = kHotShare;
   ralt.max_bytes = options_.ralt_bytes;
   ralt.buffer_bytes = options_.ralt_buffer_bytes;
   ralt.logger = logger_;
@@ -133,6 +144,7 @@ Status Engine::OpenParts() {
   store.judge.hot = [this](uint64_t space, const Slice& user_key) {
     return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
+  store.judge.used = [this](const Slice& key) { return used_.Take(PromotionCache::HashOf(key)); };
   store.judge.dropped = [this](const Slice& key) { hints_.Remove(PromotionCache::HashOf(key)); };
   store.found = [this](const FileId& file, const FileEntry& entry) {
     catalog_.AddStored(file, entry);
@@ -143,7 +155,7 @@ Status Engine::OpenParts() {
 }
 
 bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
-  return cache_.SeenBefore(hash) || ralt_->IsHot(space, user_key);
+  return slow_reads_.Take() && (seen_.Before(hash) || ralt_->IsHot(space, user_key));
 }
 
 void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
@@ -232,10 +244,13 @@ void Engine::Sample(uint64_t now) {
   const RaltStats stats = ralt_->Stats();
   const uint64_t recorded = stats.accesses + stats.dropped;
   const double seconds = static_cast<double>(now - last_sample_) / kSecond;
-  const double rate = static_cast<double>(recorded - sampled_accesses_) * one_in_ / seconds;
-  one_in_ = static_cast<int>(std::clamp(rate / kAccessesPerSecond + 0.5, 1.0, kMostSampled));
+  accesses_.SetRate(static_cast<double>(recorded - sampled_accesses_) * accesses_.one_in() /
+                    seconds);
+  const uint64_t slow_reads = counters_.Sum(Counter::served_slow);
+  slow_reads_.SetRate(static_cast<double>(slow_reads - sampled_slow_reads_) / seconds);
   last_sample_ = now;
   sampled_accesses_ = recorded;
+  sampled_slow_reads_ = slow_reads;
 }
 
 // Tells hints_ of all copies, a part of the store at a time, after it was opened and when there are too many marks of
@@ -316,10 +331,12 @@ Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen
     uint64_t bytes = 0;
     uint64_t cooled = 0;
     size_t end = *position;
+    // What was read twice is worth a place that nothing else needs.
+    const bool roomy = store_->Bytes() < store_->low();
     for (; end < frozen.size() && bytes < store_->batch(); end++) {
       const PromotionCache::Record& record = *frozen[end];
       const Slice user_key(record.key.data() + kKeyHeaderSize, record.key.size() - kKeyHeaderSize);
-      if (record.hits == 0 && !ralt_->IsHot(record.space, user_key)) {
+      if (!roomy && record.hits == 0 && !ralt_->IsHot(record.space, user_key)) {
         cooled++;
         continue;
       }
@@ -417,7 +434,8 @@ void Engine::MakeRoom() {
     return;
   }
   for (int i = 0; i < kEvictionsPerRound && store_->Bytes() > store_->low(); i++) {
-    const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce;
+    const bool forced =
+        evictions_in_a_row_++ >= kEvictionsBeforeForce && store_->Bytes() > store_->high();
     const Status s = store_->Evict(forced);
     if (!s.ok()) {
       if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {

@@ -15,8 +15,10 @@
 #include "plugin/hot_promotion/hints.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/sampler.h"
+#include "plugin/hot_promotion/seen.h"
 #include "plugin/hot_promotion/store.h"
-#include "util/random.h"
+#include "plugin/hot_promotion/used.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -27,6 +29,9 @@ namespace hot_promotion {
 // Thread-safe.
 class Engine {
  public:
+  // Bytes of the store for a record besides its user key and value, about.
+  static constexpr uint64_t kRecordOverhead = 40;
+
   // The engine of options.path, which is opened if it is not. The options of the one who opens it count. Busy: another
   // process has it open.
   static Status Get(const HotPromotionOptions& options, std::shared_ptr<Engine>* result);
@@ -44,7 +49,7 @@ class Engine {
   template <typename Serve>
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
-  // Whether a record that is read from slow storage should be offered.
+  // Whether a record that is read from slow storage should be offered: one that was read before.
   bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
 
   // Takes a record into the promotion cache, if it has room.
@@ -55,10 +60,10 @@ class Engine {
   void Retain(const std::vector<Store::Record>& records);
 
   // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
+  // What counts as its size there is what the store needs for it.
   void Access(Space space, const Slice& user_key, uint64_t value_size) {
-    const int one_in = one_in_.load(std::memory_order_relaxed);
-    if (one_in == 1 || Random::GetTLSInstance()->OneIn(one_in)) {
-      ralt_->Access(space, user_key, value_size);
+    if (accesses_.Take()) {
+      ralt_->Access(space, user_key, value_size + kRecordOverhead);
     }
   }
 
@@ -104,11 +109,14 @@ class Engine {
   Counters counters_;
   Catalog catalog_;
   PromotionCache cache_;
+  Seen seen_;           // records that were read from slow storage
+  Used used_;           // copies of the store
+  Sampler accesses_;    // that are recorded
+  Sampler slow_reads_;  // of which it is asked whether the record is wanted
   std::unique_ptr<Ralt> ralt_;
   std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold
   Hints hints_;                    // of copies in the cache and in the store
   std::atomic<bool> told_{false};  // of all of them
-  std::atomic<int> one_in_{1};     // of so many accesses one is recorded
   std::unique_ptr<Store> store_;
 
   // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
@@ -123,6 +131,7 @@ class Engine {
   uint64_t written_when_told_ = 0;
   uint64_t last_sample_ = 0;
   uint64_t sampled_accesses_ = 0;
+  uint64_t sampled_slow_reads_ = 0;
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;
@@ -148,6 +157,7 @@ Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, c
   const Status s = store_->Get(key, &value);
   if (s.ok()) {
     serve(Slice(value));
+    used_.Mark(hash);
     return Source::kStore;
   }
   if (!s.IsNotFound()) {

@@ -43,7 +43,7 @@ class StoreFilter : public CompactionFilter {
     if (tag == Tag::kFile || pressure_ == Pressure::kNone) {
       return true;
     }
-    if (!factory_->judge_.hot(entry_.space, user_key)) {
+    if (!factory_->judge_.hot(entry_.space, user_key) && !Used(key)) {
       return Count(&factory_->dropped_.cold);
     }
     if (pressure_ == Pressure::kForced && random_.OneIn(kForcedShare)) {
@@ -60,6 +60,8 @@ class StoreFilter : public CompactionFilter {
     }
     return alive_;
   }
+
+  bool Used(const Slice& key) const { return factory_->judge_.used && factory_->judge_.used(key); }
 
   static bool Count(std::atomic<uint64_t>* counter) {
     counter->fetch_add(1, std::memory_order_relaxed);

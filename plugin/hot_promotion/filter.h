@@ -12,10 +12,11 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// How badly the hot store needs room, which compactions make.
+// How badly the hot store needs room, which evictions make. Other compactions drop dead records only: those that were just
+// added are compacted most often, and are not to be judged before others.
 enum class Pressure : int {
   kNone,   // records of SSTs that are gone are dropped
-  kCold,   // and those that are no longer hot
+  kCold,   // and those that are not hot and have not answered a read of late
   kForced  // and a part of the others
 };
 
@@ -23,6 +24,8 @@ enum class Pressure : int {
 struct Judge {
   std::function<bool(const FileId&, FileEntry*)> alive;
   std::function<bool(uint64_t space, const Slice& user_key)> hot;
+  // Whether it answered a read since this was last asked; may be empty.
+  std::function<bool(const Slice& key)> used;
   std::function<void(const Slice& key)> dropped;  // told of records that are; may be empty
 };
 

@@ -32,7 +32,6 @@ class Ralt::Rep {
     buffer_.Add(space, key, value_size);
   }
   Status Flush();
-  void Forget(Space space);
   void Settle();
   RaltStats Stats() const;
   const ralt::Tree& tree() const { return tree_; }
@@ -48,7 +47,6 @@ class Ralt::Rep {
   // Writes what the buffer has. In the thread only, as is Work().
   Status Drain();
   Status Write();
-  Status Purge();
   void Work();
 
   const ralt::Parameters parameters_;
@@ -59,8 +57,7 @@ class Ralt::Rep {
   port::Mutex mutex_;
   port::CondVar changed_{&mutex_};
   std::vector<Waiter*> waiters_;  // guarded by mutex_, as all below
-  std::vector<Space> forgotten_;
-  uint64_t rounds_ = 0;  // of the thread
+  uint64_t rounds_ = 0;           // of the thread
 
   port::Thread thread_;
 };
@@ -126,31 +123,12 @@ Status Ralt::Rep::Drain() {
 }
 
 Status Ralt::Rep::Write() {
-  Status s = Purge();
+  Status s;
   std::vector<ralt::Chunk> chunks = buffer_.Collect();
   if (!chunks.empty()) {
-    const Status added = tree_.Add(chunks);
-    s = s.ok() ? added : s;
+    s = tree_.Add(chunks);
   }
   buffer_.Return(std::move(chunks));
-  return s;
-}
-
-Status Ralt::Rep::Purge() {
-  std::vector<Space> spaces;
-  {
-    MutexLock lock(&mutex_);
-    spaces.swap(forgotten_);
-  }
-  Status s;
-  for (const Space space : spaces) {
-    const Status forgotten = tree_.Forget(space);
-    if (!forgotten.ok()) {
-      s = forgotten;
-      MutexLock lock(&mutex_);
-      forgotten_.push_back(space);  // tried again in the next round
-    }
-  }
   return s;
 }
 
@@ -166,14 +144,6 @@ Status Ralt::Rep::Flush() {
     changed_.Wait();
   }
   return waiter.status;
-}
-
-void Ralt::Rep::Forget(Space space) {
-  {
-    MutexLock lock(&mutex_);
-    forgotten_.push_back(space);
-  }
-  buffer_.Wake();
 }
 
 // A round that begins after this has been called ends with nothing left to do.
@@ -225,8 +195,6 @@ uint64_t Ralt::HotBytes(Space space, const Slice& begin, const Slice& end) const
 RaltStats Ralt::Stats() const { return rep_->Stats(); }
 
 Status Ralt::Flush() { return rep_->Flush(); }
-
-void Ralt::Forget(Space space) { rep_->Forget(space); }
 
 void Ralt::Settle() { rep_->Settle(); }
 

@@ -148,10 +148,6 @@ class Ralt {
   // Makes durable what was recorded before the call. IOError: it is lost, and counted as dropped.
   Status Flush();
 
-  // Its database or family is gone: removes the records of a space, in the background. Accesses in the
-  // space are ignored until that is done. Survives a restart once Flush() has returned OK.
-  void Forget(Space space);
-
   // Waits until no flush and no merge is due or under way. For tests and tools.
   void Settle();
 

@@ -52,7 +52,7 @@ HotPromotionStats Engine::Stats() const {
 #define X(name, unit, description) stats.name = counters_.Sum(Counter::name);
   HOT_PROMOTION_STATS(X)
 #undef X
-  stats.sampling = static_cast<uint64_t>(one_in_.load(std::memory_order_relaxed));
+  stats.sampling = static_cast<uint64_t>(accesses_.one_in());
   stats.cache_bytes = cache_.Bytes();
   stats.store_bytes = store_->Bytes();
   stats.store_budget = options_.budget;

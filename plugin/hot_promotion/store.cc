@@ -194,6 +194,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.max_manifest_file_size = batch_;
+  options.info_log_level = InfoLogLevel::WARN_LEVEL;  // its LOG is not in the budget
   options.max_log_file_size = 1 << 20;
   options.keep_log_file_num = 2;
   return options;
@@ -202,6 +203,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
 Status Store::Get(const Slice& key, PinnableSlice* value) {
   ReadOptions options;
   options.fill_cache = false;
+  options.ignore_range_deletions = true;  // there are none
   const Status s = db_->Get(options, db_->DefaultColumnFamily(), key, value);
   NoteDamage(s);
   return s;
@@ -229,7 +231,6 @@ Status Store::Add(const std::vector<Record>& records) {
     env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
     NoteDamage(s);
   }
-  SetPressure();
   return s;
 }
 
@@ -267,10 +268,6 @@ Status Store::Ingest(const std::string& path) {
   options.move_files = true;
   options.snapshot_consistency = false;
   return db_->IngestExternalFile({path}, options);
-}
-
-void Store::SetPressure() {
-  filter_->Set(Bytes() > budget_ / 4 * 3 ? Pressure::kCold : Pressure::kNone);
 }
 
 Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit) {
@@ -336,12 +333,12 @@ Status Store::Evict(bool forced) {
   const Slice begin(first);
   const Slice end(last);
   const Status s = db_->CompactRange(options, &begin, &end);
-  SetPressure();
+  filter_->Set(Pressure::kNone);
   NoteDamage(s);
   return s;
 }
 
-// The key range of the next few files after the cursor, a sixteenth of the store at most; empty if there are none.
+// The key range of the next few files after the cursor, a 32nd of the store at most; empty if there are none.
 std::string Store::NextPiece(std::string* begin) {
   std::vector<LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);
@@ -361,7 +358,7 @@ std::string Store::NextPiece(std::string* begin) {
   }
   std::string end;
   uint64_t bytes = 0;
-  for (; it != files.end() && bytes < std::min(kMaxPiece, budget_ / 16); ++it) {
+  for (; it != files.end() && bytes < std::min(kMaxPiece, budget_ / 32); ++it) {
     bytes += it->size;
     *begin = begin->empty() ? it->smallestkey : std::min(*begin, it->smallestkey);
     end = it->largestkey;

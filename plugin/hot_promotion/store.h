@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "plugin/hot_promotion/env.h"
 #include "plugin/hot_promotion/filter.h"
-#include "plugin/hot_promotion/pool.h"
 #include "rocksdb/db.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -74,17 +74,17 @@ class Store {
   uint64_t Bytes() const;
   // The rest is for what a compaction writes before it removes what it has read.
   uint64_t capacity() const {
-    return budget_ - std::max(budget_ / 16, kLargestCompaction * batch_);
+    return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
   }
-  uint64_t high() const { return capacity() / 100 * 94; }
-  uint64_t low() const { return capacity() / 100 * 85; }
+  uint64_t high() const { return capacity() / 100 * 97; }
+  uint64_t low() const { return capacity() / 100 * 93; }
 
   uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
   uint64_t Records() const;
   const Dropped& dropped() const { return filter_->dropped(); }
 
  private:
-  static constexpr uint64_t kLargestCompaction = 8;  // in batches
+  static constexpr uint64_t kLargestCompaction = 4;  // in batches
 
   explicit Store(const Options& options);
 
@@ -97,7 +97,6 @@ class Store {
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
   std::string NextPiece(std::string* begin);
-  void SetPressure();
   ROCKSDB_NAMESPACE::Options DatabaseOptions();
 
   const std::string path_;
@@ -106,7 +105,7 @@ class Store {
   const std::function<void(const FileId&, const FileEntry&)> found_;
   const std::shared_ptr<Logger> logger_;
   const std::shared_ptr<StoreFilterFactory> filter_;
-  OwnThreadsEnv env_;
+  StoreEnv env_;
   std::unique_ptr<DB> db_;
 
   std::mutex add_mutex_;   // held by Add(), from the check for room to the ingestion

@@ -11,7 +11,10 @@
 #include "plugin/hot_promotion/hints.h"
 #include "plugin/hot_promotion/log.h"
 #include "plugin/hot_promotion/registry.h"
+#include "plugin/hot_promotion/sampler.h"
+#include "plugin/hot_promotion/seen.h"
 #include "plugin/hot_promotion/slow.h"
+#include "plugin/hot_promotion/used.h"
 #include "test_util/testharness.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
@@ -216,11 +219,76 @@ TEST_F(CacheTest, ARecordIsKeptOnce) {
   EXPECT_EQ(bytes, cache_.Bytes());
 }
 
-TEST_F(CacheTest, SeenBefore) {
-  EXPECT_FALSE(cache_.SeenBefore(12345));
-  EXPECT_TRUE(cache_.SeenBefore(12345));
-  EXPECT_FALSE(cache_.SeenBefore(12345 + (uint64_t{2} << 32)));  // in its place
-  EXPECT_FALSE(cache_.SeenBefore(12345));
+// The low bits are the mark, the high ones choose the group.
+TEST(SeenTest, FourOfAGroup) {
+  Seen seen(1 << 10);
+  for (uint64_t mark = 1; mark < 11; mark += 2) {
+    EXPECT_FALSE(seen.Before(mark)) << mark;
+  }
+  for (uint64_t mark = 3; mark < 11; mark += 2) {
+    EXPECT_TRUE(seen.Before(mark)) << mark;
+  }
+  EXPECT_FALSE(seen.Before(uint64_t{1} << 63 | 9));  // in another group
+  EXPECT_FALSE(seen.Before(1));                      // was pushed out
+}
+
+TEST(SamplerTest, TakesAllOrAPart) {
+  Sampler sampler(1000);
+  const auto taken = [&] {
+    int count = 0;
+    for (int i = 0; i < 100000; i++) {
+      count += sampler.Take() ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(100000, taken());
+  sampler.SetRate(1400);
+  EXPECT_EQ(100000, taken());
+  sampler.SetRate(20000);
+  EXPECT_EQ(20, sampler.one_in());
+  EXPECT_NEAR(5000, taken(), 1000);
+  sampler.SetRate(0);
+  EXPECT_EQ(1, sampler.one_in());
+}
+
+TEST(UsedTest, AMarkIsTakenOnce) {
+  Used used(1 << 10);
+  Random64 random(301);
+  std::vector<uint64_t> hashes;
+  for (int i = 0; i < 1000; i++) {
+    hashes.push_back(random.Next());
+    used.Mark(hashes.back());
+    used.Mark(hashes.back());
+  }
+  int others = 0;
+  for (int i = 0; i < 1000; i++) {
+    others += used.Take(random.Next()) ? 1 : 0;
+  }
+  int taken = 0;
+  int again = 0;
+  for (const uint64_t hash : hashes) {
+    taken += used.Take(hash) ? 1 : 0;
+    again += used.Take(hash) ? 1 : 0;
+  }
+  EXPECT_LT(others, 250);  // an eighth of the bits is set
+  EXPECT_GT(taken, 750);   // but for shared ones
+  EXPECT_EQ(0, again);
+}
+
+TEST(SeenTest, RemembersAsManyAsItHasRoomFor) {
+  constexpr uint64_t kRecords = 100000;
+  Seen seen(2 * kRecords);
+  Random64 random(301);
+  std::vector<uint64_t> hashes;
+  for (uint64_t i = 0; i < kRecords; i++) {
+    hashes.push_back(random.Next());
+    seen.Before(hashes.back());
+  }
+  uint64_t known = 0;
+  for (uint64_t i = kRecords / 2; i < kRecords; i++) {
+    known += seen.Before(hashes[i]) ? 1 : 0;
+  }
+  EXPECT_GT(known, kRecords / 2 / 100 * 80);
 }
 
 class HintsTest : public testing::Test {

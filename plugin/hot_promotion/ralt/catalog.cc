@@ -48,21 +48,6 @@ bool GetNumbers(Slice* bytes, Catalog* c) {
          GetDouble(bytes, &c->hot_rank);
 }
 
-bool GetForgotten(Slice* bytes, std::vector<Space>* spaces) {
-  uint64_t count;
-  if (!GetCount(bytes, &count)) {
-    return false;
-  }
-  for (uint64_t i = 0; i < count; ++i) {
-    Space space;
-    if (!GetFixed64(bytes, &space)) {
-      return false;
-    }
-    spaces->push_back(space);
-  }
-  return true;
-}
-
 bool GetPart(Slice* bytes, Catalog::Part* part) {
   Slice begin;
   if (!GetVarint64(bytes, &part->number) || !GetVarint64(bytes, &part->file_size) ||
@@ -111,10 +96,6 @@ std::string Catalog::Encode() const {
   PutVarint64Varint64(&body, stable.hot_bytes, stable.table_bytes);
   PutDouble(&body, alpha);
   PutDouble(&body, hot_rank);
-  PutVarint64(&body, forgotten.size());
-  for (const Space space : forgotten) {
-    PutFixed64(&body, space);
-  }
   PutVarint64(&body, runs.size());
   for (const std::vector<Part>& run : runs) {
     PutVarint64(&body, run.size());
@@ -143,8 +124,7 @@ Status Catalog::Decode(Slice bytes, Catalog* result) {
   if (crc32c::Unmask(checksum) != crc32c::Value(bytes.data(), bytes.size())) {
     return Status::Corruption("the catalog's checksum is wrong");
   }
-  if (!GetNumbers(&bytes, result) || !GetForgotten(&bytes, &result->forgotten) ||
-      !GetRuns(&bytes, &result->runs) || !bytes.empty()) {
+  if (!GetNumbers(&bytes, result) || !GetRuns(&bytes, &result->runs) || !bytes.empty()) {
     return Status::Corruption("the catalog is malformed");
   }
   return Status::OK();

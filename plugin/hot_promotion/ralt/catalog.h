@@ -39,7 +39,6 @@ struct Clock {
 //             stable.table_bytes: one behind the other
 //          8  alpha, a double
 //          8  hot_rank, a double
-//   varint64  number of forgotten spaces, and for each of these: 8 bytes
 //   varint64  number of runs, the newest first, and for each of these:
 //     varint64  number of parts, at least one, and for each of these: varint64 number of the tablet,
 //               varint64 its file's size, varint32 size of `begin`, `begin`
@@ -59,7 +58,6 @@ struct Catalog {
   double alpha = 1;
   // Records of a lower rank are not hot.
   double hot_rank = -std::numeric_limits<double>::infinity();
-  std::vector<Space> forgotten;
   std::vector<std::vector<Part>> runs;
 
   std::string Encode() const;

@@ -104,8 +104,9 @@ Status Tree::Evict(const Between& between) {
   Count(&RaltStats::evicted_unstable, tally.unstable);
   Count(&RaltStats::evicted_cold, tally.cold);
   s = SetLimits(tally.stable);
-  // Sizes that the sums did not know, for they have changed since, may be too much.
-  due_ |= !surveyed && Over(*current_.Get());
+  // Sizes that the sums did not know, for they have changed since, may be too much. A survey that makes nothing go is
+  // not tried again.
+  due_ |= (!surveyed || tally.unstable + tally.cold > 0) && Over(*current_.Get());
   return s;
 }
 
@@ -113,23 +114,6 @@ Status Tree::SetLimits(const Stable& stable) {
   stable_ = stable;
   limits_ = NextLimits(parameters_, stable);
   return Install(*current_.Get());
-}
-
-// Removes the records of the spaces that are gone.
-Status Tree::Purge(const Between& between) {
-  Verdict verdict;
-  verdict.hot_rank = hot_rank_;
-  verdict.forgotten = current_.Get()->forgotten;
-  Tally tally;
-  const Status s = MergeAll(verdict, between, &tally);
-  if (!s.ok()) {
-    return s;
-  }
-  Version next = *current_.Get();  // more may have been forgotten since
-  const auto done = next.forgotten.begin() + static_cast<std::ptrdiff_t>(verdict.forgotten.size());
-  next.forgotten.erase(next.forgotten.begin(), done);
-  due_ = true;  // the table may still be over its limits
-  return Install(std::move(next));
 }
 
 RaltStats Tree::Stats() const {

@@ -33,9 +33,6 @@ Status Tree::Maintain(const Between& between) {
 
 // No version is held while a merge is under way: its files could not be removed.
 Status Tree::MaintainOnce(const Between& between) {
-  if (!current_.Get()->forgotten.empty()) {
-    return Purge(between);
-  }
   if (Over(*current_.Get())) {
     return Evict(between);
   }
@@ -48,6 +45,7 @@ Status Tree::MaintainOnce(const Between& between) {
   Tally tally;
   const Status s = MergeNewest(count, verdict, between, &tally);
   Count(&RaltStats::merges, s.ok() ? 1 : 0);
+  due_ = true;  // of a key that is in two runs the older one's size has counted
   return s;
 }
 
@@ -121,7 +119,6 @@ Version Tree::After(const Merge& merge, const Job& job,
                     const std::shared_ptr<const Tablet>& tablet) const {
   const Current::Pointer version = current_.Get();
   Version next;
-  next.forgotten = version->forgotten;
   std::vector<Part> output;
   for (const RunPtr& run : version->runs) {
     if (run->id() == job.output) {
@@ -151,7 +148,6 @@ Status Tree::Drop(const Tablet& damaged) {
   Count(&RaltStats::damaged, 1);
   const Current::Pointer version = current_.Get();
   Version next;
-  next.forgotten = version->forgotten;
   for (const RunPtr& run : version->runs) {
     std::vector<Part> parts = run->parts();
     parts.erase(std::remove_if(parts.begin(), parts.end(),

@@ -13,10 +13,6 @@ namespace {
 
 constexpr uint64_t kRecordsBetween = 1 << 14;
 
-bool Contains(const std::vector<Space>& spaces, const Slice& key) {
-  return !spaces.empty() && std::find(spaces.begin(), spaces.end(), SpaceOf(key)) != spaces.end();
-}
-
 }  // namespace
 
 Merge::Merge(Shelf* shelf, const Scoring* scoring, const Runs& inputs, Runs older, Verdict verdict)
@@ -46,7 +42,7 @@ Status Merge::Fill(uint64_t number, uint64_t bytes, const Between& between,
     upto_.assign(merger_.key().data(), merger_.key().size());
     const uint64_t hash = HashOf(merger_.key());
     const double rank = verdict_.ByRank() ? scoring_->Rank(merger_.record(), hash) : 0;
-    if (!Contains(verdict_.forgotten, merger_.key()) && Judge(rank)) {
+    if (Judge(rank)) {
       s = Keep(number, hash, rank, builder);
     }
     if (s.ok() && ++seen % kRecordsBetween == 0 && !between()) {

@@ -30,7 +30,6 @@ struct Verdict {
   double hot_rank = kAll;   // records of a lower rank are not hot
   bool stable_only = false;
   uint64_t now = 0;  // the tick by which a record is stable
-  std::vector<Space> forgotten;
 
   bool ByRank() const { return keep_rank != kAll || hot_rank != kAll; }
 };

@@ -64,7 +64,6 @@ void Tree::Load(const Catalog& catalog) {
   // Ranks of another alpha are in another order.
   hot_rank_ = catalog.alpha == parameters_.alpha ? catalog.hot_rank : Verdict::kAll;
   auto version = std::make_shared<Version>();
-  version->forgotten = catalog.forgotten;
   for (const std::vector<Catalog::Part>& run : catalog.runs) {
     std::vector<Part> parts;
     for (const Catalog::Part& part : run) {
@@ -98,7 +97,6 @@ Catalog Tree::NewCatalog(const Version& version) const {
   catalog.stable = stable_;
   catalog.alpha = parameters_.alpha;
   catalog.hot_rank = hot_rank_;
-  catalog.forgotten = version.forgotten;
   for (const RunPtr& run : version.runs) {
     catalog.runs.push_back(Named(*run));
   }
@@ -167,9 +165,6 @@ Status Tree::WriteRun(const Batch& batch, const Version& version,
   std::unique_ptr<Builder> builder;
   Status s;
   for (const Batch::Entry& entry : batch.entries) {
-    if (version.Forgotten(SpaceOf(entry.key))) {
-      continue;
-    }
     if (!builder) {
       s = shelf_.Begin(number, &builder);
     }
@@ -186,21 +181,9 @@ Status Tree::WriteRun(const Batch& batch, const Version& version,
   return shelf_.Finish(number, std::move(builder), s, tablet);
 }
 
-Status Tree::Forget(Space space) {
-  Version next = *current_.Get();
-  if (next.Forgotten(space)) {
-    return Status::OK();
-  }
-  next.forgotten.push_back(space);
-  due_ = true;
-  const Status s = Install(std::move(next));
-  Tell("forget a space", s);
-  return s;
-}
-
 bool Tree::IsHot(Space space, const Slice& key) const {
   const Current::Pointer version = current_.Get();
-  if (version->runs.empty() || version->Forgotten(space)) {
+  if (version->runs.empty()) {
     return false;
   }
   const Key whole(space, key);
@@ -210,7 +193,7 @@ bool Tree::IsHot(Space space, const Slice& key) const {
 uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const {
   const Current::Pointer version = current_.Get();
   const Range range = RangeOf(space, begin, end);
-  if (version->Forgotten(space) || range.Empty()) {
+  if (range.Empty()) {
     return 0;
   }
   uint64_t bytes = 0;

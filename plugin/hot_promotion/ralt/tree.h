@@ -31,11 +31,8 @@ class Tree {
   // Writes accesses as the newest run.
   Status Add(const std::vector<Chunk>& chunks);
 
-  // From now on the space is empty, and stays so until Maintain() has removed its records.
-  Status Forget(Space space);
-
   // Brings the table into its limits and into shape. May take long; calls `between` now and then, which
-  // may call Add() and Forget().
+  // may call Add().
   Status Maintain(const Between& between);
 
   bool IsHot(Space space, const Slice& key) const;
@@ -81,7 +78,6 @@ class Tree {
   bool Over(const Version& version) const;
   Status Evict(const Between& between);
   Status SetLimits(const Stable& stable);
-  Status Purge(const Between& between);
   // How many of the newest runs are to be merged for the table's shape.
   size_t Unshapely() const;
   // Whether stable records alone may be too many.

@@ -57,10 +57,6 @@ bool MayBeHot(const Runs& runs, const Slice& key, uint64_t hash) {
                      [&](const RunPtr& run) { return run->MayBeHot(key, hash); });
 }
 
-bool Version::Forgotten(Space space) const {
-  return std::find(forgotten.begin(), forgotten.end(), space) != forgotten.end();
-}
-
 Amounts Version::Total() const {
   Amounts total;
   for (const RunPtr& run : runs) {

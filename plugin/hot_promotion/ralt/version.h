@@ -57,10 +57,7 @@ bool MayBeHot(const Runs& runs, const Slice& key, uint64_t hash);
 // The state of the table at one time. Immutable.
 struct Version {
   Runs runs;
-  // Spaces that are gone, whose records have not all been removed yet.
-  std::vector<Space> forgotten;
 
-  bool Forgotten(Space space) const;
   Amounts Total() const;
   uint64_t FileBytes() const;
 };

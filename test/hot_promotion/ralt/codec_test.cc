@@ -25,7 +25,6 @@ Catalog SomeCatalog() {
   catalog.stable = {900, 180};
   catalog.alpha = 0.5;
   catalog.hot_rank = 2;
-  catalog.forgotten = {5};
   catalog.runs = {{{11, 4096, "a"}}, {{7, 1000, "b"}, {8, 2000, "cd"}}};
   return catalog;
 }
@@ -60,13 +59,12 @@ TEST(CatalogTest, GoldenBytes) {
   catalog.runs.pop_back();
   const std::string expected(
       "RKTRALT\n\x01\0\0\0"
-      "\x54\xac\x57\x4b"
+      "\x3d\xc8\x37\xc1"
       "\xac\x02\x07\x0c\xe8\x07\xc8\x01\x84\x07\xb4\x01"
       "\0\0\0\0\0\0\xe0\x3f\0\0\0\0\0\0\0\x40"
-      "\x01\x05\0\0\0\0\0\0\0"
       "\x01\x01\x0b\x80\x20\x01"
       "a",
-      60);
+      51);
   EXPECT_EQ(Slice(expected).ToString(true), Slice(catalog.Encode()).ToString(true));
 }
 

@@ -253,21 +253,6 @@ TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayTabletsRemoved) {
   EXPECT_EQ(1u, Tablets().size());
 }
 
-TEST_F(RaltTest, ForgetRemovesASpaceForGood) {
-  Open();
-  Access(0, 100);
-  ralt_->Access(kSpace + 1, "other", 10);
-  ASSERT_OK(ralt_->Flush());
-  ralt_->Forget(kSpace);
-  ASSERT_OK(ralt_->Flush());
-  EXPECT_EQ(0u, HotOf(0, 100));
-  Open();
-  ralt_->Settle();
-  EXPECT_EQ(0u, HotOf(0, 100));
-  EXPECT_TRUE(ralt_->IsHot(kSpace + 1, "other"));
-  EXPECT_EQ(1u, ralt_->Stats().records);
-}
-
 TEST_F(RaltTest, TinySizesWork) {
   UseMemory();
   Random random(Seed());
@@ -302,8 +287,6 @@ TEST_F(RaltTest, FailedWritesLoseAccessesAndNothingElse) {
   ASSERT_OK(ralt_->Flush());
   env.SetFilesystemActive(false, Status::IOError("no disk"));
   Access(100, 150);
-  EXPECT_TRUE(ralt_->Flush().IsIOError());
-  ralt_->Forget(kSpace + 1);
   EXPECT_TRUE(ralt_->Flush().IsIOError());
   EXPECT_EQ(100u, HotOf(0, 150));
   EXPECT_EQ(50u, ralt_->Stats().dropped);
@@ -347,7 +330,6 @@ TEST_F(RaltTest, ManyThreads) {
   while (running > 0) {
     const RaltStats stats = ralt_->Stats();
     EXPECT_LE(stats.hot_bytes, 1000000u);
-    ralt_->Forget(7);
     std::this_thread::yield();
   }
   for (std::thread& thread : threads) {

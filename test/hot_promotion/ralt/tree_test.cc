@@ -265,25 +265,6 @@ TEST_F(TreeTest, SpacesDoNotMix) {
   EXPECT_EQ(0u, tree_->HotBytes(3, "", ""));
 }
 
-TEST_F(TreeTest, AForgottenSpaceIsEmptyAtOnceAndMayBeUsedAgainLater) {
-  Open();
-  feeder_.Access(UINT64_MAX, "a", 10);
-  feeder_.Access(2, "b", 10);
-  Maintain();
-  EXPECT_GE(tree_->HotBytes(UINT64_MAX, "", ""), 11u);
-  ASSERT_OK(tree_->Forget(UINT64_MAX));
-  EXPECT_FALSE(tree_->IsHot(UINT64_MAX, "a"));
-  EXPECT_EQ(0u, tree_->HotBytes(UINT64_MAX, "", ""));
-  Open();  // before the records are gone
-  EXPECT_FALSE(tree_->IsHot(UINT64_MAX, "a"));
-  Maintain();
-  EXPECT_EQ(1u, RecordsOf(*tree_).size());
-  EXPECT_TRUE(tree_->IsHot(2, "b"));
-  feeder_.Access(UINT64_MAX, "a", 10);
-  Maintain();
-  EXPECT_TRUE(tree_->IsHot(UINT64_MAX, "a"));
-}
-
 TEST_F(TreeTest, AMergeThatIsInterruptedLosesNothing) {
   Random random(Seed());
   options_.initial_hot_ratio = 1;

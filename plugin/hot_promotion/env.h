@@ -3,24 +3,28 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
-#include "rocksdb/env.h"
+#include "env/composite_env_wrapper.h"
+#include "plugin/hot_promotion/unsynced.h"
 #include "util/threadpool_imp.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The default Env with background threads of its own: the hot store must make progress while all threads of the default
-// one compact the databases that wait for it.
-class OwnThreadsEnv : public EnvWrapper {
+// The default Env, of which the hot store needs neither the threads nor the syncs: it has threads of its own, for it must
+// make progress while all threads of the default one compact the databases that wait for it.
+class StoreEnv : public CompositeEnvWrapper {
  public:
-  OwnThreadsEnv() : EnvWrapper(Env::Default()) {
+  StoreEnv()
+      : CompositeEnvWrapper(Env::Default(),
+                            std::make_shared<UnsyncedFileSystem>(FileSystem::Default())) {
     for (int i = 0; i < Env::TOTAL; i++) {
       pools_[i].SetThreadPriority(static_cast<Env::Priority>(i));
       pools_[i].SetHostEnv(this);
     }
   }
-  ~OwnThreadsEnv() override {
+  ~StoreEnv() override {
     for (ThreadPoolImpl& pool : pools_) {
       pool.JoinAllThreads();
     }
@@ -53,7 +57,7 @@ class OwnThreadsEnv : public EnvWrapper {
     pools_[priority].IncBackgroundThreadsIfNeeded(count);
   }
   void LowerThreadPoolIOPriority(Priority priority) override { pools_[priority].LowerIOPriority(); }
-  using EnvWrapper::LowerThreadPoolCPUPriority;
+  using CompositeEnvWrapper::LowerThreadPoolCPUPriority;
   Status LowerThreadPoolCPUPriority(Priority priority, CpuPriority cpu) override {
     pools_[priority].LowerCPUPriority(cpu);
     return Status::OK();
