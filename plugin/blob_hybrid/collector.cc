@@ -41,14 +41,17 @@ std::shared_ptr<BlobHybridFactory> FactoryOf(DBImpl* db, uint32_t family) {
   return std::static_pointer_cast<BlobHybridFactory>(factory);
 }
 
-// For each file with more garbage than `ratio`: what SSTs there were when that was first seen.
-void Track(const Survey& survey, double ratio, Since* since) {
+bool HasBound(const BlobHybridOptions& options) {
+  return options.max_space_amplification > 0 ||
+         (options.transient_log_budget > 0 && ClassesOf(options).medium > 0);
+}
+
+// For each file that is collected: what SSTs there were when that began.
+void Track(const Survey& survey, const std::set<uint64_t>& victims, Since* since) {
   Since now;
-  for (const BlobInfo& blob : survey.blobs) {
-    if (blob.garbage_ratio() > ratio) {
-      const auto it = since->find(blob.number);
-      now[blob.number] = it == since->end() ? survey.max_sst_number() : it->second;
-    }
+  for (const uint64_t victim : victims) {
+    const auto it = since->find(victim);
+    now[victim] = it == since->end() ? survey.max_sst_number() : it->second;
   }
   *since = std::move(now);
 }
@@ -80,10 +83,16 @@ bool Collector::Uses(uint32_t number, bool* added) {
   return uses;
 }
 
-double Collector::GarbageRatio(uint32_t number) {
+Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& blobs) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = families_.find(number);
-  return it == families_.end() || it->second == nullptr ? 1 : it->second->ratio.load();
+  if (it == families_.end() || it->second == nullptr) {
+    return Aim();
+  }
+  const Family& family = *it->second;
+  return {PickVictims(blobs, family.ratio, family.factory->options().max_space_amplification,
+                      family.collected),
+          family.medium};
 }
 
 void Collector::Wake() {
@@ -119,11 +128,11 @@ void Collector::WaitForRoom(uint32_t number) {
     family = it->second.get();
   }
   // Flushes look for themselves: the job may be busy, or late.
-  const double bound = family->factory->options().max_space_amplification;
+  const BlobHybridOptions& options = family->factory->options();
   Survey survey;
   Space space;
-  if (bound == 0 || !Look(number, family, &survey, &space).ok() || survey.blobs.empty() ||
-      space.amplification <= bound) {
+  if (!HasBound(options) || !Look(number, family, &survey, &space).ok() ||
+      !NeedsOf(space, !survey.blobs.empty(), options).above) {
     return;
   }
   Counters& counters = *family->factory->counters();
@@ -207,31 +216,67 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   const BlobHybridOptions& options = family->factory->options();
   Survey survey;
   Space space;
-  if (options.max_space_amplification == 0 || !Look(number, family, &survey, &space).ok()) {
+  if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
     Publish(family, false, false);
     return Next::kNothing;
   }
-  if (survey.blobs.empty() || space.amplification <= SoftBound(options.max_space_amplification)) {
-    family->ratio = options.gc_garbage_ratio;
-    family->since.clear();
-    family->busy.clear();
-    family->retry_pause = 0;
-    Publish(family, false, false);
+  const Needs needs = NeedsOf(space, !survey.blobs.empty(), options);
+  if (!needs.any()) {
+    Rest(family);
     return Next::kNothing;
   }
-  const double ratio = family->ratio;
-  Track(survey, ratio, &family->since);
-  const bool above = space.amplification > options.max_space_amplification;
-  const Plan plan = Pick(survey, space, AllowedHidden(space, options.max_space_amplification),
-                         ratio, family->since, family->busy);
+  bool merge = false;
+  const Plan plan = PlanFor(number, survey, space, needs, family, &merge);
   if (plan.inputs.empty()) {
-    return Stay(above, family);
+    return Stay(needs.above, family);
   }
-  Publish(family, above, false);
-  return Compact(number, plan, above, family);
+  Publish(family, needs.above, false);
+  return Compact(number, plan, needs.above, merge, family);
 }
 
-Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, Family* family) {
+void Collector::Rest(Family* family) {
+  family->ratio = family->factory->options().gc_garbage_ratio;
+  family->medium = false;
+  family->since.clear();
+  SetCollected({}, family);
+  family->merge_since = 0;
+  family->busy.clear();
+  family->retry_pause = 0;
+  Publish(family, false, false);
+}
+
+Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& space,
+                        const Needs& needs, Family* family, bool* merge) {
+  const BlobHybridOptions& options = family->factory->options();
+  Plan plan;
+  if (!needs.log) {
+    family->merge_since = 0;
+  } else {
+    if (family->merge_since == 0) {
+      family->merge_since = survey.max_sst_number();
+    }
+    plan = PickMerge(survey, options.merge_level, family->merge_since, family->busy);
+    *merge = !plan.inputs.empty();
+  }
+  family->medium = needs.space;
+  if (!needs.space) {
+    family->ratio = options.gc_garbage_ratio;
+    family->since.clear();
+    SetCollected({}, family);
+    return plan;
+  }
+  SetCollected(FindCollected(survey, family->since), family);
+  Track(survey, AimOf(number, survey.blobs).victims, &family->since);
+  SetCollected(FindCollected(survey, family->since), family);
+  if (plan.inputs.empty()) {
+    plan = Pick(survey, space, AllowedHidden(space, options.max_space_amplification), family->ratio,
+                family->since, family->busy);
+  }
+  return plan;
+}
+
+Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, bool merge,
+                                   Family* family) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (stop_) {
@@ -263,6 +308,7 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   if (s.ok()) {
     const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
     counters.jobs++;
+    counters.log_jobs += merge ? 1 : 0;
     counters.job_bytes += bytes;
     if (options.gc_bytes_per_second > 0) {
       family->rest_until =
@@ -312,13 +358,19 @@ Collector::Next Collector::Stay(bool above, Family* family) {
     // Snapshots may have gone, and compactions that began before the files were tracked.
     family->retry_pause = std::min(2 * family->retry_pause, kMaxRetry);
     family->retry_at = now + family->retry_pause;
-    if (!family->since.empty()) {
+    if (!family->since.empty() || family->merge_since > 0) {
       family->since.clear();
+      family->merge_since = 0;
       return Next::kAgain;
     }
   }
   Publish(family, false, above);
   return Next::kNothing;
+}
+
+void Collector::SetCollected(Collected collected, Family* family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  family->collected = std::move(collected);
 }
 
 void Collector::Publish(Family* family, bool above, bool missed) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/policy.h"
@@ -30,9 +31,14 @@ class Collector {
   // Whether a family uses the plugin; `added` if it is seen for the first time.
   bool Uses(uint32_t number, bool* added);
 
-  // Of the family's blob files: with more garbage than this, compactions move values out of them. That of the options, or
-  // less as long as the bound is near and no file has so much.
-  double GarbageRatio(uint32_t number);
+  // Of the family's blob files, those that compactions move values out of: with more garbage than the options say, or with
+  // less as long as the bound is near and no file has so much. Medium values too as long as the bound is near; else they wait
+  // for the merge level.
+  struct Aim {
+    std::set<uint64_t> victims;
+    bool medium = false;
+  };
+  Aim AimOf(uint32_t number, const std::vector<BlobInfo>& blobs);
 
   // There may be something to do.
   void Wake();
@@ -50,14 +56,17 @@ class Collector {
   struct Family {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
     std::atomic<double> ratio{1};
-    bool above = false;   // the bound, and the job is at work; guarded by mutex_
-    bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
+    std::atomic<bool> medium{false};  // as in Aim
+    bool above = false;               // the bound, and the job is at work; guarded by mutex_
+    bool missed = false;              // the bound, and nothing can be done; guarded by mutex_
+    Collected collected;              // guarded by mutex_
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;
-    std::set<uint64_t> busy;  // SSTs that others compact
-    uint64_t rest_until = 0;  // for gc_bytes_per_second
-    uint64_t retry_at = 0;    // for blob files that stayed
+    uint64_t merge_since = 0;  // the newest SST when early merges began; 0: they have not
+    std::set<uint64_t> busy;   // SSTs that others compact
+    uint64_t rest_until = 0;   // for gc_bytes_per_second
+    uint64_t retry_at = 0;     // for blob files that stayed
     uint64_t retry_pause = 0;
   };
   enum class Next { kNothing, kAgain, kLater };
@@ -66,9 +75,15 @@ class Collector {
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   // One compaction at most.
   Next Step(uint32_t number, Family* family);
-  Next Compact(uint32_t number, const Plan& plan, bool above, Family* family);
+  // Nothing is needed.
+  void Rest(Family* family);
+  // `merge`: for the budget of the log.
+  Plan PlanFor(uint32_t number, const Survey& survey, const Space& space, const Needs& needs,
+               Family* family, bool* merge);
+  Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
+  void SetCollected(Collected collected, Family* family);
   void Publish(Family* family, bool above, bool missed);
   uint64_t Now() const;
 

@@ -9,6 +9,7 @@
 #include "db/column_family.h"
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
+#include "table/table_builder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -19,6 +20,14 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 #else
   return *family.ioptions();
 #endif
+}
+
+// The min_blob_size that a flush is about to make its BlobFileBuilder with. RocksDB makes that one after the table's builder
+// (BuildTable), from a copy of the family's options which belongs to the flush: nothing else in RocksDB lets a flush have
+// options of its own. 11.8.1 declares that copy as const. If a version makes it earlier, medium values are in SSTs from the beginning, and `not_separated`
+// counts them.
+inline uint64_t* MinBlobSizeOfFlush(const TableBuilderOptions& options) {
+  return &const_cast<MutableCFOptions&>(options.moptions).min_blob_size;
 }
 
 // Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw one before.

@@ -6,6 +6,7 @@
 #include "db/db_impl/db_impl.h"
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/policy.h"
 #include "plugin/blob_hybrid/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -77,7 +78,8 @@ std::shared_ptr<Collector> Databases::Find(DB* db) {
   return it == collectors_.end() ? nullptr : it->second;
 }
 
-bool Databases::FindBlobFiles(const std::string& folder, uint32_t family, BlobFiles* files) {
+bool Databases::FindBlobFiles(const std::string& folder, uint32_t family,
+                              const BlobHybridOptions& options, BlobFiles* files) {
   DBImpl* db = nullptr;
   std::shared_ptr<Collector> collector;
   {
@@ -90,7 +92,6 @@ bool Databases::FindBlobFiles(const std::string& folder, uint32_t family, BlobFi
   if (db == nullptr || collector == nullptr) {
     return false;
   }
-  const double ratio = collector->GarbageRatio(family);
   // The compaction that asks keeps the database open, the family's data, and the blob files that its inputs refer to.
   const auto handle = db->GetColumnFamilyHandleUnlocked(family);
   if (handle == nullptr) {
@@ -99,13 +100,19 @@ bool Databases::FindBlobFiles(const std::string& folder, uint32_t family, BlobFi
   ColumnFamilyData* data = DataOf(handle.get());
   files->source = data->blob_source();
   files->logger = ImmutableOf(*data).logger;
-  bool any = false;
-  for (const BlobInfo& blob : SurveyBlobs(db, data)) {
-    const bool move = blob.garbage_ratio() > ratio;
-    files->files[blob.number] = {blob.file_bytes, move};
-    any = any || move;
+  files->family = family;
+  const Layout layout = LayoutOf(db, data);
+  const bool has_medium = ClassesOf(options).medium > 0;
+  if (has_medium) {
+    files->large_size = layout.min_blob_size;
+    files->merge_level = MergeLevelOf(options.merge_level, layout.last_level);
   }
-  return any;
+  const Collector::Aim aim = collector->AimOf(family, layout.blobs);
+  for (const BlobInfo& blob : layout.blobs) {
+    const bool move = aim.victims.count(blob.number) > 0;
+    files->files[blob.number] = {blob.file_bytes, move, move && aim.medium};
+  }
+  return !aim.victims.empty() || (has_medium && !layout.blobs.empty());
 }
 
 }  // namespace blob_hybrid

@@ -37,7 +37,8 @@ class Databases {
 
   // The blob files of a family of a compaction that is under way, by the folder of its SSTs. False if there are none that
   // values are to be moved out of, or the family is not known.
-  bool FindBlobFiles(const std::string& folder, uint32_t family, BlobFiles* files);
+  bool FindBlobFiles(const std::string& folder, uint32_t family, const BlobHybridOptions& options,
+                     BlobFiles* files);
 
  private:
   std::mutex mutex_;

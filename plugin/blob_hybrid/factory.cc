@@ -8,6 +8,7 @@
 #include "plugin/blob_hybrid/databases.h"
 #include "plugin/blob_hybrid/filter.h"
 #include "plugin/blob_hybrid/options.h"
+#include "plugin/blob_hybrid/subcompaction.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -39,7 +40,7 @@ Status BlobHybridFactory::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
   Status s = Validate(options_);
   if (s.ok()) {
-    s = ValidateFamily(db, family);
+    s = ValidateFamily(options_, db, family);
   }
   return s.ok() ? CompactionFilterFactory::ValidateOptions(db, family) : s;
 }
@@ -60,8 +61,10 @@ std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
   if (context.reason != TableFileCreationReason::kCompaction) {
     return user;  // memtables have no references
   }
+  ForgetOutputLevel();
   BlobFiles files;
-  if (!Databases::Instance()->FindBlobFiles(FolderOf(context), context.column_family_id, &files)) {
+  if (!Databases::Instance()->FindBlobFiles(FolderOf(context), context.column_family_id, options_,
+                                            &files)) {
     files = BlobFiles();
     if (options_.user_filter == nullptr) {
       return user;

@@ -6,6 +6,7 @@
 #include "db/blob/blob_source.h"
 #include "db/dbformat.h"
 #include "logging/logging.h"
+#include "plugin/blob_hybrid/subcompaction.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -87,9 +88,8 @@ Decision BlobHybridFilter::FilterReference(const Slice& internal_key, const Slic
   }
   BlobIndex index;
   const bool decoded = index.DecodeFrom(reference).ok() && !index.IsInlined();
-  const auto file = decoded ? files_.files.find(index.file_number()) : files_.files.end();
-  const bool move = file != files_.files.end() && file->second.move;
-  if (!ask && !move) {
+  const bool may_move = decoded && MayMove(index);
+  if (!ask && !may_move) {
     return Decision::kKeep;
   }
   PinnableSlice value;
@@ -98,13 +98,38 @@ Decision BlobHybridFilter::FilterReference(const Slice& internal_key, const Slic
     return ask ? Decision::kIOError : Decision::kKeep;
   }
   const Decision decision = ask ? AskUser(user_key, value, arguments) : Decision::kKeep;
-  if (decision != Decision::kKeep || !move) {
+  if (decision != Decision::kKeep || !may_move || !Moves(index, value)) {
     return decision;
   }
   arguments.new_value->assign(value.data(), value.size());
-  counters_->moved_values++;
-  counters_->moved_bytes += index.size();
+  if (value.size() < files_.large_size) {
+    counters_->merged_values++;
+    counters_->merged_bytes += value.size();
+  } else {
+    counters_->moved_values++;
+    counters_->moved_bytes += index.size();
+  }
   return Decision::kChangeValue;
+}
+
+bool BlobHybridFilter::IsMerging() const {
+  return files_.large_size > 0 && OutputLevel(files_.family) >= files_.merge_level;
+}
+
+// A large value may be compressed to less than large_size: whether it is medium shows when it has been read.
+bool BlobHybridFilter::MayMove(const BlobIndex& index) const {
+  const auto file = files_.files.find(index.file_number());
+  if (file == files_.files.end()) {
+    return false;
+  }
+  if (index.size() >= files_.large_size) {
+    return file->second.move_large;
+  }
+  return file->second.move_medium || IsMerging();
+}
+
+bool BlobHybridFilter::Moves(const BlobIndex& index, const Slice& value) const {
+  return value.size() < files_.large_size || files_.files.at(index.file_number()).move_large;
 }
 
 Decision BlobHybridFilter::AskUser(const Slice& user_key, const Slice& value,

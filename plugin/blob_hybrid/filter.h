@@ -27,16 +27,20 @@ namespace blob_hybrid {
 struct BlobFiles {
   struct File {
     uint64_t bytes;
-    bool move;  // values out of it
+    bool move_large;   // values of that class out of it
+    bool move_medium;  // into SSTs, at any level
   };
   std::map<uint64_t, File> files;  // by number
   BlobSource* source = nullptr;    // null: nothing is to be moved
   Logger* logger = nullptr;
   uint64_t readahead_size = 0;
+  uint32_t family = 0;
+  uint64_t large_size = 0;  // values below are medium; 0: there is no medium class
+  int merge_level = 0;      // compactions to this level and below put medium values into SSTs
 };
 
-// Moves large values out of blob files: it returns the value in the place of the reference, which RocksDB then writes to a new
-// blob file, or to the SST if it is no longer large. Behind the user's filter, which sees values as it would without this one.
+// Moves values out of blob files: it returns the value in the place of the reference, which RocksDB then writes to a new
+// blob file if it is large, and to the SST else. Behind the user's filter, which sees values as it would without this one.
 // Used by one thread.
 class BlobHybridFilter : public CompactionFilter {
  public:
@@ -74,6 +78,11 @@ class BlobHybridFilter : public CompactionFilter {
     std::vector<std::pair<std::string, std::string>>* new_columns;
     std::string* skip_until;
   };
+  // Of a value that may be moved. Sizes are those of BlobIndex: compressed ones.
+  bool MayMove(const BlobIndex& index) const;
+  bool IsMerging() const;
+  // Of one that has been read.
+  bool Moves(const BlobIndex& index, const Slice& value) const;
   Decision FilterReference(const Slice& internal_key, const Slice& reference,
                            const Arguments& arguments) const;
   Decision AskUser(const Slice& user_key, const Slice& value, const Arguments& arguments) const;

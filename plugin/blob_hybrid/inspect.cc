@@ -1,5 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/blob_hybrid/inspect.h"
+
 #include <memory>
 #include <vector>
 
@@ -10,9 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-Status InspectBlobHybrid(const std::string& path,
-                         std::map<std::string, BlobHybridSpace>* families) {
-  families->clear();
+Status LookAtFamilies(const std::string& path,
+                      const std::function<Status(const Options&, DB*, ColumnFamilyHandle*)>& look) {
   DBOptions options;
   std::vector<ColumnFamilyDescriptor> descriptors;
   Status s = LoadLatestOptions(ConfigOptions(), path, &options, &descriptors);
@@ -23,16 +24,25 @@ Status InspectBlobHybrid(const std::string& path,
       return DB::OpenForReadOnly(options, path, descriptors, &handles, result);
     });
   }
-  for (ColumnFamilyHandle* handle : handles) {
-    BlobHybridStats stats;
+  for (size_t i = 0; i < handles.size(); i++) {
     if (s.ok()) {
-      s = GetBlobHybridStats(db.get(), handle, &stats);
-      (*families)[handle->GetName()] = stats;
+      s = look(Options(options, descriptors[i].options), db.get(), handles[i]);
     }
-    const Status destroyed = db->DestroyColumnFamilyHandle(handle);
+    const Status destroyed = db->DestroyColumnFamilyHandle(handles[i]);
     s = s.ok() ? destroyed : s;
   }
   return s;
+}
+
+Status InspectBlobHybrid(const std::string& path,
+                         std::map<std::string, BlobHybridSpace>* families) {
+  families->clear();
+  return LookAtFamilies(path, [&](const Options&, DB* db, ColumnFamilyHandle* handle) {
+    BlobHybridStats stats;
+    const Status s = GetBlobHybridStats(db, handle, &stats);
+    (*families)[handle->GetName()] = stats;
+    return s;
+  });
 }
 
 }  // namespace blob_hybrid

@@ -6,6 +6,7 @@
 #include "db/db_impl/db_impl.h"
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/subcompaction.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -26,6 +27,10 @@ void BlobHybridListener::OnFlushCompleted(DB* db, const FlushJobInfo& info) {
 
 void BlobHybridListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info) {
   Databases::Instance()->Notice(db, info.cf_id);
+}
+
+void BlobHybridListener::OnSubcompactionBegin(const SubcompactionJobInfo& info) {
+  SetOutputLevel(info.cf_id, info.output_level);
 }
 
 void BlobHybridListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {

@@ -17,6 +17,7 @@ class BlobHybridListener : public EventListener {
   void OnFlushBegin(DB* db, const FlushJobInfo& info) override;
   void OnFlushCompleted(DB* db, const FlushJobInfo& info) override;
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
+  void OnSubcompactionBegin(const SubcompactionJobInfo& info) override;
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* handle) override;

@@ -2,9 +2,11 @@
 
 #include "plugin/blob_hybrid/options.h"
 
+#include <cmath>
 #include <cstddef>
 
 #include "plugin/blob_hybrid/listener.h"
+#include "plugin/blob_hybrid/table.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -14,9 +16,79 @@ namespace {
 using Options = BlobHybridOptions;
 
 constexpr double kMinSpaceAmplification = 1.1;
+constexpr double kMinLogBudget = 0.01;
+
+const std::unordered_map<std::string, MergeLevel>& MergeLevels() {
+  static const std::unordered_map<std::string, MergeLevel> levels = {
+      {"last", MergeLevel::kLast}, {"last-1", MergeLevel::kLastButOne}};
+  return levels;
+}
 
 Status Invalid(const std::string& option, const std::string& reason) {
   return Status::InvalidArgument("BlobHybrid: " + option, reason);
+}
+
+// The least value of which the prefix is no larger share than `share`, together with the key.
+uint64_t SizeFrom(double share, const Options& options) {
+  const uint64_t prefix = options.prefix_size == 0 ? options.key_size : options.prefix_size;
+  // The small number keeps 24 / 0.2 from being more than 120.
+  const auto together =
+      static_cast<uint64_t>(std::ceil(static_cast<double>(prefix) / share - 1e-6));
+  return together > options.key_size ? together - options.key_size : 1;
+}
+
+Status ValidateMediumOptions(const Options& options) {
+  // Written so that NaN fails, too.
+  if (!(options.t_ml > 0 && options.t_ml < options.t_sm && options.t_sm < 1)) {
+    return Invalid("t_sm=" + std::to_string(options.t_sm) + ";t_ml=" + std::to_string(options.t_ml),
+                   "must be 0 < t_ml < t_sm < 1");
+  }
+  if (options.medium_value_size > 0 && options.key_size > 0) {
+    return Invalid("medium_value_size and key_size", "only one of them can be given");
+  }
+  if (options.prefix_size > options.key_size) {
+    return Invalid("prefix_size=" + std::to_string(options.prefix_size),
+                   "must be at most key_size=" + std::to_string(options.key_size));
+  }
+  if (options.transient_log_budget != 0 &&
+      !(options.transient_log_budget >= kMinLogBudget && options.transient_log_budget <= 1)) {
+    return Invalid("transient_log_budget=" + std::to_string(options.transient_log_budget),
+                   "must be 0, or at least " + std::to_string(kMinLogBudget) + ", and at most 1");
+  }
+  return Status::OK();
+}
+
+Status ValidateMediumFamily(const Options& options, const DBOptions& db,
+                            const ColumnFamilyOptions& family) {
+  const bool table = family.table_factory != nullptr &&
+                     family.table_factory->IsInstanceOf(BlobHybridTable::kClassName());
+  if (ClassesOf(options).medium == 0) {
+    return table ? Invalid("medium_value_size",
+                           "is missing, or key_size: table_factory={id=BlobHybridTable} is given")
+                 : Status::OK();
+  }
+  if (!table) {
+    return Invalid(
+        "table_factory",
+        "the line table_factory={id=BlobHybridTable} is missing: there is a medium class");
+  }
+  const ValueClasses classes = ClassesOf(options);
+  if (classes.large > 0 && family.min_blob_size != classes.large) {
+    return Invalid("min_blob_size=" + std::to_string(family.min_blob_size),
+                   "must be " + std::to_string(classes.large) + ", by key_size and t_ml");
+  }
+  if (family.min_blob_size <= classes.medium) {
+    return Invalid("min_blob_size=" + std::to_string(family.min_blob_size),
+                   "must be above medium_value_size=" + std::to_string(classes.medium));
+  }
+  if (family.blob_file_starting_level != 0) {
+    return Invalid("blob_file_starting_level",
+                   "must be 0: medium values are separated by flushes only");
+  }
+  if (db.compaction_service != nullptr) {
+    return Invalid("compaction_service", "cannot merge medium values: a worker has no blob files");
+  }
+  return Status::OK();
 }
 
 }  // namespace
@@ -29,6 +101,14 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"space_floor", {offsetof(Options, space_floor), OptionType::kUInt64T}},
       {"gc_bytes_per_second", {offsetof(Options, gc_bytes_per_second), OptionType::kUInt64T}},
       {"readahead_size", {offsetof(Options, readahead_size), OptionType::kUInt64T}},
+      {"medium_value_size", {offsetof(Options, medium_value_size), OptionType::kUInt64T}},
+      {"key_size", {offsetof(Options, key_size), OptionType::kUInt64T}},
+      {"prefix_size", {offsetof(Options, prefix_size), OptionType::kUInt64T}},
+      {"t_sm", {offsetof(Options, t_sm), OptionType::kDouble}},
+      {"t_ml", {offsetof(Options, t_ml), OptionType::kDouble}},
+      {"merge_level",
+       OptionTypeInfo::Enum<MergeLevel>(offsetof(Options, merge_level), &MergeLevels())},
+      {"transient_log_budget", {offsetof(Options, transient_log_budget), OptionType::kDouble}},
       {"user_filter_factory", OptionTypeInfo::AsCustomSharedPtr<CompactionFilterFactory>(
                                   offsetof(Options, user_filter_factory),
                                   OptionVerificationType::kByName, OptionTypeFlags::kAllowNull)},
@@ -50,11 +130,29 @@ Status Validate(const Options& options) {
   if (options.user_filter != nullptr && options.user_filter_factory != nullptr) {
     return Invalid("user_filter and user_filter_factory", "only one of them can be given");
   }
-  return Status::OK();
+  return ValidateMediumOptions(options);
 }
 
-bool HasListener(const DBOptions& db) {
-  for (const auto& listener : db.listeners) {
+ValueClasses ClassesOf(const Options& options) {
+  if (options.key_size == 0) {
+    return {options.medium_value_size, 0};
+  }
+  return {SizeFrom(options.t_sm, options), SizeFrom(options.t_ml, options)};
+}
+
+void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
+                            ColumnFamilyOptions* family) {
+  hybrid->medium_value_size = 0;
+  hybrid->key_size = key_size;
+  hybrid->merge_level = MergeLevel::kLast;
+  hybrid->transient_log_budget = 0.5;
+  hybrid->max_space_amplification = 2;
+  family->max_bytes_for_level_multiplier = 20;
+  family->compaction_pri = kRoundRobin;
+}
+
+bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {
+  for (const auto& listener : listeners) {
     if (listener != nullptr && listener->IsInstanceOf(BlobHybridListener::kClassName())) {
       return true;
     }
@@ -62,8 +160,9 @@ bool HasListener(const DBOptions& db) {
   return false;
 }
 
-Status ValidateFamily(const DBOptions& db, const ColumnFamilyOptions& family) {
-  if (!HasListener(db)) {
+Status ValidateFamily(const Options& options, const DBOptions& db,
+                      const ColumnFamilyOptions& family) {
+  if (!HasListener(db.listeners)) {
     return Invalid("listeners", "the line listeners={id=BlobHybridListener} is missing");
   }
   if (!family.enable_blob_files) {
@@ -84,7 +183,7 @@ Status ValidateFamily(const DBOptions& db, const ColumnFamilyOptions& family) {
     return Invalid("comparator",
                    "has user-defined timestamps: RocksDB cannot read their keys from blob files");
   }
-  return Status::OK();
+  return ValidateMediumFamily(options, db, family);
 }
 
 }  // namespace blob_hybrid

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/utilities/options_type.h"
@@ -19,9 +21,10 @@ Status Validate(const BlobHybridOptions& options);
 
 // Whether a family with these options can have the plugin. InvalidArgument, with the name of RocksDB's option that is wrong or
 // missing.
-Status ValidateFamily(const DBOptions& db, const ColumnFamilyOptions& family);
+Status ValidateFamily(const BlobHybridOptions& options, const DBOptions& db,
+                      const ColumnFamilyOptions& family);
 
-bool HasListener(const DBOptions& db);
+bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

@@ -4,19 +4,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 namespace {
 
+constexpr double kSoft = 0.8;
+
+// Of the bytes that the bound allows besides live ones: the files that are collected at a time.
+constexpr double kVictims = 0.15;
+
 // With level 0 alone, all of it may hide something.
 bool IsUpper(const Survey& survey, const SstInfo& sst) {
   return sst.level < survey.last_level || sst.level == 0;
 }
 
-// The last level that SSTs can be pushed to: the lowest one that has any, but not level 0.
-int Bottom(const Survey& survey) { return std::max(survey.last_level, 1); }
+// The level that SSTs are pushed to: the last one, but not level 0. With dynamic levels the first one that is used lies deep.
+int Bottom(const Survey& survey) { return std::max(survey.last_level, survey.base_level); }
+
+// An SST, or all of level 0, to another level.
+Plan To(int output_level, const Survey& survey, const SstInfo& input) {
+  Plan plan;
+  plan.output_level = output_level;
+  for (const SstInfo& sst : survey.ssts) {
+    if (sst.number == input.number || (input.level == 0 && sst.level == 0)) {
+      plan.inputs.push_back(sst);
+    }
+  }
+  return plan;
+}
 
 // SSTs of the deepest level above the last one: of those with range deletions, if there are any, the one with most entries.
 // Level 0 goes as a whole.
@@ -34,17 +52,12 @@ Plan Push(const Survey& survey, const std::set<uint64_t>& busy) {
       best = &sst;
     }
   }
-  Plan plan;
-  if (best == nullptr) {
-    return plan;
-  }
-  plan.output_level = Bottom(survey);
-  for (const SstInfo& sst : survey.ssts) {
-    if (&sst == best || (best->level == 0 && sst.level == 0)) {
-      plan.inputs.push_back(sst);
-    }
-  }
-  return plan;
+  return best == nullptr ? Plan() : To(Bottom(survey), survey, *best);
+}
+
+// Whether an SST may refer to a blob file. `since`: SSTs with larger numbers do not.
+bool MayRefer(const SstInfo& sst, uint64_t blob, uint64_t since) {
+  return sst.level > 0 && sst.oldest_blob != 0 && sst.oldest_blob <= blob && sst.number <= since;
 }
 
 // An SST that may refer to the blob file with most garbage: one that RocksDB has linked to it, else the one that refers to the
@@ -63,8 +76,7 @@ Plan Collect(const Survey& survey, double ratio, const Since& since,
   for (const BlobInfo& blob : worst) {
     const SstInfo* best = nullptr;
     for (const SstInfo& sst : survey.ssts) {
-      if (sst.level == 0 || sst.oldest_blob == 0 || sst.oldest_blob > blob.number ||
-          sst.number > since.at(blob.number) || busy.count(sst.number) > 0) {
+      if (!MayRefer(sst, blob.number, since.at(blob.number)) || busy.count(sst.number) > 0) {
         continue;
       }
       const bool linked = sst.oldest_blob == blob.number;
@@ -101,6 +113,7 @@ Space Estimate(const Survey& survey, uint64_t floor) {
     sst_bytes += sst.bytes;
     entries += sst.entries;
     values += sst.entries - std::min(sst.entries, sst.deletions);
+    space.medium_bytes += sst.medium_bytes;
     if (IsUpper(survey, sst)) {
       upper += sst.entries;
       upper_range = upper_range || sst.range_deletions > 0;
@@ -122,10 +135,61 @@ Space Estimate(const Survey& survey, uint64_t floor) {
   space.live_bytes = referred - space.hidden_bytes + sst_bytes - std::min(sst_bytes, hidden_sst);
   const uint64_t base = std::max({space.live_bytes, floor, uint64_t{1}});
   space.amplification = static_cast<double>(space.disk_bytes) / static_cast<double>(base);
+  space.log_share = static_cast<double>(space.medium_bytes) / static_cast<double>(base);
   return space;
 }
 
-double SoftBound(double bound) { return 1 + (bound - 1) * 0.8; }
+Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& options) {
+  Needs needs;
+  const double bound = options.max_space_amplification;
+  const double budget = options.transient_log_budget;
+  if (has_blobs && bound > 0) {
+    needs.space = space.amplification > SoftBound(bound);
+    needs.above = space.amplification > WaitBound(bound);
+  }
+  if (has_blobs && budget > 0) {
+    needs.log = space.log_share > budget * kSoft;
+    needs.above = needs.above || space.log_share > budget;
+  }
+  return needs;
+}
+
+int MergeLevelOf(MergeLevel option, int last_level) {
+  return std::max(1, option == MergeLevel::kLast ? last_level : last_level - 1);
+}
+
+Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
+               const std::set<uint64_t>& busy) {
+  const int to = MergeLevelOf(merge_level, survey.last_level);
+  const SstInfo* best = nullptr;
+  bool to_has_files = false;
+  for (const SstInfo& sst : survey.ssts) {
+    to_has_files = to_has_files || sst.level == to;
+    const bool there = sst.level >= to;
+    if (sst.medium_bytes == 0 || busy.count(sst.number) > 0 || (there && sst.number > since)) {
+      continue;
+    }
+    const bool best_there = best != nullptr && best->level >= to;
+    if (best == nullptr || there > best_there ||
+        (there == best_there &&
+         (there || sst.level == best->level ? sst.medium_bytes > best->medium_bytes
+                                            : sst.level > best->level))) {
+      best = &sst;
+    }
+  }
+  if (best == nullptr) {
+    return Plan();
+  }
+  if (best->level >= to) {
+    return To(best->level, survey, *best);
+  }
+  // RocksDB may not use the last level but one yet.
+  return To(to_has_files ? to : Bottom(survey), survey, *best);
+}
+
+double SoftBound(double bound) { return 1 + (bound - 1) * kSoft; }
+
+double WaitBound(double bound) { return 1 + (bound - 1) * 0.9; }
 
 double LeastRatio(const BlobHybridOptions& options) {
   if (options.max_space_amplification == 0) {
@@ -141,6 +205,50 @@ uint64_t AllowedHidden(const Space& space, double bound) {
   const auto values = static_cast<double>(space.value_bytes);
   const double root = std::sqrt(static_cast<double>(space.sst_bytes) / values);
   return static_cast<uint64_t>(values * (1 - 1 / bound) * root / (1 + root));
+}
+
+std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
+                               const Collected& collected) {
+  std::set<uint64_t> victims;
+  std::vector<BlobInfo> candidates;
+  uint64_t live = 0;
+  uint64_t moving = 0;  // bytes of the victims
+  for (const BlobInfo& blob : blobs) {
+    live += blob.bytes - std::min(blob.bytes, blob.garbage_bytes);
+    const auto it = collected.find(blob.number);
+    if (it != collected.end()) {
+      victims.insert(blob.number);
+      moving += it->second ? 0 : blob.bytes;
+    } else if (blob.garbage_ratio() > ratio) {
+      candidates.push_back(blob);
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const BlobInfo& a, const BlobInfo& b) {
+    return std::make_pair(a.garbage_ratio(), b.number) >
+           std::make_pair(b.garbage_ratio(), a.number);
+  });
+  const double room = static_cast<double>(live) * (bound - 1) * kVictims;
+  for (const BlobInfo& blob : candidates) {
+    const bool first = moving == 0;
+    moving += blob.bytes;
+    if (bound != 0 && !first && static_cast<double>(moving) > room) {
+      break;
+    }
+    victims.insert(blob.number);
+  }
+  return victims;
+}
+
+Collected FindCollected(const Survey& survey, const Since& since) {
+  Collected collected;
+  for (const auto& [blob, number] : since) {
+    bool referred = false;
+    for (const SstInfo& sst : survey.ssts) {
+      referred = referred || MayRefer(sst, blob, number);
+    }
+    collected[blob] = !referred;
+  }
+  return collected;
 }
 
 Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,

@@ -24,13 +24,32 @@ struct Space {
   uint64_t garbage_bytes = 0;  // of these, what no SST refers to
   uint64_t hidden_bytes = 0;   // of these, what may be hidden garbage
   uint64_t live_bytes = 0;     // SSTs and values that are live, if so
+  uint64_t medium_bytes = 0;   // of value_bytes, those of medium values that SSTs refer to
   double amplification = 0;    // disk_bytes for each live byte, but for `floor` of these at least
+  double log_share = 0;        // medium_bytes for each live byte, likewise
 };
 
 Space Estimate(const Survey& survey, uint64_t floor);
 
 // From this amplification on the job works, up to the bound at its rate.
 double SoftBound(double bound);
+
+// From this one on flushes wait for it. It leaves room for values that are there twice, see PickVictims().
+double WaitBound(double bound);
+
+// What a family needs. `above`: a bound is exceeded.
+struct Needs {
+  bool space = false;
+  bool log = false;  // merges, for transient_log_budget
+  bool above = false;
+
+  bool any() const { return space || log; }
+};
+
+Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& options);
+
+// Compactions to this level and below merge. `last_level`: the deepest one that has files.
+int MergeLevelOf(MergeLevel option, int last_level);
 
 // The least garbage ratio that files are collected from when the bound is near and there are none with more. If none has more than
 // this, known garbage is within half of what the bound allows.
@@ -50,10 +69,28 @@ struct Plan {
 // For each blob file that is collected: SSTs with larger numbers were made when that had begun, and do not refer to it.
 using Since = std::map<uint64_t, uint64_t>;
 
+// Blob files that are being collected, and whether that is done: no SST below level 0 that is old enough refers to them any
+// more. These are still there because of snapshots, of level 0, or of compactions that began too early.
+using Collected = std::map<uint64_t, bool>;
+
+// The files that compactions move values out of: those that are being collected, and of others with more garbage than `ratio` the
+// ones with the largest shares of it. As many as take a part of the space that the bound allows besides live data, those that are done
+// not counted; one at least. For until such a file has gone, what was moved takes space twice. Without a bound (0): all.
+std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
+                               const Collected& collected);
+
+// Those that are tracked.
+Collected FindCollected(const Survey& survey, const Since& since);
+
 // Collects files with more garbage than `ratio`, or pushes SSTs if more is hidden than `allowed_hidden`; if there is nothing for
 // one of them, the other. `busy`: numbers of SSTs that cannot be compacted now.
 Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,
           const Since& since, const std::set<uint64_t>& busy);
+
+// What to merge early. SSTs that got to the merge level by being moved, first; they are compacted where they are, once: with
+// numbers up to `since`. Then those that refer to most, of the deepest level above.
+Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
+               const std::set<uint64_t>& busy);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

@@ -6,6 +6,7 @@
 #include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/listener.h"
 #include "plugin/blob_hybrid/options.h"
+#include "plugin/blob_hybrid/table.h"
 #include "rocksdb/utilities/object_registry.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -28,8 +29,29 @@ int Register(ObjectLibrary& library) {
         guard->reset(new BlobHybridListener());
         return guard->get();
       });
+  library.AddFactory<TableFactory>(
+      ObjectLibrary::PatternEntry(BlobHybridTable::kClassName()),
+      [](const std::string& /*uri*/, std::unique_ptr<TableFactory>* guard, std::string* /*error*/) {
+        guard->reset(new BlobHybridTable());
+        return guard->get();
+      });
   size_t types;
   return static_cast<int>(library.GetFactoryCount(&types));
+}
+
+// InvalidArgument if the family's tables are of another kind.
+Status UseTable(ColumnFamilyOptions* family) {
+  const BlockBasedTableOptions* tables =
+      family->table_factory == nullptr
+          ? nullptr
+          : family->table_factory->GetOptions<BlockBasedTableOptions>();
+  const std::string name = tables == nullptr ? "" : family->table_factory->Name();
+  if (name != TableFactory::kBlockBasedTableName() && name != BlobHybridTable::kClassName()) {
+    return Status::InvalidArgument("BlobHybrid: table_factory",
+                                   "must be a BlockBasedTable: there is a medium class");
+  }
+  family->table_factory = NewBlobHybridTableFactory(*tables);
+  return Status::OK();
 }
 
 }  // namespace
@@ -47,6 +69,10 @@ std::shared_ptr<EventListener> NewBlobHybridListener() {
   return std::make_shared<BlobHybridListener>();
 }
 
+std::shared_ptr<TableFactory> NewBlobHybridTableFactory(const BlockBasedTableOptions& options) {
+  return std::make_shared<BlobHybridTable>(options);
+}
+
 Status UseBlobHybrid(const BlobHybridOptions& options, DBOptions* db, ColumnFamilyOptions* family) {
   if (family->compaction_filter_factory != nullptr) {
     return Status::InvalidArgument("BlobHybrid: compaction_filter_factory",
@@ -57,13 +83,22 @@ Status UseBlobHybrid(const BlobHybridOptions& options, DBOptions* db, ColumnFami
   ColumnFamilyOptions new_family = *family;
   Status s = NewBlobHybrid(options, &factory);
   if (s.ok()) {
-    if (!HasListener(new_db)) {
+    if (!HasListener(new_db.listeners)) {
       new_db.listeners.push_back(NewBlobHybridListener());
     }
     new_family.enable_blob_files = true;
     new_family.enable_blob_garbage_collection = false;
     new_family.compaction_filter_factory = std::move(factory);
-    s = ValidateFamily(new_db, new_family);
+    const ValueClasses classes = ClassesOf(options);
+    if (classes.large > 0) {
+      new_family.min_blob_size = classes.large;
+    }
+    if (classes.medium > 0) {
+      s = UseTable(&new_family);
+    }
+  }
+  if (s.ok()) {
+    s = ValidateFamily(options, new_db, new_family);
   }
   if (s.ok()) {
     *db = std::move(new_db);

@@ -1,5 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -57,10 +58,17 @@ void SetGauges(const Survey& survey, const Space& space, BlobHybridSpace* stats)
   for (const BlobInfo& blob : survey.blobs) {
     stats->blob_file_bytes += blob.file_bytes;
   }
-  stats->large_bytes = space.value_bytes;
+  const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
+  stats->medium_bytes = std::min(space.medium_bytes, referred);
+  stats->large_bytes = space.value_bytes - stats->medium_bytes;
   stats->large_garbage_bytes = space.garbage_bytes;
-  stats->large_hidden_bytes = space.hidden_bytes;
-  stats->large_live_bytes = space.value_bytes - space.garbage_bytes - space.hidden_bytes;
+  // The estimate is of both classes.
+  const uint64_t large = referred - stats->medium_bytes;
+  const double share =
+      referred == 0 ? 0 : static_cast<double>(large) / static_cast<double>(referred);
+  stats->large_hidden_bytes =
+      static_cast<uint64_t>(static_cast<double>(space.hidden_bytes) * share);
+  stats->large_live_bytes = large - stats->large_hidden_bytes;
   stats->sst_files = survey.ssts.size();
   stats->small_bytes = space.disk_bytes - stats->blob_file_bytes;
   stats->space_amplification_percent = static_cast<uint64_t>(space.amplification * 100);

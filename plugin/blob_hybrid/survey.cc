@@ -10,6 +10,7 @@
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
 #include "db/version_set.h"
+#include "plugin/blob_hybrid/properties.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -39,11 +40,15 @@ uint64_t Survey::max_sst_number() const {
   return result;
 }
 
-std::vector<BlobInfo> SurveyBlobs(DBImpl* db, ColumnFamilyData* family) {
+Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
   SuperVersion* version = db->GetAndRefSuperVersion(family);
-  std::vector<BlobInfo> blobs = BlobsOf(*version->current->storage_info());
+  const VersionStorageInfo& storage = *version->current->storage_info();
+  Layout layout;
+  layout.blobs = BlobsOf(storage);
+  layout.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
+  layout.min_blob_size = version->mutable_cf_options.min_blob_size;
   db->ReturnAndCleanupSuperVersion(family, version);
-  return blobs;
+  return layout;
 }
 
 Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
@@ -69,20 +74,24 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
         if (!s.ok()) {
           break;
         }
-        counts = known_
-                     .emplace(sst.number, Counts{properties->num_entries, properties->num_deletions,
-                                                 properties->num_range_deletions})
-                     .first;
+        counts =
+            known_
+                .emplace(sst.number, Counts{properties->num_entries, properties->num_deletions,
+                                            properties->num_range_deletions,
+                                            MediumBytesOf(properties->user_collected_properties)})
+                .first;
       }
       known.insert(*counts);
       sst.entries = counts->second.entries;
       sst.deletions = counts->second.deletions;
       sst.range_deletions = counts->second.range_deletions;
+      sst.medium_bytes = counts->second.medium_bytes;
       survey->ssts.push_back(sst);
       survey->last_level = level;
     }
   }
   survey->blobs = BlobsOf(storage);
+  survey->base_level = std::max(storage.base_level(), 1);
   db->ReturnAndCleanupSuperVersion(family, version);
   if (s.ok()) {
     known_ = std::move(known);

@@ -25,6 +25,7 @@ struct SstInfo {
   uint64_t entries = 0;      // deletions included
   uint64_t deletions = 0;    // range deletions included
   uint64_t range_deletions = 0;
+  uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
 };
 
 struct BlobInfo {
@@ -43,12 +44,20 @@ struct Survey {
   std::vector<SstInfo> ssts;  // by level
   std::vector<BlobInfo> blobs;
   int last_level = 0;  // the deepest one that has files
+  int base_level = 1;  // what RocksDB compacts level 0 to
 
   uint64_t max_sst_number() const;
 };
 
-// Reads the blob files of a family's current version. Thread-safe.
-std::vector<BlobInfo> SurveyBlobs(DBImpl* db, ColumnFamilyData* family);
+// What a compaction has to know of its family.
+struct Layout {
+  std::vector<BlobInfo> blobs;
+  int last_level = 0;
+  uint64_t min_blob_size = 0;
+};
+
+// Of the current version. Thread-safe.
+Layout LayoutOf(DBImpl* db, ColumnFamilyData* family);
 
 // Surveys a family again and again, and remembers the properties of its SSTs. Thread-safe.
 class Surveyor {
@@ -61,6 +70,7 @@ class Surveyor {
     uint64_t entries;
     uint64_t deletions;
     uint64_t range_deletions;
+    uint64_t medium_bytes;
   };
   std::mutex mutex_;
   std::map<uint64_t, Counts> known_;  // by number of the SST; guarded by mutex_

@@ -43,6 +43,10 @@ constexpr char kFamily[] =
     "enable_blob_files=true;min_blob_size=100;"
     "compaction_filter_factory={id=BlobHybrid;gc_garbage_ratio=0.25;max_space_amplification=1.75;"
     "space_floor=2M;gc_bytes_per_second=3K;readahead_size=0}";
+constexpr char kMediumFamily[] =
+    "enable_blob_files=true;min_blob_size=1000;table_factory={id=BlobHybridTable;block_size=8K};"
+    "compaction_filter_factory={id=BlobHybrid;medium_value_size=100;merge_level=last-1;"
+    "transient_log_budget=0.125}";
 
 TEST_F(OptionsTest, AllCanBeSetByName) {
   const Options options = FromStrings(kListener, kFamily);
@@ -66,7 +70,7 @@ TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {
   ASSERT_NE(nullptr, options.compaction_filter_factory);
   EXPECT_EQ(0.25, OptionsOf(options).gc_garbage_ratio);
   EXPECT_EQ(2u << 20, OptionsOf(options).space_floor);
-  EXPECT_TRUE(HasListener(options));
+  EXPECT_TRUE(HasListener(options.listeners));
   ASSERT_OK(OpenDb(options, path_, &db_));
 }
 
@@ -147,7 +151,7 @@ TEST_F(OptionsTest, UseBlobHybridSetsAllOrNothing) {
   EXPECT_TRUE(options.enable_blob_files);
   EXPECT_FALSE(options.enable_blob_garbage_collection);
   EXPECT_EQ(1u, options.listeners.size());
-  ASSERT_OK(ValidateFamily(options, options));
+  ASSERT_OK(ValidateFamily(hybrid_, options, options));
   // A second family shares the listener.
   ColumnFamilyOptions other;
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &other));
@@ -159,6 +163,151 @@ TEST_F(OptionsTest, UseBlobHybridSetsAllOrNothing) {
   ExpectError(UseBlobHybrid(hybrid_, &universal, &universal), "compaction_style");
   EXPECT_EQ(nullptr, universal.compaction_filter_factory);
   EXPECT_TRUE(universal.listeners.empty());
+}
+
+// The medium class.
+
+TEST_F(OptionsTest, MediumClassCanBeSetByName) {
+  const Options options = FromStrings(kListener, kMediumFamily);
+  const BlobHybridOptions& hybrid = OptionsOf(options);
+  EXPECT_EQ(100u, hybrid.medium_value_size);
+  EXPECT_EQ(MergeLevel::kLastButOne, hybrid.merge_level);
+  EXPECT_EQ(0.125, hybrid.transient_log_budget);
+  const auto* tables = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  ASSERT_NE(nullptr, tables);
+  EXPECT_EQ(8u << 10, tables->block_size);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Close();
+  DBOptions db_options;
+  std::vector<ColumnFamilyDescriptor> families;
+  ASSERT_OK(LoadLatestOptions(ConfigOptions(), path_, &db_options, &families));
+  const Options loaded(db_options, families.at(0).options);
+  EXPECT_STREQ("BlobHybridTable", loaded.table_factory->Name());
+  EXPECT_EQ(8u << 10, loaded.table_factory->GetOptions<BlockBasedTableOptions>()->block_size);
+  EXPECT_EQ(100u, OptionsOf(loaded).medium_value_size);
+  EXPECT_EQ(MergeLevel::kLastButOne, OptionsOf(loaded).merge_level);
+  ASSERT_OK(OpenDb(loaded, path_, &db_));
+}
+
+TEST_F(OptionsTest, SizesFollowFromKeySize) {
+  Options options = options_;
+  hybrid_.key_size = 24;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  // 24 is a fifth of 120, and a fiftieth of 1200.
+  EXPECT_EQ(1200u - 24, options.min_blob_size);
+  EXPECT_EQ(120u - 24, ClassesOf(hybrid_).medium);
+  EXPECT_EQ(1200u - 24, ClassesOf(hybrid_).large);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Close();
+  options.min_blob_size = 1000;
+  ExpectError(OpenDb(options, path_, &db_), "min_blob_size=1000");
+
+  hybrid_.prefix_size = 12;  // the paper's: values of 1004 bytes are large
+  EXPECT_EQ(60u - 24, ClassesOf(hybrid_).medium);
+  EXPECT_EQ(600u - 24, ClassesOf(hybrid_).large);
+  hybrid_.t_sm = 0.5;
+  EXPECT_EQ(1u, ClassesOf(hybrid_).medium);
+}
+
+TEST_F(OptionsTest, WrongValuesOfTheMediumClassAreNamed) {
+  const BlobHybridOptions good;
+  hybrid_.t_sm = 0.01;
+  ExpectError(TryOpen(), "t_sm=0.01");
+  hybrid_.t_sm = std::nan("");
+  ExpectError(TryOpen(), "t_sm=");
+  hybrid_ = good;
+  hybrid_.t_ml = 0;
+  ExpectError(TryOpen(), "t_sm=0.2");
+  hybrid_ = good;
+  hybrid_.transient_log_budget = 1.5;
+  ExpectError(TryOpen(), "transient_log_budget=1.5");
+  hybrid_.transient_log_budget = 0.001;
+  ExpectError(TryOpen(), "transient_log_budget=0.001");
+  hybrid_.transient_log_budget = std::nan("");
+  ExpectError(TryOpen(), "transient_log_budget=");
+  hybrid_ = good;
+  hybrid_.medium_value_size = 100;
+  hybrid_.key_size = 24;
+  ExpectError(TryOpen(), "medium_value_size and key_size");
+  hybrid_ = good;
+  hybrid_.key_size = 10;
+  hybrid_.prefix_size = 11;
+  ExpectError(TryOpen(), "prefix_size=11");
+  hybrid_ = good;
+  hybrid_.medium_value_size = 200;  // as min_blob_size
+  ExpectError(TryOpen(), "min_blob_size=200");
+  hybrid_.medium_value_size = 199;
+  ASSERT_OK(TryOpen());
+}
+
+TEST_F(OptionsTest, TableFactoryIsRequired) {
+  Options options = FromStrings(kListener, kMediumFamily);
+  options.table_factory.reset(NewBlockBasedTableFactory());
+  ExpectError(OpenDb(options, path_, &db_), "table_factory");
+}
+
+TEST_F(OptionsTest, FilterFactoryIsRequired) {
+  Options options = FromStrings(kListener, kMediumFamily);
+  options.compaction_filter_factory = nullptr;
+  ExpectError(OpenDb(options, path_, &db_), "compaction_filter_factory");
+}
+
+TEST_F(OptionsTest, MediumSizeIsRequired) {
+  Options options = FromStrings(kListener, kFamily);
+  options.table_factory = NewBlobHybridTableFactory(BlockBasedTableOptions());
+  ExpectError(OpenDb(options, path_, &db_), "medium_value_size");
+}
+
+TEST_F(OptionsTest, MediumClassNeedsFlushesThatSeparate) {
+  Options options = FromStrings(kListener, kMediumFamily);
+  options.blob_file_starting_level = 1;
+  ExpectError(OpenDb(options, path_, &db_), "blob_file_starting_level");
+}
+
+TEST_F(OptionsTest, MediumClassNeedsCompactionsOfItsOwn) {
+  class Service : public CompactionService {
+   public:
+    const char* Name() const override { return "Service"; }
+  };
+  Options options = FromStrings(kListener, kMediumFamily);
+  options.compaction_service = std::make_shared<Service>();
+  ExpectError(OpenDb(options, path_, &db_), "compaction_service");
+}
+
+TEST_F(OptionsTest, OtherTablesAreRefused) {
+  Options options = options_;
+  options.table_factory.reset(NewPlainTableFactory());
+  hybrid_.medium_value_size = 100;
+  ExpectError(UseBlobHybrid(hybrid_, &options, &options), "table_factory");
+  options.table_factory = nullptr;
+  ExpectError(UseBlobHybrid(hybrid_, &options, &options), "table_factory");
+}
+
+TEST_F(OptionsTest, UseBlobHybridKeepsTheTableOptions) {
+  Options options = options_;
+  options.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1234;
+  hybrid_.medium_value_size = 100;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  EXPECT_STREQ("BlobHybridTable", options.table_factory->Name());
+  EXPECT_EQ(1234u, options.table_factory->GetOptions<BlockBasedTableOptions>()->block_size);
+  EXPECT_EQ(200u, options.min_blob_size);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  // RocksDB replaces the factory by a copy of it.
+  ASSERT_OK(db_->SetOptions({{"table_factory.block_size", "2345"}}));
+  EXPECT_STREQ("BlobHybridTable", db_->GetOptions().table_factory->Name());
+  EXPECT_EQ(2345u,
+            db_->GetOptions().table_factory->GetOptions<BlockBasedTableOptions>()->block_size);
+  Put(0, 0, 150);
+  Flush();
+  EXPECT_EQ(1u, BlobFiles().size());
+}
+
+TEST_F(OptionsTest, PresetIsAccepted) {
+  Options options = options_;
+  PrepareForMediumValues(24, &hybrid_, &options);
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  EXPECT_EQ(1176u, options.min_blob_size);
+  ASSERT_OK(OpenDb(options, path_, &db_));
 }
 
 }  // namespace

@@ -122,6 +122,60 @@ TEST(BoundTest, HiddenShareCostsLeast) {
   EXPECT_EQ(0u, AllowedHidden(Space(), 1.5));
 }
 
+class VictimsTest : public testing::Test {
+ protected:
+  using Set = std::set<uint64_t>;
+
+  // With live values of 1,000,000 bytes, 500,000 of them in files with garbage.
+  const std::vector<BlobInfo> blobs_{Blob(1, 200000, 100000), Blob(2, 300000, 100000),
+                                     Blob(3, 100000, 90000),  Blob(4, 240000, 120000),
+                                     Blob(5, 270000, 200000), Blob(6, 600000, 100000)};
+};
+
+TEST_F(VictimsTest, TheWorstOnesWithinThePartOfTheBound) {
+  // 15% of what the bound allows: 75,000, 375,000 and 577,500 bytes.
+  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, {}));
+  // The older one of two with equal garbage.
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, {}));
+}
+
+TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, {})); }
+
+TEST_F(VictimsTest, NoneWithLessGarbage) {
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, {}));
+  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, {}));
+  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, {}));
+}
+
+TEST_F(VictimsTest, AllWithoutABound) {
+  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, {}));
+}
+
+TEST_F(VictimsTest, ThoseThatAreCollectedComeFirst) {
+  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, {{6, false}}));
+  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, {{5, false}}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, {{5, false}}));
+}
+
+TEST_F(VictimsTest, OthersFollowWhenNothingMoreCanBeDone) {
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, {{3, true}}));
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, {{3, true}, {5, true}}));
+  EXPECT_EQ((Set{3, 6}), PickVictims(blobs_, 0.3, 1.5, {{6, true}, {7, true}}));  // 7 has gone
+}
+
+TEST_F(VictimsTest, DoneWhenAllOlderSstsAreRewritten) {
+  Survey survey;
+  survey.ssts = {Sst(20, 0, 5, 1), Sst(15, 5, 10, 3), Sst(16, 6, 20, 5), Sst(17, 6, 20, 0)};
+  // Level 0 does not count.
+  EXPECT_EQ((Collected{{2, true}, {3, false}, {5, false}}),
+            FindCollected(survey, {{2, 30}, {3, 30}, {5, 30}}));
+  // Made later.
+  EXPECT_EQ((Collected{{2, true}, {3, true}, {5, false}}),
+            FindCollected(survey, {{2, 15}, {3, 14}, {5, 15}}));
+  EXPECT_EQ((Collected{}), FindCollected(survey, {}));
+}
+
 class PickTest : public testing::Test {
  protected:
   PickTest() {
@@ -186,12 +240,121 @@ TEST_F(PickTest, LevelZeroIsPushedAsAWhole) {
   survey_.last_level = 0;
   EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
   EXPECT_EQ(1, DoPick().output_level);
+  survey_.base_level = 6;
+  EXPECT_EQ(6, DoPick().output_level);
 }
 
 TEST_F(PickTest, NothingLeft) {
   space_.hidden_bytes = 200000;
   survey_.ssts = {Sst(30, 6, 50, 5)};
   EXPECT_TRUE(DoPick().inputs.empty());
+}
+
+TEST(NeedsTest, BoundsOfSpaceAndLog) {
+  BlobHybridOptions options;
+  options.max_space_amplification = 1.5;
+  options.transient_log_budget = 0.2;
+  Space space;
+  space.amplification = 1.4;
+  space.log_share = 0.16;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+  space.log_share = 0.17;
+  EXPECT_TRUE(NeedsOf(space, true, options).log);
+  EXPECT_FALSE(NeedsOf(space, true, options).space);
+  EXPECT_FALSE(NeedsOf(space, true, options).above);
+  space.log_share = 0.21;
+  EXPECT_TRUE(NeedsOf(space, true, options).above);
+  EXPECT_FALSE(NeedsOf(space, false, options).any());
+  options.transient_log_budget = 0;
+  EXPECT_FALSE(NeedsOf(space, true, options).above);
+  space.amplification = 1.45;
+  EXPECT_TRUE(NeedsOf(space, true, options).space);
+  EXPECT_FALSE(NeedsOf(space, true, options).above);
+  space.amplification = 1.51;
+  EXPECT_TRUE(NeedsOf(space, true, options).above);
+  options.max_space_amplification = 0;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+}
+
+TEST(NeedsTest, LogIsWhatSstsReferTo) {
+  Survey survey;
+  survey.ssts = {Sst(11, 5, 20, 6), Sst(10, 6, 80, 5)};
+  survey.ssts[0].medium_bytes = 3000;
+  survey.ssts[1].medium_bytes = 1000;
+  survey.last_level = 6;
+  const Space space = Estimate(survey, 8000);
+  EXPECT_EQ(4000u, space.medium_bytes);
+  EXPECT_NEAR(0.5, space.log_share, 1e-9);
+}
+
+TEST(MergeLevelTest, LastOrTheOneAbove) {
+  EXPECT_EQ(6, MergeLevelOf(MergeLevel::kLast, 6));
+  EXPECT_EQ(5, MergeLevelOf(MergeLevel::kLastButOne, 6));
+  // Never level 0.
+  EXPECT_EQ(1, MergeLevelOf(MergeLevel::kLastButOne, 1));
+  EXPECT_EQ(1, MergeLevelOf(MergeLevel::kLast, 0));
+}
+
+class PickMergeTest : public testing::Test {
+ protected:
+  PickMergeTest() {
+    survey_.ssts = {Sst(20, 0, 5, 9),  Sst(21, 0, 5, 9),  Sst(15, 4, 10, 7),
+                    Sst(16, 5, 10, 7), Sst(17, 5, 20, 7), Sst(10, 6, 50, 5)};
+    for (SstInfo& sst : survey_.ssts) {
+      sst.medium_bytes = 100 * sst.entries;
+    }
+    survey_.last_level = 6;
+  }
+
+  Plan DoPick(MergeLevel level = MergeLevel::kLast) {
+    return PickMerge(survey_, level, since_, busy_);
+  }
+
+  Survey survey_;
+  uint64_t since_ = 21;
+  std::set<uint64_t> busy_;
+};
+
+TEST_F(PickMergeTest, MovedSstsFirstAndOnce) {
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+  since_ = 9;
+  EXPECT_EQ(List{17}, Numbers(DoPick()));
+}
+
+TEST_F(PickMergeTest, ThenTheDeepestLevel) {
+  survey_.ssts[5].medium_bytes = 0;
+  EXPECT_EQ(List{17}, Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+  busy_ = {17};
+  EXPECT_EQ(List{16}, Numbers(DoPick()));
+  busy_ = {16, 17};
+  EXPECT_EQ(List{15}, Numbers(DoPick()));
+  busy_ = {15, 16, 17};
+  EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+  busy_ = {15, 16, 17, 20, 21};
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+}
+
+TEST_F(PickMergeTest, LastButOne) {
+  survey_.ssts[5].medium_bytes = 0;
+  EXPECT_EQ(List{17}, Numbers(DoPick(MergeLevel::kLastButOne)));  // where it is
+  EXPECT_EQ(5, DoPick(MergeLevel::kLastButOne).output_level);
+  survey_.ssts[3].medium_bytes = survey_.ssts[4].medium_bytes = 0;
+  EXPECT_EQ(List{15}, Numbers(DoPick(MergeLevel::kLastButOne)));
+  EXPECT_EQ(5, DoPick(MergeLevel::kLastButOne).output_level);
+  // Level 5 is not used yet.
+  survey_.ssts.erase(survey_.ssts.begin() + 3, survey_.ssts.begin() + 5);
+  EXPECT_EQ(List{15}, Numbers(DoPick(MergeLevel::kLastButOne)));
+  EXPECT_EQ(6, DoPick(MergeLevel::kLastButOne).output_level);
+}
+
+TEST_F(PickMergeTest, NothingInTheLog) {
+  for (SstInfo& sst : survey_.ssts) {
+    sst.medium_bytes = 0;
+  }
+  EXPECT_EQ(List{}, Numbers(DoPick()));
 }
 
 }  // namespace

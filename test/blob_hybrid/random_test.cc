@@ -52,13 +52,19 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     }
     if ((kind & 4) != 0) {
       hybrid_.max_space_amplification = 0;  // collection by compactions alone
+      hybrid_.transient_log_budget = 0;
+    }
+    if ((kind & 8) != 0) {
+      hybrid_.medium_value_size = 100;
+      options_.min_blob_size = 400;
+      hybrid_.merge_level = (kind & 1) != 0 ? MergeLevel::kLastButOne : MergeLevel::kLast;
     }
   }
 
   std::string AnyValue() {
-    const size_t sizes[] = {10, 90, 110, 500, 3000};
+    const size_t sizes[] = {10, 90, 110, 200, 390, 500, 3000};
     std::string value = std::to_string(count_++) + ":";
-    const size_t bytes = sizes[random_.Uniform(5)] + random_.Uniform(20);
+    const size_t bytes = sizes[random_.Uniform(7)] + random_.Uniform(20);
     while (value.size() < bytes) {
       value += static_cast<char>('a' + random_.Uniform(26));
     }
@@ -251,6 +257,7 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
   void AddStats() {
     const BlobHybridStats stats = Stats();
     moved_ += stats.moved_values;
+    merged_ += stats.merged_values;
     jobs_ += stats.jobs;
     EXPECT_EQ(0u, stats.read_errors);
     EXPECT_EQ(0u, stats.job_errors);
@@ -287,6 +294,7 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
   std::map<const Snapshot*, Model> snapshots_;
   int count_ = 0;
   uint64_t moved_ = 0;
+  uint64_t merged_ = 0;
   uint64_t jobs_ = 0;
 };
 
@@ -299,14 +307,17 @@ TEST_P(RandomTest, AnswersAreRight) {
   }
   CheckCheckpoint();
   Reopen();
-  printf("moved values: %d, jobs: %d\n", static_cast<int>(moved_), static_cast<int>(jobs_));
-  EXPECT_GT(moved_, 0u);  // or nothing was tested
+  printf("moved values: %d, merged: %d, jobs: %d\n", static_cast<int>(moved_),
+         static_cast<int>(merged_), static_cast<int>(jobs_));
+  // Or nothing was tested.
+  EXPECT_GT(moved_, 0u);
+  EXPECT_EQ((GetParam() & 8) != 0, merged_ > 0);
   Close();
   OpenWithoutPlugin();
   CheckAll(db_.get(), model_);
 }
 
-INSTANTIATE_TEST_CASE_P(Kinds, RandomTest, testing::Range(0, 8));
+INSTANTIATE_TEST_CASE_P(Kinds, RandomTest, testing::Range(0, 16));
 
 }  // namespace
 }  // namespace blob_hybrid

@@ -2,8 +2,12 @@
 //
 // The bound of space holds while keys are overwritten and deleted. ROCKTIER_SEED: another seed.
 
+#include <atomic>
+#include <functional>
 #include <map>
+#include <thread>
 
+#include "rocksdb/table.h"
 #include "test/blob_hybrid/support.h"
 #include "util/random.h"
 
@@ -30,8 +34,9 @@ class SpaceTest : public HybridDb {
   }
 
   void Write(int i) {
+    versions_[i] = version_;
     Put(i, version_++, kValue);
-    live_[i] = KeyOf(i).size() + kValue;
+    live_[i] = KeyOf(i).size() + kValue + overhead_;
     written_++;
   }
 
@@ -87,8 +92,10 @@ class SpaceTest : public HybridDb {
 
   Random64 random_;
   std::map<int, uint64_t> live_;
+  uint64_t overhead_ = 0;  // of a live value where it is
   int version_ = 0;
   int written_ = 0;
+  std::map<int, int> versions_;  // of keys that were written last
   double worst_ = 0;
 };
 
@@ -177,6 +184,44 @@ TEST_F(SpaceTest, GarbageOfEarlierTimes) {
   Open();
   Write(0);
   Flush();
+  Finish();
+}
+
+// Values that move are there twice until their file is gone. All files have the same garbage here, and the job must not move
+// the values of all of them before the first one is gone.
+TEST_F(SpaceTest, CollectionItselfTakesLittleSpace) {
+  options_.target_file_size_base = 4 << 10;  // many SSTs
+  options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1 << 10;
+  OpenWithoutPlugin();
+  for (int version = 0; version < 2; version++) {
+    for (int i = 0; i < kKeys; i++) {
+      const int key = i * 7919 % kKeys;  // each SST refers to all files
+      if (version == 0 || key % 2 == 0) {
+        Write(key);
+      }
+    }
+  }
+  Compact();
+  Close();
+  Open();
+  const uint64_t before = DiskBytes();
+  ASSERT_GT(before, LiveBytes() * 145 / 100);
+  std::atomic<bool> settled{false};
+  std::thread settler([&] {
+    Write(0);
+    Flush();  // wakes the job, and waits for it
+    EXPECT_OK(SettleBlobHybrid(db_.get()));
+    settled = true;
+  });
+  uint64_t most = 0;
+  while (!settled) {
+    most = std::max(most, DiskBytes());
+  }
+  settler.join();
+  printf("before %d KB, most %d KB\n", static_cast<int>(before >> 10),
+         static_cast<int>(most >> 10));
+  EXPECT_LT(most, before * 110 / 100);
+  EXPECT_GT(Stats().moved_values, 0u);
   Finish();
 }
 
@@ -271,6 +316,96 @@ TEST_F(SpaceTest, WritersGoOnWithoutTheJob) {
   ASSERT_OK(SettleBlobHybrid(db_.get()));
   ExpectBound("with the job again");
 }
+
+// All values are medium: the log is what its budget allows, and the space is what its bound allows.
+class LogTest : public SpaceTest, public testing::WithParamInterface<MergeLevel> {
+ protected:
+  LogTest() {
+    options_.min_blob_size = 2000;
+    options_.target_file_size_base = 64 << 10;
+    options_.max_bytes_for_level_base = 128 << 10;
+    // Sequence number and lengths, and its share of an SST's index and properties.
+    overhead_ = 40;
+    hybrid_.medium_value_size = 200;
+    hybrid_.transient_log_budget = 0.2;
+    hybrid_.merge_level = GetParam();
+  }
+
+  void ExpectLog(const char* where) {
+    const double base = static_cast<double>(std::max(LiveBytes(), hybrid_.space_floor));
+    // What is being flushed may add up to the bound.
+    const double slack = 2.0 * static_cast<double>(options_.write_buffer_size);
+    const double share = (static_cast<double>(Stats().medium_bytes) - slack) / base;
+    worst_log_ = std::max(worst_log_, share);
+    EXPECT_LE(share, hybrid_.transient_log_budget * kTolerance)
+        << where << " after " << written_ << " writes\n"
+        << Stats().ToString();
+    ExpectBound(where);
+  }
+
+  void Overwrite(const std::function<int()>& key) {
+    Load();
+    for (int i = 0; i < 5 * kKeys; i++) {
+      Write(key());
+      if (i % 500 == 0) {
+        ExpectLog("overwriting");
+      }
+    }
+    Finish();
+    ExpectLog("at the end");
+    const BlobHybridStats stats = Stats();
+    printf("worst log %.3f, merged: %d MB, jobs for the log: %d\n", worst_log_,
+           static_cast<int>(stats.merged_bytes >> 20), static_cast<int>(stats.log_jobs));
+    EXPECT_GT(stats.merged_values, 0u);
+    EXPECT_EQ(0u, stats.not_separated);
+    for (const auto& [i, version] : versions_) {
+      EXPECT_EQ(ValueOf(i, version, kValue), Get(i));
+    }
+  }
+
+  double worst_log_ = 0;
+};
+
+TEST_P(LogTest, UniformOverwrites) {
+  Overwrite([this] { return static_cast<int>(random_.Uniform(kKeys)); });
+}
+
+TEST_P(LogTest, SkewedOverwrites) {
+  Overwrite([this] {
+    const double u = static_cast<double>(random_.Uniform(1 << 20)) / (1 << 20);
+    return static_cast<int>(kKeys * u * u * u * u);
+  });
+}
+
+// RocksDB moves most files of keys that come in order, up to the merge level and beyond.
+TEST_P(LogTest, KeysInOrder) {
+  int next = 0;
+  Overwrite([&next] { return kKeys + next++; });
+}
+
+// Closing while the job merges, and flushes wait for it.
+TEST_P(LogTest, CloseAtAnyTime) {
+  hybrid_.transient_log_budget = 0.05;
+  hybrid_.space_floor = 1;
+  for (int round = 0; round < 10; round++) {
+    Open();
+    const int writes = static_cast<int>(random_.Uniform(kKeys));
+    for (int i = 0; i < writes; i++) {
+      Write(static_cast<int>(random_.Uniform(kKeys)));
+    }
+    if (round % 2 == 0) {
+      ASSERT_OK(db_->Close());
+    }
+    Close();
+  }
+  Open();
+  for (const auto& [i, version] : versions_) {
+    EXPECT_EQ(ValueOf(i, version, kValue), Get(i));
+  }
+}
+
+INSTANTIATE_TEST_CASE_P(Levels, LogTest,
+                        testing::Values(MergeLevel::kLast, MergeLevel::kLastButOne));
 
 }  // namespace
 }  // namespace blob_hybrid

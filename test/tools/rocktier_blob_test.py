@@ -7,6 +7,7 @@ ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -61,9 +62,58 @@ class RocktierBlobTest(unittest.TestCase):
         self.assertEqual("[default]", lines[0])
         self.assertEqual(space, {k: int(v) for k, v in (line.split(": ") for line in lines[1:])})
 
+    def test_verify_finds_no_problem(self):
+        result = rocktier("blob", "verify", DB, "--json")
+        self.assertEqual(0, result.returncode, result.stdout + result.stderr)
+        check = json.loads(result.stdout)["default"]
+        stats = json.loads(rocktier("blob", "stats", DB, "--json").stdout)["default"]
+        self.assertEqual([], check["problems"])
+        self.assertEqual(0, check["problem_count"])
+        self.assertEqual(1000, check["references"])
+        self.assertEqual(stats["large_bytes"] // 1048, check["values"])
+        self.assertEqual(check["values"], check["references"] + check["garbage"])
+        self.assertEqual(stats["blob_files"], check["blob_files"])
+        self.assertEqual(stats["sst_files"], check["ssts"])
+
+    def test_verify_names_the_file_with_a_problem(self):
+        copy = TMP + "/copy"
+        shutil.copytree(DB, copy)
+        blob = sorted(n for n in os.listdir(copy) if n.endswith(".blob"))[0]
+        with open(f"{copy}/{blob}", "r+b") as file:
+            file.seek(200)
+            byte = file.read(1)
+            file.seek(200)
+            file.write(bytes([byte[0] ^ 1]))
+        result = rocktier("blob", "verify", copy)
+        self.assertEqual(1, result.returncode, result.stderr)
+        self.assertRegex(result.stdout, f"problem: .*/{blob}: Corruption")
+        check = json.loads(rocktier("blob", "verify", copy, "--json").stdout)["default"]
+        self.assertEqual(check["problem_count"], len(check["problems"]))
+        shutil.rmtree(copy)
+
+    def test_advise(self):
+        advice = json.loads(rocktier("blob", "advise", DB, "--json").stdout)["default"]
+        self.assertEqual(1000, advice["sampled_records"])
+        self.assertEqual(16, advice["key_bytes"])
+        self.assertEqual(784, advice["large_from"])  # a key is 2% of the record
+        self.assertEqual(1, advice["large_share"])
+        self.assertEqual(100, advice["current_min_blob_size"])
+        self.assertEqual(784, advice["min_blob_size"])
+        self.assertAlmostEqual(0.5, advice["overwrite_share"], delta=0.05)
+        self.assertLess(advice["large_write_amplification"], advice["in_place_write_amplification"])
+        narrow = json.loads(rocktier("blob", "advise", DB, "--space=1.1", "--json").stdout)["default"]
+        self.assertLess(narrow["large_space_amplification"], advice["large_space_amplification"])
+        self.assertIn("min_blob_size: 784", rocktier("blob", "advise", DB).stdout)
+
     def test_wrong_usage(self):
-        self.fails("stats?")
-        self.fails("not stats: show", "show", DB)
+        self.fails("stats, verify or advise?")
+        self.fails("not known: show", "show", DB)
+        self.fails("unknown option", "stats", DB, "--space=2")
+        self.fails("a number from 1 on", "advise", DB, "--space=0.5")
+        self.fails("a number from 1 on", "advise", DB, "--space=x")
+        self.fails("one database", "verify")
+        self.fails("", "verify", TMP + "/none")
+        self.fails("", "advise", TMP + "/none")
         self.fails("one database", "stats")
         self.fails("one database", "stats", DB, DB)
         self.fails("unknown option", "stats", DB, "--jason")

@@ -1,0 +1,210 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Copies of a database, and files that come from others: with values in blob files that have been moved, and while they
+// are. All open with and without the plugin.
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/utilities/backup_engine.h"
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/blob_hybrid/support.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+constexpr int kKeys = 500;
+constexpr int kCopies = 4;
+
+class CopiesTest : public HybridDb {
+ protected:
+  CopiesTest() {
+    options_.write_buffer_size = 64 << 10;
+    options_.blob_file_size = 64 << 10;
+    options_.target_file_size_base = 8 << 10;
+    hybrid_.gc_garbage_ratio = 0.1;
+  }
+
+  // Every second key has version 1, and its first value was collected.
+  void MakeAndCollect() {
+    Fill(0, kKeys, 0);
+    Flush();
+    Fill(0, kKeys, 1, 2);
+    Flush();
+    Compact();
+    Compact();
+    EXPECT_GT(Stats().moved_values, 0u);
+  }
+
+  static void ExpectValues(DB* db) {
+    ASSERT_OK(db->VerifyChecksum());
+    int found = 0;
+    const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next(), found++) {
+      ASSERT_EQ(KeyOf(found), it->key().ToString());
+      ASSERT_EQ(ValueOf(found, found % 2 == 0 ? 1 : 0), it->value().ToString());
+    }
+    ASSERT_OK(it->status());
+    ASSERT_EQ(kKeys, found);
+  }
+
+  // A copy, first as any RocksDB would open it, then with the plugin, where it can be written to and collected.
+  void ExpectCopy(const std::string& path) {
+    std::unique_ptr<DB> copy;
+    ASSERT_OK(OpenDb(options_, path, &copy));
+    ExpectValues(copy.get());
+    copy.reset();
+    Options options = options_;
+    BlobHybridOptions hybrid = hybrid_;
+    ASSERT_OK(UseBlobHybrid(hybrid, &options, &options));
+    ASSERT_OK(OpenDb(options, path, &copy));
+    ExpectValues(copy.get());
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < kKeys; i += 3) {
+        ASSERT_OK(copy->Put(WriteOptions(), KeyOf(i), ValueOf(i, i % 2 == 0 ? 1 : 0)));
+      }
+      CompactRangeOptions all;
+      all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+      ASSERT_OK(copy->CompactRange(all, nullptr, nullptr));
+    }
+    BlobHybridStats stats;
+    ASSERT_OK(GetBlobHybridStats(copy.get(), copy->DefaultColumnFamily(), &stats));
+    EXPECT_GT(stats.moved_values, 0u);
+    ExpectValues(copy.get());
+  }
+};
+
+TEST_F(CopiesTest, Checkpoint) {
+  Open();
+  MakeAndCollect();
+  Checkpoint* raw = nullptr;
+  ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  ASSERT_OK(checkpoint->CreateCheckpoint(root_ + "/copy"));
+  ExpectCopy(root_ + "/copy");
+}
+
+TEST_F(CopiesTest, Backup) {
+  Open();
+  MakeAndCollect();
+  BackupEngine* raw = nullptr;
+  ASSERT_OK(BackupEngine::Open(Env::Default(), BackupEngineOptions(root_ + "/backup"), &raw));
+  const std::unique_ptr<BackupEngine> engine(raw);
+  ASSERT_OK(engine->CreateNewBackup(db_.get()));
+  // Another one, of which most files are shared.
+  Put(0, 1);
+  ASSERT_OK(engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true));
+  ASSERT_OK(engine->VerifyBackup(1, /*verify_with_checksum=*/true));
+  ASSERT_OK(engine->VerifyBackup(2, /*verify_with_checksum=*/true));
+  for (const BackupID id : {1u, 2u}) {
+    const std::string path = root_ + "/restored" + std::to_string(id);
+    ASSERT_OK(engine->RestoreDBFromBackup(id, path, path));
+    ExpectCopy(path);
+  }
+}
+
+// Backups and checkpoints while values move and blob files vanish.
+TEST_F(CopiesTest, CopiesWhileValuesMove) {
+  options_.disable_auto_compactions = false;
+  hybrid_.max_space_amplification = 1.2;
+  hybrid_.space_floor = 1;
+  hybrid_.gc_bytes_per_second = 0;
+  Open();
+  MakeAndCollect();
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    // Each blob file has a few values that stay when the others have been overwritten.
+    for (int n = 0; !stop; n++) {
+      const int i = n % 8 == 0 ? n / 8 % kKeys : n * 7 % (kKeys / 5);
+      EXPECT_OK(db_->Put(WriteOptions(), KeyOf(i), ValueOf(i, i % 2 == 0 ? 1 : 0)));
+    }
+  });
+  BackupEngine* raw_engine = nullptr;
+  ASSERT_OK(
+      BackupEngine::Open(Env::Default(), BackupEngineOptions(root_ + "/backup"), &raw_engine));
+  const std::unique_ptr<BackupEngine> engine(raw_engine);
+  for (int round = 0; round < kCopies; round++) {
+    const uint64_t moved = Stats().moved_values;
+    while (Stats().moved_values < moved + kKeys / 5) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    const std::string path = root_ + "/copy" + std::to_string(round);
+    Checkpoint* raw = nullptr;
+    EXPECT_OK(Checkpoint::Create(db_.get(), &raw));
+    const std::unique_ptr<Checkpoint> checkpoint(raw);
+    EXPECT_OK(checkpoint->CreateCheckpoint(path));
+    EXPECT_OK(engine->CreateNewBackup(db_.get()));
+  }
+  stop = true;
+  writer.join();
+  options_.disable_auto_compactions = true;
+  hybrid_.max_space_amplification = 0;
+  for (int round = 0; round < kCopies; round++) {
+    ExpectCopy(root_ + "/copy" + std::to_string(round));
+    const std::string path = root_ + "/restored" + std::to_string(round);
+    ASSERT_OK(engine->RestoreDBFromBackup(static_cast<BackupID>(round + 1), path, path));
+    ExpectCopy(path);
+  }
+}
+
+// Values of SSTs that are ingested are in place, until they are compacted: then they are separated as others are, and collected.
+TEST_F(CopiesTest, Ingestion) {
+  Open();
+  MakeAndCollect();
+  for (const int version : {2, 3}) {
+    SstFileWriter writer(EnvOptions(), options_);
+    const std::string file = root_ + "/" + std::to_string(version) + ".sst";
+    ASSERT_OK(writer.Open(file));
+    for (int i = 0; i < kKeys; i += version) {
+      ASSERT_OK(writer.Put(KeyOf(i), ValueOf(i, version)));
+    }
+    ASSERT_OK(writer.Finish());
+    ASSERT_OK(db_->IngestExternalFile({file}, IngestExternalFileOptions()));
+  }
+  const auto expect = [&] {
+    for (int i = 0; i < kKeys; i++) {
+      ASSERT_EQ(ValueOf(i, i % 3 == 0 ? 3 : i % 2 == 0 ? 2 : 0), Get(i)) << i;
+    }
+  };
+  expect();
+  Compact();
+  expect();
+  Compact();
+  expect();
+  EXPECT_EQ(0u, Stats().large_garbage_bytes);
+  EXPECT_EQ(0u, Stats().read_errors);
+  EXPECT_GT(Stats().large_live_bytes, kKeys * 1000u);
+  Close();
+  OpenWithoutPlugin();
+  expect();
+}
+
+// Ingestion wakes the job: what the new SSTs overwrite is garbage.
+TEST_F(CopiesTest, IngestionOverEverything) {
+  hybrid_.max_space_amplification = 1.5;
+  hybrid_.space_floor = 1;
+  Open();
+  MakeAndCollect();
+  const uint64_t before = Stats().large_live_bytes;
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_OK(writer.Open(root_ + "/deletions.sst"));
+  for (int i = 0; i < kKeys; i++) {
+    if (i % 10 != 0) {
+      ASSERT_OK(writer.Delete(KeyOf(i)));
+    }
+  }
+  ASSERT_OK(writer.Finish());
+  ASSERT_OK(db_->IngestExternalFile({root_ + "/deletions.sst"}, IngestExternalFileOptions()));
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  EXPECT_LT(Stats().blob_file_bytes, before / 5);
+  for (int i = 0; i < kKeys; i++) {
+    ASSERT_EQ(i % 10 == 0 ? ValueOf(i, i % 2 == 0 ? 1 : 0) : "none", Get(i)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

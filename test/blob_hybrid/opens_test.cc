@@ -1,0 +1,279 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// All the ways to open a database: transactions, for reading, as a secondary, after RepairDB; and DestroyDB.
+
+#include "rocksdb/utilities/optimistic_transaction_db.h"
+#include "rocksdb/utilities/transaction.h"
+#include "rocksdb/utilities/transaction_db.h"
+#include "rocksdb/version.h"
+#include "test/blob_hybrid/support.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+constexpr int kKeys = 200;
+
+class OpensTest : public HybridDb {
+ protected:
+  OpensTest() { hybrid_.gc_garbage_ratio = 0.1; }
+
+  // Every second key has version 1, and all values of the first blob file have been moved or dropped.
+  void MakeAndCollect() {
+    Fill(0, kKeys, 0);
+    Flush();
+    Fill(0, kKeys, 1, 2);
+    Flush();
+    Compact();
+    Compact();
+    ASSERT_EQ(kKeys / 2u, Stats().moved_values);
+  }
+
+  static void ExpectValues(DB* db) {
+    for (int i = 0; i < kKeys; i++) {
+      std::string value;
+      ASSERT_OK(db->Get(ReadOptions(), KeyOf(i), &value)) << i;
+      ASSERT_EQ(ValueOf(i, i % 2 == 0 ? 1 : 0), value) << i;
+    }
+    ASSERT_OK(db->VerifyChecksum());
+  }
+
+  Options WithPlugin() {
+    Options options = options_;
+    EXPECT_OK(UseBlobHybrid(hybrid_, &options, &options));
+    return options;
+  }
+};
+
+TEST_F(OpensTest, ReadOnly) {
+  Open();
+  MakeAndCollect();
+  Close();
+  // Else stock RocksDB takes a way on which it does not find values in blob files.
+  options_.max_open_files = 100;
+  for (const Options& options : {WithPlugin(), options_}) {
+    ASSERT_OK(OpenDbForReadOnly(options, path_, &db_));
+    ExpectValues(db_.get());
+    // A record has a header of 32 bytes and a key of 11.
+    EXPECT_EQ(kKeys * (1000u + 32 + 11), Stats().large_live_bytes);
+    Close();
+  }
+}
+
+#if ROCKSDB_MAJOR >= 11  // 9.10 crashes when a secondary reads from a blob file
+// A secondary follows while values move away from the files that it has read from.
+TEST_F(OpensTest, Secondary) {
+  Open();
+  Fill(0, kKeys, 0);
+  Flush();
+  // Stock keeps files open, so that a secondary can read what the primary has deleted.
+  Options options = WithPlugin();
+  options.max_open_files = -1;
+  std::unique_ptr<DB> secondary;
+  ASSERT_OK(OpenDbAsSecondary(options, path_, root_ + "/secondary", &secondary));
+  for (int i = 0; i < kKeys; i++) {
+    std::string value;
+    ASSERT_OK(secondary->Get(ReadOptions(), KeyOf(i), &value));
+    ASSERT_EQ(ValueOf(i, 0), value);
+  }
+  Fill(0, kKeys, 1, 2);
+  Flush();
+  Compact();
+  Compact();
+  EXPECT_GT(Stats().moved_values, 0u);
+  ASSERT_OK(secondary->TryCatchUpWithPrimary());
+  ExpectValues(secondary.get());
+}
+#endif
+
+TEST_F(OpensTest, RepairDb) {
+  Open();
+  MakeAndCollect();
+  Close();
+  std::vector<std::string> files;
+  ASSERT_OK(Env::Default()->GetChildren(path_, &files));
+  for (const std::string& file : files) {
+    if (file.compare(0, 8, "MANIFEST") == 0 || file == "CURRENT") {
+      ASSERT_OK(Env::Default()->DeleteFile(path_ + "/" + file));
+    }
+  }
+  const Options options = WithPlugin();
+  // As for stock BlobDB: RepairDB does not put blob files into the new MANIFEST, and the open says so.
+  ASSERT_OK(RepairDB(path_, options));
+  const Status with = OpenDb(options, path_, &db_);
+  db_.reset();
+  const Status without = OpenDb(options_, path_, &db_);
+  EXPECT_EQ(without.code(), with.code()) << with.ToString() << without.ToString();
+}
+
+TEST_F(OpensTest, DestroyDbDeletesEverything) {
+  const Options options = WithPlugin();
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  MakeAndCollect();
+  Close();
+  ASSERT_OK(DestroyDB(path_, options));
+  EXPECT_TRUE(Env::Default()->FileExists(path_).IsNotFound());
+}
+
+// A DestroyDB right after a close while the job was at work, and a database of the same name then.
+TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
+  hybrid_.max_space_amplification = 1.1;
+  hybrid_.space_floor = 1;
+  for (int round = 0; round < 3; round++) {
+    const Options options = WithPlugin();
+    ASSERT_OK(OpenDb(options, path_, &db_));
+    EXPECT_EQ("none", Get(1));
+    for (int version = 0; version < 5; version++) {
+      Fill(0, kKeys, version + 10 * round);
+      Flush();
+    }
+    Close();
+    ASSERT_OK(OpenDb(options, path_, &db_));
+    for (int i = 0; i < kKeys; i++) {
+      ASSERT_EQ(ValueOf(i, 4 + 10 * round), Get(i));
+    }
+    Close();
+    ASSERT_OK(DestroyDB(path_, options));
+  }
+}
+
+// Commits, rollbacks, and prepared transactions that stay open over compactions and a reopen. For both policies a reader sees
+// what was committed and nothing else, whatever moves.
+class TransactionsTest : public OpensTest, public testing::WithParamInterface<TxnDBWritePolicy> {
+ protected:
+  void OpenTransactions() {
+    TransactionDBOptions transactions;
+    transactions.write_policy = GetParam();
+    TransactionDB* raw = nullptr;
+    ASSERT_OK(TransactionDB::Open(WithPlugin(), transactions, path_, &raw));
+    txn_db_ = raw;
+    db_.reset(raw);
+  }
+
+  Transaction* Begin(const std::string& name) {
+    Transaction* transaction = txn_db_->BeginTransaction(WriteOptions(), TransactionOptions());
+    EXPECT_OK(transaction->SetName(name));
+    return transaction;
+  }
+
+  // Of every step-th key.
+  static void PutAll(Transaction* transaction, int version, int step) {
+    for (int i = 0; i < kKeys; i += step) {
+      ASSERT_OK(transaction->Put(KeyOf(i), ValueOf(i, version)));
+    }
+  }
+
+  BlobHybridStats RootStats() {
+    BlobHybridStats stats;
+    EXPECT_OK(GetBlobHybridStats(db_.get(), db_->DefaultColumnFamily(), &stats));
+    return stats;
+  }
+
+  TransactionDB* txn_db_ = nullptr;  // db_ owns it
+};
+
+TEST_P(TransactionsTest, ReadersSeeWhatIsCommitted) {
+  OpenTransactions();
+  const auto commit = [&](const std::string& name, int version, int step) {
+    const std::unique_ptr<Transaction> transaction(Begin(name));
+    PutAll(transaction.get(), version, step);
+    ASSERT_OK(transaction->Prepare());
+    ASSERT_OK(transaction->Commit());
+  };
+  commit("first", 0, 1);
+  Flush();
+  const Snapshot* snapshot = db_->GetSnapshot();
+  commit("second", 1, 2);
+  // Prepared and rolled back; prepared, and not decided for now.
+  std::unique_ptr<Transaction> rolled(Begin("rolled"));
+  for (int i = 1; i < kKeys; i += 4) {
+    ASSERT_OK(rolled->Put(KeyOf(i), ValueOf(i, 100)));
+  }
+  ASSERT_OK(rolled->Prepare());
+  std::unique_ptr<Transaction> open(Begin("open"));
+  for (int i = 3; i < kKeys; i += 4) {
+    ASSERT_OK(open->Put(KeyOf(i), ValueOf(i, 200)));
+  }
+  ASSERT_OK(open->Prepare());
+  Flush();
+  const auto expect = [&](int undecided) {
+    ReadOptions at;
+    at.snapshot = snapshot;
+    for (int i = 0; i < kKeys; i++) {
+      ASSERT_EQ(ValueOf(i, i % 2 == 0 ? 1 : i % 4 == 3 ? undecided : 0), Get(i)) << i;
+      if (snapshot != nullptr) {
+        ASSERT_EQ(ValueOf(i, 0), Get(KeyOf(i), at)) << i;
+      }
+    }
+  };
+  expect(0);
+  Compact();
+  Compact();
+  expect(0);
+  ASSERT_OK(rolled->Rollback());
+  rolled.reset();
+  Flush();
+  Compact();
+  expect(0);
+  db_->ReleaseSnapshot(snapshot);
+  snapshot = nullptr;
+  Compact();
+  Compact();
+  EXPECT_GT(RootStats().moved_values, 0u);
+  expect(0);
+
+  if (GetParam() != WRITE_COMMITTED) {
+    // These assert that nothing is undecided at a close.
+    ASSERT_OK(open->Commit());
+    expect(200);
+  }
+  open.reset();
+  Close();
+  OpenTransactions();
+  std::vector<Transaction*> prepared;
+  txn_db_->GetAllPreparedTransactions(&prepared);
+  ASSERT_EQ(GetParam() == WRITE_COMMITTED ? 1u : 0u, prepared.size());
+  if (!prepared.empty()) {
+    expect(0);
+    const std::unique_ptr<Transaction> recovered(prepared[0]);
+    ASSERT_OK(recovered->Commit());
+  }
+  expect(200);
+  Flush();
+  Compact();
+  Compact();
+  expect(200);
+  EXPECT_EQ(0u, RootStats().read_errors);
+  EXPECT_EQ(0u, RootStats().large_garbage_bytes);
+  Close();
+}
+
+INSTANTIATE_TEST_CASE_P(Policies, TransactionsTest,
+                        testing::Values(WRITE_COMMITTED, WRITE_PREPARED, WRITE_UNPREPARED));
+
+TEST_F(OpensTest, OptimisticTransactions) {
+  OptimisticTransactionDB* raw = nullptr;
+  ASSERT_OK(OptimisticTransactionDB::Open(WithPlugin(), path_, &raw));
+  db_.reset(raw);
+  Fill(0, kKeys, 0);
+  Flush();
+  const std::unique_ptr<Transaction> loser(raw->BeginTransaction(WriteOptions()));
+  std::string value;
+  ASSERT_OK(loser->GetForUpdate(ReadOptions(), KeyOf(2), &value));
+  ASSERT_OK(loser->Put(KeyOf(3), ValueOf(3, 100)));
+  const std::unique_ptr<Transaction> winner(raw->BeginTransaction(WriteOptions()));
+  for (int i = 0; i < kKeys; i += 2) {
+    ASSERT_OK(winner->Put(KeyOf(i), ValueOf(i, 1)));
+  }
+  ASSERT_OK(winner->Commit());
+  Flush();
+  Compact();
+  Compact();
+  EXPECT_GT(Stats().moved_values, 0u);
+  EXPECT_FALSE(loser->Commit().ok());
+  ExpectValues(db_.get());
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,219 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What is wrong with blob files is found, and named; what is right is not.
+
+#include "plugin/blob_hybrid/verify.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "db/blob/blob_log_format.h"
+#include "file/filename.h"
+#include "plugin/blob_hybrid/advice.h"
+#include "rocksdb/convenience.h"
+#include "test/blob_hybrid/support.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+constexpr int kKeys = 300;
+
+class VerifyTest : public HybridDb {
+ protected:
+  // Two blob files: all keys, of which every second one has been overwritten, and those.
+  void MakeFiles() {
+    Open();
+    Fill(0, kKeys, 0);
+    Flush();
+    Fill(0, kKeys, 1, 2);
+    Flush();
+    Compact();
+    ASSERT_OK(db_->Put(WriteOptions(), "small", "value"));
+    Flush();
+    const auto files = BlobFiles();
+    ASSERT_EQ(2u, files.size());
+    first_ = BlobFileName(path_, *files.begin());
+    second_ = BlobFileName(path_, *files.rbegin());
+    Close();
+  }
+
+  BlobCheck Check() {
+    std::map<std::string, BlobCheck> families;
+    EXPECT_OK(VerifyBlobs(path_, &families));
+    EXPECT_EQ(1u, families.size());
+    const BlobCheck check = families["default"];
+    EXPECT_EQ(std::min<uint64_t>(check.problem_count, 100), check.problems.size());
+    return check;
+  }
+
+  // One problem at least, in that file, and each of them.
+  void ExpectProblem(const std::string& file, const std::string& what) {
+    const BlobCheck check = Check();
+    ASSERT_GT(check.problem_count, 0u);
+    EXPECT_EQ(file, check.problems.front().substr(0, file.size()));
+    EXPECT_NE(std::string::npos, check.problems.front().find(what)) << check.problems.front();
+  }
+
+  static void Flip(const std::string& file, uint64_t at) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(at));
+    const int byte = stream.get();
+    stream.seekp(static_cast<std::streamoff>(at));
+    stream.put(static_cast<char>(byte ^ 1));
+    ASSERT_TRUE(stream.good());
+  }
+
+  static std::string ReadAll(const std::string& file) {
+    std::string bytes;
+    EXPECT_OK(ReadFileToString(Env::Default(), file, &bytes));
+    return bytes;
+  }
+
+  std::string first_;
+  std::string second_;
+};
+
+TEST_F(VerifyTest, AllIsRight) {
+  MakeFiles();
+  const BlobCheck check = Check();
+  EXPECT_EQ(0u, check.problem_count) << check.problems.front();
+  EXPECT_EQ(2u, check.blob_files);
+  EXPECT_EQ(kKeys * 3 / 2u, check.values);
+  EXPECT_EQ(kKeys * 1u, check.references);
+  EXPECT_EQ(kKeys / 2u, check.garbage);
+  EXPECT_EQ(0u, check.uncounted);
+  EXPECT_GE(check.ssts, 2u);
+}
+
+TEST_F(VerifyTest, CompressedBlobs) {
+  options_.blob_compression_type = kLZ4Compression;
+  MakeFiles();
+  EXPECT_EQ(0u, Check().problem_count);
+}
+
+TEST_F(VerifyTest, OldVersionsAreReferences) {
+  Open();
+  Fill(0, kKeys, 0);
+  Flush();
+  const Snapshot* snapshot = db_->GetSnapshot();
+  Fill(0, kKeys, 1);
+  Flush();
+  Compact();
+  const BlobCheck check = Check();
+  EXPECT_EQ(0u, check.problem_count);
+  EXPECT_EQ(2u * kKeys, check.references);
+  EXPECT_EQ(0u, check.garbage);
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(VerifyTest, DamagedValue) {
+  MakeFiles();
+  Flip(first_, ReadAll(first_).find(ValueOf(101, 0)) + 500);
+  ExpectProblem(first_, "CRC");
+}
+
+TEST_F(VerifyTest, DamagedHeaderOfAValue) {
+  MakeFiles();
+  Flip(second_, BlobLogHeader::kSize);
+  ExpectProblem(second_, "after value 0");
+}
+
+TEST_F(VerifyTest, DamagedHeaderAndFooter) {
+  MakeFiles();
+  Flip(first_, 0);
+  ExpectProblem(first_, "Corruption");
+  Flip(first_, 0);
+  EXPECT_EQ(0u, Check().problem_count);
+  Flip(first_, ReadAll(first_).size() - 5);
+  ExpectProblem(first_, "Corruption");
+}
+
+TEST_F(VerifyTest, MissingFileIsAnErrorOfTheOpen) {
+  MakeFiles();
+  ASSERT_OK(Env::Default()->DeleteFile(first_));
+  std::map<std::string, BlobCheck> families;
+  const Status s = VerifyBlobs(path_, &families);
+  if (s.ok()) {
+    ExpectProblem(first_, "No such file");
+  } else {
+    EXPECT_NE(std::string::npos, s.ToString().find(first_)) << s.ToString();
+  }
+}
+
+// A file that was exchanged with one of equal size and other keys, with right checksums all along.
+TEST_F(VerifyTest, ValuesOfOtherKeys) {
+  MakeFiles();
+  const std::string right = ReadAll(first_);
+  Close();
+  ASSERT_OK(DestroyDB(path_, options_));
+  // The same with the keys from 1000 on.
+  Open();
+  Fill(1000, 1000 + kKeys, 0);
+  Flush();
+  Fill(1000, 1000 + kKeys, 1, 2);
+  Flush();
+  Compact();
+  const std::string file = BlobFileName(path_, *BlobFiles().begin());
+  Close();
+  ASSERT_EQ(right.size(), ReadAll(file).size());
+  ASSERT_OK(WriteStringToFile(Env::Default(), right, file));
+  const BlobCheck check = Check();
+  EXPECT_EQ(kKeys / 2u, check.problem_count);  // of the references
+  EXPECT_NE(std::string::npos, check.problems.front().find("of another key"));
+}
+
+// Without a problem: SSTs that were dropped as a whole leave values that nobody counts.
+TEST_F(VerifyTest, UncountedGarbage) {
+  Open();
+  Fill(0, kKeys, 0);
+  Flush();
+  for (int i = kKeys; i < 2 * kKeys; i++) {
+    Put(i, 0);
+  }
+  Flush();
+  CompactRangeOptions move;
+  move.change_level = true;
+  move.target_level = 6;
+  ASSERT_OK(db_->CompactRange(move, nullptr, nullptr));
+  const std::string begin = KeyOf(0);
+  const std::string end = KeyOf(10 * kKeys);
+  const Slice from(begin);
+  const Slice to(end);
+  const BlobCheck before = Check();
+  EXPECT_EQ(0u, before.problem_count);
+  EXPECT_EQ(2u * kKeys, before.references);
+  ASSERT_OK(db_->Put(WriteOptions(), "other", ValueOf(0, 0)));
+  Flush();
+  ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &from, &to));
+  const BlobCheck after = Check();
+  EXPECT_EQ(0u, after.problem_count);
+  EXPECT_EQ(after.values, after.references + after.garbage + after.uncounted);
+}
+
+TEST_F(VerifyTest, AdviceKnowsSizesAndOverwrites) {
+  Open();
+  for (int version = 0; version < 4; version++) {
+    Fill(0, kKeys, version);
+  }
+  for (int i = 0; i < kKeys; i++) {
+    ASSERT_OK(db_->Put(WriteOptions(), "small" + KeyOf(i), "value"));
+  }
+  Flush();
+  Compact();
+  std::map<std::string, Advice> families;
+  ASSERT_OK(AdviseDatabase(path_, 1.5, &families));
+  const Advice& advice = families["default"];
+  EXPECT_EQ(2u * kKeys, advice.profile.sampled);
+  EXPECT_NEAR(2 * kKeys, advice.profile.records, 1);
+  EXPECT_NEAR(1 - 2.0 / 5, advice.overwrites, 0.02);
+  EXPECT_NEAR(13.5, advice.profile.key_bytes, 0.01);  // 11 and 16
+  EXPECT_NEAR(1011.0 / (1011 + 21), advice.large_share, 0.01);
+  EXPECT_EQ(200u, advice.profile.cutoff);
+  EXPECT_EQ(661u, advice.min_blob_size);
+  EXPECT_LT(advice.large.write_amplification, advice.in_place.write_amplification);
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
