@@ -118,6 +118,15 @@ class Results:
         base = self.median(benchmark, baseline, metric)
         return value / base if value is not None and base else None
 
+    def paired_ratio(self, benchmark, metric, system, baseline):
+        """Median of the rounds' own ratios, which a machine that is faster in some rounds does not change.
+        None if one was not measured, or the baseline is 0 in a round."""
+        values = self._samples.get((benchmark, system), {}).get(metric, [])
+        bases = self._samples.get((benchmark, baseline), {}).get(metric, [])
+        if not values or len(values) != len(bases) or 0 in bases:
+            return None
+        return statistics.median(value / base for value, base in zip(values, bases))
+
 
 class Context:
     """What a case may use: the programs, and a folder that is removed at the end."""

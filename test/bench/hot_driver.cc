@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Fills a database, or reads and writes a filled one, with its SSTs on a fast and a slow device and with or without
-// hot_promotion. Prints one JSON object of figures; test/bench/README.md says what each means.
+// hot_promotion. Prints one JSON object of figures; test/bench/README.md says what each means. Or writes a trace.
 
 #include <gflags/gflags.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,34 +22,47 @@
 #include "devices.h"
 #include "json_out.h"
 #include "plugin/hot_promotion/hot_promotion.h"
+#include "records.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/table.h"
+#include "slow_device_fs.h"
+#include "stages.h"
 #include "store.h"
 #include "test/support/open_db.h"
+#include "trace.h"
+#include "versions.h"
 #include "workload.h"
 
-DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs a mix");
+DEFINE_string(mode, "run",
+              "fill: writes all records in random order; run: runs a mix; trace: writes --trace");
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(hot, "", "option string of a HotPromotionTable; empty: plain tables");
 DEFINE_uint64(row_cache_bytes, 0, "of a row cache");
 DEFINE_string(secondary_cache, "", "URI of a secondary cache; empty: none");
-DEFINE_bool(direct, true, "with direct I/O of SSTs");
+DEFINE_string(
+    slow, "",
+    "the slow folder: its SSTs with direct I/O, all others with the page cache; empty: all "
+    "with the page cache");
+DEFINE_uint64(slow_us, 0, "that are added to each read of the slow folder");
 DEFINE_string(devices, "", "block devices whose requests are counted: fast=loop1;slow=loop2");
 DEFINE_string(mix, "ro", "ro; rw: 25% inserts; wh: 50% inserts; uh: 50% updates");
-DEFINE_string(
-    keys, "hotspot",
-    "hotspot: 95% of them of 5%; zipf: 0.99; uniform; shift: hotspot, another one after half");
+DEFINE_string(keys, "hotspot", "hotspot, shift, dynamic, zipf, uniform: see stages.h");
+DEFINE_string(trace, "", "file of a trace that takes the place of --mix and --keys; see trace.h");
+DEFINE_uint64(trace_operations, 1000000, "of the trace that is written");
 DEFINE_uint64(records, 2000000, "that the database is filled with");
 DEFINE_uint64(value_size, 1000, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
 DEFINE_int32(threads, 16, "client threads");
 DEFINE_double(seconds, 60, "of a run");
 DEFINE_bool(kill, false, "the run ends with a SIGKILL of its own, after its figures");
+DEFINE_bool(report, false, "tells figures of every second, to stderr");
 DEFINE_uint64(seed, 42, "same seed, same operations");
 
 namespace rocktier_bench {
@@ -57,6 +71,7 @@ namespace {
 using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
 using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FlushOptions;
 using ROCKSDB_NAMESPACE::LRUCacheOptions;
 using ROCKSDB_NAMESPACE::Options;
@@ -69,11 +84,11 @@ using ROCKSDB_NAMESPACE::hot_promotion::HotPromotionStats;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTheta = 0.99;
-constexpr double kHotShare = 0.95;  // of the operations
-constexpr uint64_t kHotPart = 20;   // one of so many records
-constexpr double kFirst = 0.05;     // of the time
-constexpr double kLast = 0.9;       // from here on
+constexpr double kFirst = 0.05;  // of the time
+constexpr double kLast = 0.9;    // of the time, from here on
+constexpr double kBack = 0.9;    // of the reads without the slow device: a stage is as it should be
+constexpr auto kTick = std::chrono::milliseconds(250);
+constexpr int kTicksPerReport = 4;
 
 // Shares of the operations; the rest are reads.
 struct Mix {
@@ -91,31 +106,6 @@ double CpuSeconds() {
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
-
-// The keys of the records, in an order that has nothing to do with their popularity.
-class Keys {
- public:
-  Keys()
-      : keys_(std::numeric_limits<uint32_t>::max(), 1),
-        popular_(FLAGS_records, 2),
-        zipf_(FLAGS_keys == "zipf" ? FLAGS_records : 2, kTheta) {}
-
-  // Of the n-th record that was inserted.
-  uint64_t KeyOf(uint64_t n) const { return keys_(n); }
-  // A record to read or change. `second`: of the second half of the time.
-  uint64_t Choose(bool second, Random* random) const {
-    if (FLAGS_keys == "uniform") return KeyOf(random->Uniform(FLAGS_records));
-    if (FLAGS_keys == "zipf") return KeyOf(popular_(zipf_.Next(random)));
-    const uint64_t hot = FLAGS_records / kHotPart;
-    if (random->NextDouble() >= kHotShare) return KeyOf(random->Uniform(FLAGS_records));
-    return KeyOf(popular_(random->Uniform(hot) + (second && FLAGS_keys == "shift" ? hot : 0)));
-  }
-
- private:
-  const Permutation keys_;
-  const Permutation popular_;
-  const Zipf zipf_;
-};
 
 // What is known at a moment of a run.
 struct Moment {
@@ -144,42 +134,74 @@ class Bench {
 
  private:
   Status MakeOptions();
+  Status MakeTable();
   // Until nothing compacts.
   Status Settle();
+  Status Prepare(const Mix& mix);
+  // The key of the n-th record that was inserted: an order that has nothing to do with popularity.
+  uint64_t KeyOf(uint64_t record) const { return keys_(record); }
   void Work(const Mix& mix, int number, Client* client);
-  Status Operate(const Mix& mix, bool second, Random* random, Client* client);
+  Status Operate(const Mix& mix, Random* random, Client* client);
+  Status Read(uint64_t record, Client* client);
   Moment Now() const;
+  std::optional<double> FastShare(const Moment& from, const Moment& to) const;
+  // Looks at the clients until then.
+  Moment Watch(Clock::time_point until);
+  void Report(const Moment& from, const Moment& to) const;
+  void RunStages(Clock::time_point start);
   void AddSpan(const std::string& prefix, const Moment& from, const Moment& to);
+  void AddStage(const Stage& stage, const Moment& start, const Moment& end);
   void AddLatency();
   void AddHot();
+  uint64_t StoreBytes() const;
 
-  const Keys keys_;
+  const Permutation keys_{std::numeric_limits<uint32_t>::max(), 1};
+  const std::vector<Stage> stages_ = StagesOf(FLAGS_keys);
+  const RecordChooser chooser_{FLAGS_keys, FLAGS_records};
   const std::vector<std::pair<std::string, std::string>> devices_ = ParsePairs(FLAGS_devices);
+  Trace trace_;
+  std::unique_ptr<Versions> versions_;
+  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
   Options options_;
   std::unique_ptr<DB> db_;
   std::atomic<uint64_t> count_{FLAGS_records};
+  std::atomic<uint64_t> next_{0};  // of the trace
   std::vector<std::unique_ptr<Client>> clients_;
+  std::atomic<const Stage*> stage_{nullptr};
+  std::vector<Moment> moments_;  // of the run, one for each tick
+  uint64_t most_store_bytes_ = 0;
   std::atomic<bool> last_{false};
-  std::atomic<bool> second_{false};
   std::atomic<bool> stop_{false};
   JsonObject json_;
 };
 
-// Small for a database of some GB: three levels below L0, as one of a TB has with RocksDB's defaults.
+// Small for a database of some GB: L0, L1 and L2 together are a tenth of it, and L3 is the rest.
 Status Bench::MakeOptions() {
   options_.create_if_missing = FLAGS_mode == "fill";
   options_.compression = ROCKSDB_NAMESPACE::kNoCompression;
   options_.write_buffer_size = 16 << 20;
   options_.target_file_size_base = 8 << 20;
-  options_.max_bytes_for_level_base =
-      std::max<uint64_t>(8 << 20, FLAGS_records * FLAGS_value_size / 100);
+  options_.max_bytes_for_level_base = FLAGS_records * (FLAGS_value_size + kKeySize) / 125;
   options_.level_compaction_dynamic_level_bytes = false;  // there are no others with db_paths
   options_.max_background_jobs = 3;
-  options_.use_direct_reads = FLAGS_direct;
-  options_.use_direct_io_for_flush_and_compaction = FLAGS_direct;
+  if (!FLAGS_slow.empty()) {
+    const auto device = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default(), FLAGS_slow);
+    device->SetReadLatency(FLAGS_slow_us);
+    env_ = NewCompositeEnv(std::make_shared<CachedFileSystem>(device, FLAGS_slow));
+    options_.env = env_.get();
+    options_.use_direct_reads = true;
+    options_.use_direct_io_for_flush_and_compaction = true;
+  }
   for (const auto& path : ParsePairs(FLAGS_db_paths)) {
     options_.db_paths.emplace_back(path.first, std::stoull(path.second));
   }
+  if (FLAGS_row_cache_bytes > 0) {
+    options_.row_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_row_cache_bytes);
+  }
+  return MakeTable();
+}
+
+Status Bench::MakeTable() {
   BlockBasedTableOptions table;
   LRUCacheOptions cache(FLAGS_cache_bytes, /*num_shard_bits=*/-1, /*strict_capacity_limit=*/false,
                         /*high_pri_pool_ratio=*/0);
@@ -190,9 +212,6 @@ Status Bench::MakeOptions() {
   }
   table.block_cache = cache.MakeSharedCache();
   table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  if (FLAGS_row_cache_bytes > 0) {
-    options_.row_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_row_cache_bytes);
-  }
   options_.table_factory.reset(NewBlockBasedTableFactory(table));
   if (s.ok() && !FLAGS_hot.empty()) {
     s = TableFactory::CreateFromString(ConfigOptions(), "id=HotPromotionTable;" + FLAGS_hot,
@@ -218,24 +237,35 @@ Status Bench::Settle() {
 
 Status Bench::Fill() {
   const Moment start = Now();
-  Random random(FLAGS_seed);
   Status s;
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++)
-    s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
+    s = PutRecord(db_.get(), KeyOf(i), 0, FLAGS_value_size);
   if (s.ok()) s = Settle();
   json_.Add("settled_s", std::chrono::duration<double>(Clock::now() - start.time).count());
   return s;
 }
 
-Status Bench::Operate(const Mix& mix, bool second, Random* random, Client* client) {
-  const double which = random->NextDouble();
-  if (which < mix.inserts)
-    return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
-  const uint64_t key = keys_.Choose(second, random);
-  if (which < mix.inserts + mix.updates)
-    return PutRecord(db_.get(), key, random->Next(), FLAGS_value_size);
+Status Bench::Read(uint64_t record, Client* client) {
   client->reads.fetch_add(1, std::memory_order_relaxed);
-  return GetRecord(db_.get(), key, FLAGS_value_size);
+  return versions_->Get(db_.get(), record, KeyOf(record), FLAGS_value_size);
+}
+
+Status Bench::Operate(const Mix& mix, Random* random, Client* client) {
+  if (!trace_.empty()) {
+    const Trace::Operation operation = trace_.At(next_.fetch_add(1, std::memory_order_relaxed));
+    return operation.is_read ? Read(operation.record, client)
+                             : versions_->Put(db_.get(), operation.record, KeyOf(operation.record),
+                                              FLAGS_value_size);
+  }
+  const double which = random->NextDouble();
+  if (which < mix.inserts) {
+    const uint64_t record = count_.fetch_add(1);
+    return versions_->Put(db_.get(), record, KeyOf(record), FLAGS_value_size);
+  }
+  const uint64_t record = chooser_.Next(*stage_.load(std::memory_order_relaxed), random);
+  return which < mix.inserts + mix.updates
+             ? versions_->Put(db_.get(), record, KeyOf(record), FLAGS_value_size)
+             : Read(record, client);
 }
 
 void Bench::Work(const Mix& mix, int number, Client* client) {
@@ -243,7 +273,7 @@ void Bench::Work(const Mix& mix, int number, Client* client) {
   while (client->status.ok() && !stop_.load(std::memory_order_relaxed)) {
     const bool measured = last_.load(std::memory_order_relaxed);
     const auto start = measured ? Clock::now() : Clock::time_point();
-    client->status = Operate(mix, second_.load(std::memory_order_relaxed), &random, client);
+    client->status = Operate(mix, &random, client);
     client->ops.fetch_add(1, std::memory_order_relaxed);
     if (measured) {
       client->micros.push_back(
@@ -264,20 +294,89 @@ Moment Bench::Now() const {
   return moment;
 }
 
+// Reads without the slow device. Requests of compactions count, so it is right if nothing is written.
+std::optional<double> Bench::FastShare(const Moment& from, const Moment& to) const {
+  for (size_t i = 0; i < devices_.size(); i++) {
+    if (devices_[i].first == "slow") {
+      const auto requests = static_cast<double>(to.devices[i].reads - from.devices[i].reads);
+      return std::max(
+          0.0, 1 - requests / static_cast<double>(std::max<uint64_t>(1, to.reads - from.reads)));
+    }
+  }
+  return std::nullopt;
+}
+
+// Of the files of the hot store, with those that are being written and removed.
+uint64_t Bench::StoreBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, value] : ParsePairs(FLAGS_hot)) {
+    std::vector<ROCKSDB_NAMESPACE::Env::FileAttributes> files;
+    if (name == "path" && ROCKSDB_NAMESPACE::Env::Default()
+                              ->GetChildrenFileAttributes(value + "/store", &files)
+                              .ok()) {
+      for (const auto& file : files) {
+        bytes += file.name.find("LOG") == std::string::npos ? file.size_bytes : 0;
+      }
+    }
+  }
+  return bytes;
+}
+
+Moment Bench::Watch(Clock::time_point until) {
+  for (;;) {
+    const auto next = std::min(until, Clock::now() + kTick);
+    std::this_thread::sleep_until(next);
+    moments_.push_back(Now());
+    most_store_bytes_ = std::max(most_store_bytes_, StoreBytes());
+    if (FLAGS_report && moments_.size() > kTicksPerReport &&
+        moments_.size() % kTicksPerReport == 0) {
+      Report(moments_[moments_.size() - 1 - kTicksPerReport], moments_.back());
+    }
+    if (next == until) return moments_.back();
+  }
+}
+
+void Bench::Report(const Moment& from, const Moment& to) const {
+  HotPromotionStats stats;
+  GetHotPromotionStats(options_.table_factory.get(), &stats).PermitUncheckedError();
+  std::fprintf(stderr, "%s: %.0f ops/s, fast %.4f, %s\n", stage_.load()->name,
+               static_cast<double>(to.ops - from.ops) /
+                   std::chrono::duration<double>(to.time - from.time).count(),
+               FastShare(from, to).value_or(0), stats.ToJson().c_str());
+}
+
 void Bench::AddSpan(const std::string& prefix, const Moment& from, const Moment& to) {
   const double ops = static_cast<double>(std::max<uint64_t>(1, to.ops - from.ops));
-  const double reads = static_cast<double>(std::max<uint64_t>(1, to.reads - from.reads));
   json_.Add(prefix + "ops_per_s", ops / std::chrono::duration<double>(to.time - from.time).count());
   json_.Add(prefix + "cpu_us", (to.cpu - from.cpu) * 1e6 / ops);
   for (size_t i = 0; i < devices_.size(); i++) {
     const std::string name = prefix + devices_[i].first;
-    const uint64_t requests = to.devices[i].reads - from.devices[i].reads;
-    json_.Add(name + "_reads", requests);
+    json_.Add(name + "_reads", to.devices[i].reads - from.devices[i].reads);
     json_.Add(name + "_read_bytes", to.devices[i].read_bytes - from.devices[i].read_bytes);
     json_.Add(name + "_written_bytes", to.devices[i].written_bytes - from.devices[i].written_bytes);
-    if (devices_[i].first == "slow") {
-      json_.Add(prefix + "fast_share", std::max(0.0, 1 - static_cast<double>(requests) / reads));
-    }
+  }
+  if (const auto share = FastShare(from, to)) json_.Add(prefix + "fast_share", *share);
+}
+
+// The end of the stage, and how long it took until it was as it should be, and was so until its end: operations of
+// all clients, by the number of records. Nothing, if it never was.
+void Bench::AddStage(const Stage& stage, const Moment& start, const Moment& end) {
+  const std::string prefix = std::string("stage_").append(stage.name).append("_");
+  const auto first = std::find_if(moments_.begin(), moments_.end(),
+                                  [&](const Moment& moment) { return moment.time > start.time; });
+  const auto last_begins = end.time - (end.time - start.time) / 10;
+  const Moment* last = &start;  // the latest one before the last tenth
+  for (auto it = first; it != moments_.end() && it->time <= last_begins; ++it) last = &*it;
+  AddSpan(prefix, *last, end);
+  const Moment* before = &start;
+  uint64_t back = start.ops;
+  for (auto it = first; it != moments_.end(); ++it) {
+    if (FastShare(*before, *it).value_or(0) < kBack) back = it->ops;
+    before = &*it;
+  }
+  if (back < end.ops) {
+    json_.Add(prefix + "back",
+              static_cast<double>(back - start.ops) / static_cast<double>(FLAGS_records));
   }
 }
 
@@ -306,42 +405,57 @@ void Bench::AddHot() {
   json_.Add("retained", stats.retained);
   json_.Add("store_share", static_cast<double>(copies) / static_cast<double>(std::max<uint64_t>(
                                                              1, copies + stats.served_slow)));
-  json_.Add("store_used", static_cast<double>(stats.store_bytes) /
+  json_.Add("store_used", static_cast<double>(most_store_bytes_) /
                               static_cast<double>(std::max<uint64_t>(1, stats.store_budget)));
   json_.Add("store_errors", stats.errors);
 }
 
+Status Bench::Prepare(const Mix& mix) {
+  if (stages_.empty()) return Status::InvalidArgument("--keys is not known", FLAGS_keys);
+  stage_ = &stages_[0];
+  Status s;
+  if (!FLAGS_trace.empty()) s = trace_.Read(FLAGS_trace, FLAGS_records);
+  versions_ = std::make_unique<Versions>(mix.updates > 0 || !trace_.empty() ? FLAGS_records : 0);
+  for (int i = 0; i < FLAGS_threads; i++) clients_.push_back(std::make_unique<Client>());
+  return s.ok() ? Settle() : s;
+}
+
+void Bench::RunStages(Clock::time_point start) {
+  const auto at = [&](double part) {
+    return start + std::chrono::duration_cast<Clock::duration>(
+                       std::chrono::duration<double>(part * FLAGS_seconds));
+  };
+  const Moment begin = Now();
+  AddSpan("first_", begin, Watch(at(kFirst)));
+  Moment last, before = begin;
+  for (size_t i = 0; i < stages_.size(); i++) {
+    stage_ = &stages_[i];
+    if (i + 1 == stages_.size()) {
+      last = Watch(at(kLast));
+      last_ = true;
+    }
+    const Moment end = Watch(at(static_cast<double>(i + 1) / static_cast<double>(stages_.size())));
+    AddStage(stages_[i], before, end);
+    before = end;
+  }
+  AddSpan("all_", begin, before);
+  AddSpan("", last, before);
+}
+
 Status Bench::Run(const Mix& mix) {
-  Status s = Settle();
+  Status s = Prepare(mix);
   if (!s.ok()) return s;
   std::vector<std::thread> threads;
-  for (int i = 0; i < FLAGS_threads; i++) clients_.push_back(std::make_unique<Client>());
-  const Moment start = Now();
+  const auto start = Clock::now();
   for (int i = 0; i < FLAGS_threads; i++) {
     threads.emplace_back([this, &mix, i] { Work(mix, i, clients_[static_cast<size_t>(i)].get()); });
   }
-  const auto until = [&](double part) {
-    std::this_thread::sleep_until(start.time +
-                                  std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(part * FLAGS_seconds)));
-  };
-  until(kFirst);
-  const Moment first = Now();
-  until(0.5);
-  second_ = true;
-  until(kLast);
-  const Moment last = Now();
-  last_ = true;
-  until(1);
-  const Moment end = Now();
+  RunStages(start);
   stop_ = true;
   for (std::thread& thread : threads) thread.join();
   for (const auto& client : clients_) {
     if (s.ok()) s = client->status;
   }
-  AddSpan("all_", start, end);
-  AddSpan("first_", start, first);
-  AddSpan("", last, end);
   AddLatency();
   AddHot();
   return s;
@@ -357,6 +471,10 @@ Status RunAll() {
   const Mix* mix = std::find_if(std::begin(kMixes), std::end(kMixes),
                                 [](const Mix& m) { return FLAGS_mix == m.name; });
   if (mix == std::end(kMixes)) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
+  if (FLAGS_mode == "trace") {
+    return WriteTrace(FLAGS_trace, FLAGS_trace_operations, FLAGS_records, FLAGS_value_size,
+                      FLAGS_seed);
+  }
   Bench bench;
   Status s = bench.Open();
   if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);

@@ -7,14 +7,17 @@ import shutil
 
 import tier_systems
 
+SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
 SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
 # Percent of the data: what all but "fast" have of the fast device (row_cache: of it in memory), and how much of that is
 # not for SSTs.
-FAST, EXTRA = 10, 7
+FAST, EXTRA = 10, 8
 # Of the bytes for hot_promotion, what its store has; the rest is for the access table.
-STORE = 0.85
+STORE = 7 / 8
+# A hot record is read twice from the slow device before it is promoted; then there is as much time again.
+SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +35,9 @@ class Scale:
 
     def share(self, percent):
         return self.megabytes * 10**6 * percent // 100
+
+    def run_seconds(self, stages=1):
+        return stages * max(self.seconds, self.records * 0.05 * SECONDS_PER_HOT_RECORD)
 
     @property
     def name(self):
@@ -68,18 +74,18 @@ def on_one_device(context):
     return Place(*folders, "")
 
 
-def flags(where, scale, system, direct):
+def flags(where, scale, system):
     db, slow, extra = f"{where.fast}/db-{system}", f"{where.slow}/{system}", f"{where.fast}/extra-{system}"
     os.makedirs(slow, exist_ok=True)
     os.makedirs(extra, exist_ok=True)
     result = [
         f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
-        f"--threads={scale.threads}", f"--direct={str(direct).lower()}",
+        f"--threads={scale.threads}",
         # A hundredth of the data is about what indexes and a few blocks need.
         f"--cache_bytes={max(8 << 20, scale.share(1))}",
     ]
     if where.devices:
-        result.append(f"--devices={where.devices}")
+        result += [f"--devices={where.devices}", f"--slow={where.slow}", f"--slow_us={SLOW_US}"]
     if system == "fast":
         return result
     fast = scale.share(FAST) if system == "fat" else scale.share(FAST - EXTRA)
@@ -99,9 +105,22 @@ def flags(where, scale, system, direct):
     return result
 
 
-def fill(context, where, scale, system, seed, direct=True):
+def fill(context, where, scale, system):
     clear(where, system)
-    return run_driver(context, [*flags(where, scale, system, direct), "--mode=fill", f"--seed={seed}"])
+    return run_driver(context, [*flags(where, scale, system), "--mode=fill"])
+
+
+def trace(context, scale):
+    """A file with a synthetic trace, made when it is first asked for."""
+    name = f"hot-trace-{scale.name}"
+
+    def make():
+        path = context.path("hot-trace.csv")
+        context.child([context.program("hot_driver"), "--mode=trace", f"--trace={path}", f"--records={scale.records}",
+                       f"--value_size={scale.value_size}", f"--trace_operations={4 * scale.records}"])
+        return path, lambda: os.unlink(path)
+
+    return context.resource(name, make)
 
 
 def forget(where, system):
@@ -115,10 +134,9 @@ def clear(where, system):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(context, where, scale, system, mix, keys, seed, seconds=None, kill=False, direct=True):
+def run(context, where, scale, system, seconds, seed, *more, kill=False):
     return run_driver(context, [
-        *flags(where, scale, system, direct), f"--mix={mix}", f"--keys={keys}", f"--seed={seed}",
-        f"--seconds={seconds or scale.seconds}", f"--kill={str(kill).lower()}",
+        *flags(where, scale, system), f"--seed={seed}", f"--seconds={seconds}", f"--kill={str(kill).lower()}", *more,
     ], kill)
 
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "file/file_util.h"
 #include "plugin/hot_promotion/ralt.h"
 #include "rocksdb/env.h"
 #include "util/random.h"
@@ -32,6 +33,7 @@ constexpr uint64_t kHotKeys = 100000;
 constexpr size_t kValueSize = 1000;
 constexpr int kMaxThreads = 16;
 
+std::string folder;
 std::unique_ptr<Ralt> ralt;
 
 void Require(const Status& s) {
@@ -63,12 +65,18 @@ std::vector<std::string> Keys(uint64_t seed, Choice choice) {
   return keys;
 }
 
-void Open(const std::string& folder) {
+void OpenEmpty(const std::string& path) {
   RaltOptions options;
-  options.path = folder;
+  options.path = path;
   options.fast_bytes = 200 << 20;
   options.buffer_bytes = 16 << 20;
+  ralt.reset();
+  Require(DestroyDir(Env::Default(), path));
   Require(Ralt::Open(options, &ralt));
+}
+
+void Open() {
+  OpenEmpty(folder + "/hotspot");
   for (uint64_t round = 0; round < 60; ++round) {
     for (const std::string& key : Keys(round, Choice::kHotspot)) {
       ralt->Access(1, key, kValueSize);
@@ -144,8 +152,7 @@ void Background(benchmark::State& state, Choice choice) {
 void BM_BackgroundHotspot(benchmark::State& state) { Background(state, Choice::kHotspot); }
 
 void BM_BackgroundUniform(benchmark::State& state) {
-  ralt->Forget(1);  // nothing was hot before
-  ralt->Settle();
+  OpenEmpty(folder + "/uniform");  // nothing was hot before
   Background(state, Choice::kUniform);
 }
 
@@ -166,8 +173,9 @@ BENCHMARK(BM_BackgroundUniform)
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  const std::string folder = argc > 1 ? argv[1] : "/tmp/ralt_micro";
-  Open(folder);
+  folder = argc > 1 ? argv[1] : "/tmp/ralt_micro";
+  Require(Env::Default()->CreateDirIfMissing(folder));
+  Open();
   benchmark::RunSpecifiedBenchmarks();
   ralt.reset();
   return 0;

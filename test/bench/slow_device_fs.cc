@@ -15,6 +15,7 @@ using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FSRandomAccessFile;
 using ROCKSDB_NAMESPACE::FSRandomAccessFileOwnerWrapper;
 using ROCKSDB_NAMESPACE::FSReadRequest;
+using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IODebugContext;
 using ROCKSDB_NAMESPACE::IOHandleDeleter;
 using ROCKSDB_NAMESPACE::IOOptions;
@@ -36,6 +37,11 @@ bool IsTableFile(std::string_view name) {
   constexpr std::string_view kSuffix = ".sst";
   return name.size() >= kSuffix.size() &&
          name.compare(name.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
+}
+
+bool IsBelow(std::string_view name, std::string_view folder) {
+  return name.size() > folder.size() && name.compare(0, folder.size(), folder) == 0 &&
+         name[folder.size()] == '/';
 }
 
 class SlowFile : public FSRandomAccessFileOwnerWrapper {
@@ -76,15 +82,16 @@ ReaderScope::ReaderScope(Reader reader) : before_(current_reader) { current_read
 
 ReaderScope::~ReaderScope() { current_reader = before_; }
 
-SlowDeviceFileSystem::SlowDeviceFileSystem(const std::shared_ptr<FileSystem>& target)
-    : FileSystemWrapper(target) {}
+SlowDeviceFileSystem::SlowDeviceFileSystem(const std::shared_ptr<FileSystem>& target,
+                                           const std::string& folder)
+    : FileSystemWrapper(target), folder_(folder) {}
 
 IOStatus SlowDeviceFileSystem::NewRandomAccessFile(const std::string& name,
                                                    const FileOptions& options,
                                                    std::unique_ptr<FSRandomAccessFile>* result,
                                                    IODebugContext* dbg) {
   IOStatus s = target()->NewRandomAccessFile(name, options, result, dbg);
-  if (s.ok() && IsTableFile(name)) {
+  if (s.ok() && IsTableFile(name) && (folder_.empty() || IsBelow(name, folder_))) {
     result->reset(new SlowFile(std::move(*result), this));
   }
   return s;
@@ -105,6 +112,27 @@ void SlowDeviceFileSystem::OnReads(uint64_t requests, uint64_t bytes) {
   bytes_[reader].fetch_add(bytes, std::memory_order_relaxed);
   const uint64_t micros = latency_us_.load(std::memory_order_relaxed);
   if (micros > 0 && requests > 0) SleepMicros(micros);
+}
+
+FileOptions CachedFileSystem::Changed(const std::string& name, const FileOptions& options) const {
+  FileOptions changed = options;
+  if (!IsBelow(name, folder_)) {
+    changed.use_direct_reads = false;
+    changed.use_direct_writes = false;
+  }
+  return changed;
+}
+
+IOStatus CachedFileSystem::NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                                               std::unique_ptr<FSRandomAccessFile>* result,
+                                               IODebugContext* dbg) {
+  return target()->NewRandomAccessFile(name, Changed(name, options), result, dbg);
+}
+
+IOStatus CachedFileSystem::NewWritableFile(const std::string& name, const FileOptions& options,
+                                           std::unique_ptr<FSWritableFile>* result,
+                                           IODebugContext* dbg) {
+  return target()->NewWritableFile(name, Changed(name, options), result, dbg);
 }
 
 }  // namespace rocktier_bench

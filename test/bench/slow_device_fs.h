@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // A FileSystem whose table files live on a slow device: every read of an .sst file is counted and
-// made to take a given time on top of what the target takes. Everything else passes through.
+// made to take a given time on top of what the target takes. Everything else passes through. And one that has the
+// files of a fast device in memory.
 
 #pragma once
 
@@ -39,7 +40,9 @@ struct DeviceReads {
 // that serves them in parallel.
 class SlowDeviceFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
  public:
-  explicit SlowDeviceFileSystem(const std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem>& target);
+  // Only the files below `folder` are on the device; empty: all.
+  explicit SlowDeviceFileSystem(const std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem>& target,
+                                const std::string& folder = "");
 
   const char* Name() const override { return "SlowDeviceFileSystem"; }
 
@@ -57,9 +60,35 @@ class SlowDeviceFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   void OnReads(uint64_t requests, uint64_t bytes);
 
  private:
+  const std::string folder_;
   std::atomic<uint64_t> latency_us_{0};
   std::atomic<uint64_t> reads_[kReaders] = {};
   std::atomic<uint64_t> bytes_[kReaders] = {};
+};
+
+// Files that are not below `folder` are read and written through the page cache, whatever is asked for. Thread-safe.
+class CachedFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
+ public:
+  CachedFileSystem(const std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem>& target,
+                   const std::string& folder)
+      : FileSystemWrapper(target), folder_(folder) {}
+
+  const char* Name() const override { return "CachedFileSystem"; }
+
+  ROCKSDB_NAMESPACE::IOStatus NewRandomAccessFile(
+      const std::string& name, const ROCKSDB_NAMESPACE::FileOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile>* result,
+      ROCKSDB_NAMESPACE::IODebugContext* dbg) override;
+  ROCKSDB_NAMESPACE::IOStatus NewWritableFile(
+      const std::string& name, const ROCKSDB_NAMESPACE::FileOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* result,
+      ROCKSDB_NAMESPACE::IODebugContext* dbg) override;
+
+ private:
+  ROCKSDB_NAMESPACE::FileOptions Changed(const std::string& name,
+                                         const ROCKSDB_NAMESPACE::FileOptions& options) const;
+
+  const std::string folder_;
 };
 
 }  // namespace rocktier_bench

@@ -22,12 +22,13 @@ Status PutRecord(DB* db, uint64_t key, uint64_t version, size_t value_size) {
   return db->Put(WriteOptions(), name, value);
 }
 
-Status GetRecord(DB* db, uint64_t key, size_t value_size) {
+Status GetRecord(DB* db, uint64_t key, size_t value_size, uint64_t oldest) {
   std::string name;
   std::string value;
   MakeKey(key, &name);
   Status s = db->Get(ReadOptions(), name, &value);
-  if (s.ok() && !ValueIsRight(value, key, 0, std::numeric_limits<uint64_t>::max(), value_size)) {
+  if (s.ok() &&
+      !ValueIsRight(value, key, oldest, std::numeric_limits<uint64_t>::max(), value_size)) {
     s = Status::Corruption(name, "has another value than was written");
   }
   return s;
