@@ -29,6 +29,8 @@ constexpr uint64_t kUsedShare = 1024;  // the same
 // The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
 // storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
+// Of what is left after evictions: as long as less is there, what is read once is copied too.
+constexpr uint64_t kFreeTenths = 9;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
@@ -151,11 +153,25 @@ Status Engine::OpenParts() {
   };
   store.logger = logger_;
   warm_ = ralt_->Stats().hot_keys > 0;
-  return Store::Open(store, &store_);
+  s = Store::Open(store, &store_);
+  if (s.ok()) {
+    LookForRoom();
+  }
+  return s;
 }
 
+void Engine::LookForRoom() {
+  const uint64_t bytes = store_->Bytes() + cache_.Bytes();
+  free_.store(bytes < store_->low() / 10 * kFreeTenths, std::memory_order_relaxed);
+}
+
+// What is free serves nobody; when room is needed, what was read but once goes first.
 bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
-  return slow_reads_.Take() && (seen_.Before(hash) || ralt_->IsHot(space, user_key));
+  if (!slow_reads_.Take()) {
+    return false;
+  }
+  const bool before = seen_.Before(hash);
+  return before || free_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
 }
 
 void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
@@ -211,6 +227,7 @@ Status Engine::Round(bool flush) {
   Warm();
   Sample(now);
   TellHints();
+  LookForRoom();
   const bool full = store_->Bytes() > store_->high();
   // The first time at once: SSTs may have gone since the store was closed.
   if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {

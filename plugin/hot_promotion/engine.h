@@ -49,7 +49,8 @@ class Engine {
   template <typename Serve>
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
-  // Whether a record that is read from slow storage should be offered: one that was read before.
+  // Whether a record that is read from slow storage should be offered: one that was read before, or any while the store
+  // has free room.
   bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
 
   // Takes a record into the promotion cache, if it has room.
@@ -90,6 +91,7 @@ class Engine {
   void Run();
   Status Round(bool flush);
   void Warm();
+  void LookForRoom();
   void Sample(uint64_t now);
   void TellHints();
   void BeginToTell();
@@ -118,6 +120,7 @@ class Engine {
   Hints hints_;                    // of copies in the cache and in the store
   std::atomic<bool> told_{false};  // of all of them
   std::unique_ptr<Store> store_;
+  std::atomic<bool> free_{false};  // whether the store has room for what is read once
 
   // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
   std::mutex round_mutex_;
