@@ -187,11 +187,13 @@ Status Bench::MakeOptions(Options* options) const {
   base.max_background_jobs = 4;
   base.use_direct_reads = FLAGS_direct;
   base.use_direct_io_for_flush_and_compaction = FLAGS_direct;
-  BlockBasedTableOptions table;
-  table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
-  table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
-  base.table_factory.reset(NewBlockBasedTableFactory(table));
-  return GetOptionsFromString(ConfigOptions(), base, FLAGS_options, options);
+  const Status s = GetOptionsFromString(ConfigOptions(), base, FLAGS_options, options);
+  if (s.ok()) {  // all systems' tables are block-based
+    auto* table = options->table_factory->GetOptions<BlockBasedTableOptions>();
+    table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
+    table->filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  }
+  return s;
 }
 
 Status Bench::Open() {

@@ -8,6 +8,8 @@ BOUND = 1.5
 # Bytes of a key and a value, of which a record of each mix has so much on average.
 SIZES = {"S": 33, "M": 128, "L": 1028, "SD": 251, "MD": 289, "LD": 649}
 LARGE = 512  # values from here on are large
+MEDIUM = 64  # and from here on medium, where the mix has such
+MIXES_WITH_MEDIUM = ("M", "SD", "MD", "LD")
 
 READAHEAD = 32 << 10
 BLOBS = f"enable_blob_files=true;blob_compaction_readahead_size={READAHEAD};blob_file_size={4 << 20}"
@@ -20,7 +22,7 @@ OPTIONS = {
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
     "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
-    f"{{id=BlobHybrid;max_space_amplification={BOUND};space_floor={{floor}};readahead_size={READAHEAD}}}",
+    f"{{id=BlobHybrid;max_space_amplification={BOUND};space_floor={{floor}};readahead_size={READAHEAD}{{medium}}}}{{table}}",
 }
 SYSTEMS = tuple(OPTIONS)
 OTHERS = tuple(system for system in SYSTEMS if system != "ours")
@@ -30,9 +32,12 @@ def path(context, ground, sizes, system):
     return context.path(f"blob-{ground}-{sizes}-{system}")
 
 
-def options(system, changes, floor):
+def options(system, sizes, changes, floor):
     """Those of the system, and what the command line has for it."""
+    has_medium = sizes in MIXES_WITH_MEDIUM
     text = OPTIONS[system].replace("{floor}", str(floor))
+    text = text.replace("{medium}", f";medium_value_size={MEDIUM}" if has_medium else "")
+    text = text.replace("{table}", ";table_factory={id=BlobHybridTable}" if has_medium else "")
     return ";".join(part for part in (text, changes.get(system, "")) if part)
 
 
@@ -40,7 +45,7 @@ def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *m
     """Figures of one run of blob_driver; then every record is read and checked."""
     db = path(context, ground, sizes, system)
     common = [
-        context.program("blob_driver"), f"--db={db}", f"--options={options(system, changes, floor)}",
+        context.program("blob_driver"), f"--db={db}", f"--options={options(system, sizes, changes, floor)}",
         f"--sizes={sizes}", f"--records={records}", f"--cache_bytes={cache_bytes}",
     ]
     figures = json.loads(context.child([
