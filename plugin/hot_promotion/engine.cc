@@ -348,8 +348,8 @@ Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen
     uint64_t bytes = 0;
     uint64_t cooled = 0;
     size_t end = *position;
-    // What was read twice is worth a place that nothing else needs.
-    const bool roomy = store_->Bytes() < store_->low();
+    // What was read twice takes the place of what has not served of late, no faster than that makes room.
+    const bool roomy = store_->Bytes() <= store_->high();
     for (; end < frozen.size() && bytes < store_->batch(); end++) {
       const PromotionCache::Record& record = *frozen[end];
       const Slice user_key(record.key.data() + kKeyHeaderSize, record.key.size() - kKeyHeaderSize);

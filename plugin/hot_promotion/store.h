@@ -76,8 +76,8 @@ class Store {
   uint64_t capacity() const {
     return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
   }
-  uint64_t high() const { return capacity() / 100 * 97; }
-  uint64_t low() const { return capacity() / 100 * 93; }
+  uint64_t high() const { return capacity() / 100 * 98; }
+  uint64_t low() const { return capacity() / 100 * 96; }
 
   uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
   uint64_t Records() const;

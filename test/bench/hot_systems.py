@@ -14,8 +14,8 @@ SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
 # Percent of the data: what all but "fast" have of the fast device (row_cache: of it in memory), and how much of that is
 # not for SSTs.
 FAST, EXTRA = 10, 8
-# Of the bytes for hot_promotion, what its store has; the rest is for the access table.
-STORE = 7 / 8
+# Bytes of the access table for each record that hot_promotion's store has room for.
+ACCESS = 60
 # A hot record is read twice from the slow device before it is promoted; then there is as much time again.
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
 
@@ -30,8 +30,12 @@ class Scale:
     threads: int
 
     @property
+    def record_size(self):
+        return self.value_size + 16
+
+    @property
     def records(self):
-        return self.megabytes * 10**6 // (self.value_size + 16)
+        return self.megabytes * 10**6 // self.record_size
 
     def share(self, percent):
         return self.megabytes * 10**6 * percent // 100
@@ -98,7 +102,7 @@ def flags(where, scale, system):
         result.append(f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={extra}/cache;"
                       f"capacity={max(4 << 20, int(more / 1.05))}")
     elif system == "hot":
-        store = int(more * STORE)
+        store = more * scale.record_size // (scale.record_size + ACCESS)
         cache = max(1 << 20, scale.share(1) // 2)
         result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};slow={slow};"
                       f"promotion_cache={cache}")

@@ -86,7 +86,7 @@ def cases_of(args, scale):
         mixes, keys = mixes[:1], keys[:1]
     steps = [(name(scale, key, mix), functools.partial(measure, scale, mix, key), systems)
              for mix in mixes for key in keys]
-    if "hotspot" in keys:
+    if "hotspot" in keys and "ro" in mixes:
         ours = [system for system in systems if system == "hot"]
         steps[1:1] = [(name(scale, "hotspot", how), functools.partial(again, scale, how == "killed"), ours)
                       for how in ("reopened", "killed")]
