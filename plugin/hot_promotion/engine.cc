@@ -17,6 +17,7 @@ constexpr uint64_t kSecond = 1000000;  // microseconds, as all times here
 constexpr uint64_t kFlushInterval = 10 * kSecond;
 constexpr uint64_t kReconcileInterval = 30 * kSecond;
 constexpr uint64_t kLogInterval = 600 * kSecond;
+constexpr uint64_t kSampleInterval = kSecond / 10;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
 // Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
@@ -255,7 +256,7 @@ void Engine::Warm() {
 }
 
 void Engine::Sample(uint64_t now) {
-  if (now - last_sample_ < kSecond) {
+  if (now - last_sample_ < kSampleInterval) {
     return;
   }
   const RaltStats stats = ralt_->Stats();

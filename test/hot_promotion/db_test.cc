@@ -39,9 +39,10 @@ TEST_F(DbTest, OnceIsEnoughWhileThereIsRoom) {
 }
 
 TEST_F(DbTest, OnceIsNotEnoughWithoutRoom) {
-  constexpr int kRecords = 120000;
+  constexpr int kRecords = 100000;
   constexpr int kAtOnce = 1000;
   constexpr uint64_t kSome = 10;  // are taken for others that were read before
+  hot_.budget = 2 << 20;
   Open();
   Fill(0, kRecords);
   Flush();
