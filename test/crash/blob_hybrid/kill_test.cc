@@ -8,10 +8,10 @@
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, ROCKTIER_CRASH_SECONDS the
 // time of each point instead.
 
-#include <fcntl.h>
+#include "test/support/kill.h"
+
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +27,6 @@
 #include "port/stack_trace.h"
 #include "test/crash/blob_hybrid/model.h"
 #include "test/support/open_db.h"
-#include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 #include "utilities/merge_operators.h"
 
@@ -67,24 +66,6 @@ struct Shared {
   std::atomic<uint64_t> jobs{0};
   std::atomic<uint64_t> failed{0};
 };
-
-Shared* MapShared(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
-    abort();
-  }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) {
-    abort();
-  }
-  return static_cast<Shared*>(memory);
-}
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* value = getenv(name);
-  return value == nullptr || *value == '\0' ? otherwise : strtoull(value, nullptr, 10);
-}
 
 // Without the plugin.
 Options StockOptions(uint64_t seed) {
@@ -130,16 +111,8 @@ BlobHybridStats StatsOf(DB* db) {
 
 // Writes until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
-  Shared* shared = MapShared(folder + "/shared");
-  std::atomic<int> left{hits};
-  if (!point.empty()) {
-    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
-      if (--left == 0) {
-        kill(getpid(), SIGKILL);
-      }
-    });
-    SyncPoint::GetInstance()->EnableProcessing();
-  }
+  Shared* shared = MapShared<Shared>(folder + "/shared");
+  DieAt(point, hits);
   std::unique_ptr<DB> db;
   Status s = Open(folder, seed, &db);
   BlobHybridStats before;
@@ -189,7 +162,7 @@ class BlobKillTest : public testing::TestWithParam<int> {
         std::string(base != nullptr ? base : "/tmp") + "/blob-kill-" + std::to_string(GetParam());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
-    shared_ = MapShared(folder_ + "/shared");
+    shared_ = MapShared<Shared>(folder_ + "/shared");
   }
   ~BlobKillTest() override {
     munmap(shared_, sizeof(Shared));
@@ -212,16 +185,7 @@ class BlobKillTest : public testing::TestWithParam<int> {
               0);
     const uint64_t most = point.empty() ? random_() % 600000 : 1000000;  // microseconds
     int status = 0;
-    pid_t ended = 0;
-    for (uint64_t waited = 0; waited < most && ended == 0; waited += 1000) {
-      usleep(1000);
-      ended = waitpid(pid, &status, WNOHANG);
-    }
-    at_point_ += ended != 0 ? 1 : 0;
-    if (ended == 0) {
-      kill(pid, SIGKILL);
-      ASSERT_EQ(waitpid(pid, &status, 0), pid);
-    }
+    at_point_ += KillAfter(pid, most, &status) ? 1 : 0;
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
     ASSERT_EQ(shared_->failed, 0u);
   }

@@ -7,7 +7,8 @@
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, or ROCKTIER_CRASH_SECONDS the
 // time.
 
-#include <fcntl.h>
+#include "test/support/kill.h"
+
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -47,24 +48,6 @@ struct Shared {
   std::atomic<uint64_t> hot{0};           // of the hot records, served from copies in the last turn
   std::atomic<uint64_t> failed{0};
 };
-
-Shared* MapShared(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
-    abort();
-  }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) {
-    abort();
-  }
-  return static_cast<Shared*>(memory);
-}
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* value = getenv(name);
-  return value == nullptr ? otherwise : strtoull(value, nullptr, 10);
-}
 
 struct Opened {
   Options options;
@@ -112,7 +95,7 @@ uint64_t ReadHot(Opened* opened, Shared* shared) {
 
 // Writes and reads until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed) {
-  Shared* shared = MapShared(folder + "/shared");
+  Shared* shared = MapShared<Shared>(folder + "/shared");
   Opened opened;
   Status s = opened.Open(folder);
   std::thread reader([&] {
@@ -235,7 +218,7 @@ TEST_F(HotKillTest, AnswersAreRightAndHotRecordsAreStillServed) {
   const time_t end = time(nullptr) + FromEnvironment("ROCKTIER_CRASH_SECONDS", 0);
   printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
-  Shared* shared = MapShared(folder_ + "/shared");
+  Shared* shared = MapShared<Shared>(folder_ + "/shared");
   uint64_t full = 0;  // rounds in which the child had all hot records in the store
   for (uint64_t round = 0; (round < rounds || time(nullptr) < end) && !HasFailure(); round++) {
     {

@@ -6,7 +6,8 @@
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
-#include <fcntl.h>
+#include "test/support/kill.h"
+
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -43,19 +44,6 @@ struct Shared {
   std::atomic<uint64_t> acknowledged{0};  // keys [0, acknowledged) were acknowledged
   std::atomic<uint64_t> failed{0};
 };
-
-Shared* MapShared(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
-    abort();
-  }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) {
-    abort();
-  }
-  return static_cast<Shared*>(memory);
-}
 
 std::string Key(uint64_t n) {
   char text[24];
@@ -123,7 +111,7 @@ Status OpenWith(const std::string& folder, const Variant& variant, std::shared_p
 // Writes until it is killed.
 int ChildMain(const std::string& folder, int variant_number) {
   const Variant& variant = kVariants[variant_number];
-  Shared* shared = MapShared(folder + "/shared");
+  Shared* shared = MapShared<Shared>(folder + "/shared");
   std::shared_ptr<FileSystem> fs;
   std::unique_ptr<Env> env;
   std::unique_ptr<DB> db;
@@ -150,16 +138,14 @@ int ChildMain(const std::string& folder, int variant_number) {
 class KillTest : public ::testing::TestWithParam<int> {
  protected:
   KillTest() {
-    const char* text = getenv("ROCKTIER_SEED");
-    const uint64_t seed =
-        text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : std::random_device()();
+    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
     printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
     random_.seed(seed + static_cast<uint64_t>(GetParam()));
     const char* base = getenv("TEST_TMPDIR");
     folder_ = std::string(base != nullptr ? base : "/tmp") + "/kill-" + kVariants[GetParam()].name;
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
-    shared_ = MapShared(folder_ + "/shared");
+    shared_ = MapShared<Shared>(folder_ + "/shared");
   }
   ~KillTest() override {
     munmap(shared_, sizeof(Shared));
@@ -218,8 +204,7 @@ class KillTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
-  const char* text = getenv("ROCKTIER_CRASH_ROUNDS");
-  const uint64_t all = text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : 200;
+  const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 200);
   const uint64_t rounds = std::max<uint64_t>(all / std::size(kVariants), 1);
   for (uint64_t i = 0; i < rounds && !HasFailure(); i++) {
     const uint64_t before = shared_->acknowledged;

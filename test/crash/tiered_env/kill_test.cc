@@ -6,6 +6,8 @@
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
+#include "test/support/kill.h"
+
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -33,7 +35,6 @@
 #include "test/crash/tiered_env/memory.h"
 #include "test/crash/tiered_env/shared.h"
 #include "test/support/open_db.h"
-#include "test_util/sync_point.h"
 
 extern char** environ;
 
@@ -118,16 +119,8 @@ struct Opened {
 
 // Writes until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
-  Shared* shared = MapShared(folder + "/shared");
-  std::atomic<int> left{hits};
-  if (!point.empty()) {
-    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
-      if (--left == 0) {
-        kill(getpid(), SIGKILL);
-      }
-    });
-    SyncPoint::GetInstance()->EnableProcessing();
-  }
+  Shared* shared = MapShared<Shared>(folder + "/shared");
+  DieAt(point, hits);
   Opened opened;
   Status s = opened.Open(folder, seed, point.find("Spill") != std::string::npos);
   for (uint64_t n = shared->acknowledged; s.ok(); n++) {
@@ -160,9 +153,7 @@ int ChildMain(const std::string& folder, uint64_t seed, const std::string& point
 class KillTest : public ::testing::TestWithParam<int> {
  protected:
   KillTest() {
-    const char* text = getenv("ROCKTIER_SEED");
-    const uint64_t seed =
-        text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : std::random_device()();
+    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
     printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
     random_.seed(seed + static_cast<uint64_t>(GetParam()));
     const char* base = getenv("TEST_TMPDIR");
@@ -171,7 +162,7 @@ class KillTest : public ::testing::TestWithParam<int> {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(FolderOf(folder_, "fast"));
     std::filesystem::create_directories(FolderOf(folder_, "slow"));
-    shared_ = MapShared(folder_ + "/shared");
+    shared_ = MapShared<Shared>(folder_ + "/shared");
   }
   ~KillTest() override {
     munmap(shared_, sizeof(Shared));
@@ -203,16 +194,7 @@ class KillTest : public ::testing::TestWithParam<int> {
               0);
     const uint64_t most = point.empty() ? random_() % 400000 : 1000000;  // microseconds
     int status = 0;
-    pid_t ended = 0;
-    for (uint64_t waited = 0; waited < most && ended == 0; waited += 1000) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      ended = waitpid(pid, &status, WNOHANG);
-    }
-    at_point_ += ended != 0 ? 1 : 0;
-    if (ended == 0) {
-      kill(pid, SIGKILL);
-      ASSERT_EQ(waitpid(pid, &status, 0), pid);
-    }
+    at_point_ += KillAfter(pid, most, &status) ? 1 : 0;
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
     ASSERT_EQ(shared_->failed, 0u);
   }
@@ -320,8 +302,7 @@ class KillTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
-  const char* text = getenv("ROCKTIER_CRASH_ROUNDS");
-  const uint64_t all = text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : 160;
+  const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 160);
   const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
   for (uint64_t i = 0; i < rounds && !HasFailure(); i++) {
     SCOPED_TRACE(i);

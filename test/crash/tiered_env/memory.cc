@@ -17,6 +17,7 @@
 #include "rocksdb/table.h"
 #include "test/crash/tiered_env/model.h"
 #include "test/crash/tiered_env/shared.h"
+#include "test/support/kill.h"
 #include "test/support/open_db.h"
 #include "test_util/sync_point.h"
 #include "utilities/merge_operators.h"
@@ -269,16 +270,9 @@ int MemoryChildMain(char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that a time limit ends takes its child along
   const std::string folder = argv[2];
   const std::string point = argv[5];
-  std::atomic<int> left{atoi(argv[6])};
   TrimEarly();
-  if (!point.empty()) {
-    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
-      if (--left == 0) {
-        kill(getpid(), SIGKILL);
-      }
-    });
-  }
-  Shared* const shared = MapShared(folder + "/shared");
+  DieAt(point, atoi(argv[6]));
+  Shared* const shared = MapShared<Shared>(folder + "/shared");
   MemorySite site(folder, atoi(argv[3]));
   const Status s = WriteOn(&site, strtoull(argv[4], nullptr, 10), shared);
   fprintf(stderr, "the child: %s\n%s\n", s.ToString().c_str(), site.options().c_str());

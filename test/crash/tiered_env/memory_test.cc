@@ -23,6 +23,7 @@
 #include "test/crash/tiered_env/damage.h"
 #include "test/crash/tiered_env/model.h"
 #include "test/crash/tiered_env/shared.h"
+#include "test/support/kill.h"
 
 extern char** environ;
 
@@ -50,11 +51,6 @@ const char* const kPoints[] = {
     "TieredWriter::Spill:BeforeDelete",
 };
 
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* const text = getenv(name);
-  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
-}
-
 class MemoryKillTest : public ::testing::TestWithParam<int> {
  protected:
   MemoryKillTest() {
@@ -66,7 +62,7 @@ class MemoryKillTest : public ::testing::TestWithParam<int> {
         std::string(base != nullptr ? base : "/tmp") + "/memory-kill-" + std::to_string(GetParam());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_ + "/slow");
-    shared_ = MapShared(folder_ + "/shared");
+    shared_ = MapShared<Shared>(folder_ + "/shared");
     TrimEarly();
   }
   ~MemoryKillTest() override {

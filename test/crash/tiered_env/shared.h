@@ -4,14 +4,8 @@
 
 #pragma once
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 
 namespace rocktier {
 
@@ -25,18 +19,5 @@ struct Shared {
   std::atomic<uint64_t> trims{0};
   std::atomic<uint64_t> references{0};
 };
-
-inline Shared* MapShared(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(Shared)) != 0) {
-    abort();
-  }
-  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
-  if (memory == MAP_FAILED) {
-    abort();
-  }
-  return static_cast<Shared*>(memory);
-}
 
 }  // namespace rocktier
