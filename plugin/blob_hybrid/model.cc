@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "db/blob/blob_log_format.h"
+#include "plugin/blob_hybrid/blob_hybrid.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 namespace {
 
-constexpr double kSmallFrom = 0.2;   // T_SM
-constexpr double kLargeUpTo = 0.02;  // T_ML
 constexpr double kReference =
     20;  // bytes: a BlobIndex, and what an entry has besides key and value
 constexpr double kBlobHeader = BlobLogRecord::kHeaderSize;
@@ -75,7 +74,8 @@ double BenefitOfSeparation(const Tree& tree, int levels, double p) {
 }
 
 Thresholds PaperThresholds(double key_bytes) {
-  return {key_bytes / kSmallFrom - key_bytes, key_bytes / kLargeUpTo - key_bytes};
+  const BlobHybridOptions paper;
+  return {key_bytes / paper.t_sm - key_bytes, key_bytes / paper.t_ml - key_bytes};
 }
 
 Cost Predict(const Tree& tree, const std::vector<SizeClass>& records, const Thresholds& thresholds,

@@ -138,8 +138,8 @@ class Engine {
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;
-  bool wanted_ =
-      true;  // guarded by wake_mutex_, as is stop_; until hints_ know of all, each read looks for a copy
+  // Guarded by wake_mutex_, as is stop_. At once after opening: until hints_ know of all, each read looks for a copy.
+  bool wanted_ = true;
   bool stop_ = false;
   std::thread thread_;
 

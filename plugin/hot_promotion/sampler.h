@@ -23,7 +23,7 @@ class Sampler {
     return one_in == 1 || Random::GetTLSInstance()->OneIn(one_in);
   }
 
-  // There were so many events in the last second.
+  // There are so many events a second now.
   void SetRate(double rate) {
     const double one_in = rate / static_cast<double>(per_second_) + 0.5;
     one_in_.store(static_cast<int>(std::clamp(one_in, 1.0, kMost)), std::memory_order_relaxed);

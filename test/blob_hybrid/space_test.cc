@@ -40,6 +40,22 @@ class SpaceTest : public HybridDb {
     written_++;
   }
 
+  // Again and again, at any time; opens it in the end.
+  void WriteAndClose() {
+    for (int round = 0; round < 10; round++) {
+      Open();
+      const int writes = static_cast<int>(random_.Uniform(kKeys));
+      for (int i = 0; i < writes; i++) {
+        Write(static_cast<int>(random_.Uniform(kKeys)));
+      }
+      if (round % 2 == 0) {
+        ASSERT_OK(db_->Close());
+      }
+      Close();
+    }
+    Open();
+  }
+
   void Delete(int i) {
     ASSERT_OK(db_->Delete(WriteOptions(), KeyOf(i)));
     live_.erase(i);
@@ -256,18 +272,7 @@ TEST_F(SpaceTest, SnapshotIsReleased) {
 TEST_F(SpaceTest, CloseAtAnyTime) {
   hybrid_.max_space_amplification = 1.1;
   hybrid_.space_floor = 1;
-  for (int round = 0; round < 10; round++) {
-    Open();
-    const int writes = static_cast<int>(random_.Uniform(kKeys));
-    for (int i = 0; i < writes; i++) {
-      Write(static_cast<int>(random_.Uniform(kKeys)));
-    }
-    if (round % 2 == 0) {
-      ASSERT_OK(db_->Close());
-    }
-    Close();
-  }
-  Open();
+  ASSERT_NO_FATAL_FAILURE(WriteAndClose());
   for (const auto& [i, bytes] : live_) {
     EXPECT_EQ(bytes, KeyOf(i).size() + Get(i).size());
   }
@@ -387,18 +392,7 @@ TEST_P(LogTest, KeysInOrder) {
 TEST_P(LogTest, CloseAtAnyTime) {
   hybrid_.transient_log_budget = 0.05;
   hybrid_.space_floor = 1;
-  for (int round = 0; round < 10; round++) {
-    Open();
-    const int writes = static_cast<int>(random_.Uniform(kKeys));
-    for (int i = 0; i < writes; i++) {
-      Write(static_cast<int>(random_.Uniform(kKeys)));
-    }
-    if (round % 2 == 0) {
-      ASSERT_OK(db_->Close());
-    }
-    Close();
-  }
-  Open();
+  ASSERT_NO_FATAL_FAILURE(WriteAndClose());
   for (const auto& [i, version] : versions_) {
     EXPECT_EQ(ValueOf(i, version, kValue), Get(i));
   }
