@@ -9,6 +9,7 @@ from harness import Benchmark, Case, Gate, Metric, Panel
 SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
 SECONDS, THREADS = 120, 16
 MIXES, KEYS = ("ro", "rw", "wh", "uh"), ("hotspot", "zipf", "uniform")
+MORE = ("reopened", "killed", "shift", "dynamic", "trace", "cpu")
 CPU_RECORDS_MB, CPU_SECONDS = 600, 20
 QUICK_MB, QUICK_SECONDS = 100, 4
 # HotRAP's stages (section 4.6) have 2.2e8 operations with 1.1e8 records; at the end of each it is back.
@@ -58,6 +59,8 @@ def add_arguments(group):
     group.add_argument("--hot-threads", type=int, default=THREADS, help="default %(default)s")
     group.add_argument("--hot-mixes", default=",".join(MIXES), help="default: all")
     group.add_argument("--hot-keys", default=",".join(KEYS), help="default: all")
+    group.add_argument("--hot-more", default=",".join(MORE),
+                       help="what else is measured; reopened and killed: after hotspot, ro (default %(default)s)")
     group.add_argument("--hot-systems", default=",".join(hot_systems.SYSTEMS), help="default: all")
 
 
@@ -76,24 +79,28 @@ def cases(args):
     else:
         for scale in scales(args):
             result += cases_of(args, scale)
-    return result + cpu_cases(args)
+    return result + (cpu_cases(args) if "cpu" in args.hot_more.split(",") else [])
 
 
 def cases_of(args, scale):
     """Each system fills a database; the workloads use it in turn, those without writes first."""
     systems, mixes, keys = args.hot_systems.split(","), args.hot_mixes.split(","), args.hot_keys.split(",")
+    more = args.hot_more.split(",")
     if args.quick:
         mixes, keys = mixes[:1], keys[:1]
     steps = [(name(scale, key, mix), functools.partial(measure, scale, mix, key), systems)
              for mix in mixes for key in keys]
+    ours = [system for system in systems if system == "hot"]
     if "hotspot" in keys and "ro" in mixes:
-        ours = [system for system in systems if system == "hot"]
         steps[1:1] = [(name(scale, "hotspot", how), functools.partial(again, scale, how == "killed"), ours)
-                      for how in ("reopened", "killed")]
+                      for how in ("reopened", "killed") if how in more]
+    if "shift" in more:
         steps.append((name(scale, "shift", "ro"), functools.partial(measure, scale, "ro", "shift"), systems))
+    if "dynamic" in more:
         steps.append((name(scale, "dynamic", "ro"), functools.partial(measure, scale, "ro", "dynamic"),
                       [system for system in systems if system in ("fat", "hot")]))
-    steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale), systems))
+    if "trace" in more:
+        steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale), systems))
     result = [Case(f"{scale.name}: load", (system,), functools.partial(load, scale, system))
               for system in systems]
     for text, step, chosen in steps:
