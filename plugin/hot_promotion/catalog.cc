@@ -29,12 +29,27 @@ bool Catalog::Find(const FileId& file, FileEntry* entry) const {
   return true;
 }
 
-std::vector<FileId> Catalog::TakeDead() {
-  std::map<FileId, FileEntry> files;
+void Catalog::NoteObsolete(const FileId& file) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (files_.count(file) > 0) {
+    obsolete_.insert(file);
+  }
+}
+
+Catalog::Files Catalog::Obsolete() const {
+  Files files;
+  for (const FileId& file : obsolete_) {
+    files.insert(*files_.find(file));
+  }
+  return files;
+}
+
+std::vector<FileId> Catalog::TakeDead(bool all) {
+  Files files;
   std::map<std::string, std::shared_ptr<FileSystem>> file_systems;
   {
     std::shared_lock<std::shared_mutex> lock(mutex_);
-    files = files_;
+    files = all ? files_ : Obsolete();
     for (const auto& [name, file_system] : file_systems_) {
       file_systems[name] = file_system.lock();
     }
@@ -59,6 +74,7 @@ bool Catalog::Remove(const FileId& file, const FileEntry& entry) {
     return false;
   }
   files_.erase(it);
+  obsolete_.erase(file);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <vector>
 
@@ -28,16 +29,24 @@ class Catalog {
 
   bool Find(const FileId& file, FileEntry* entry) const;
 
-  // Removes the SSTs whose files are gone and returns them.
-  std::vector<FileId> TakeDead();
+  // The file of this SST is about to be deleted.
+  void NoteObsolete(const FileId& file);
+
+  // Removes the SSTs whose files are gone and returns them. Only those that NoteObsolete() was told of are looked for, or
+  // all.
+  std::vector<FileId> TakeDead(bool all);
 
   size_t Count() const;
 
  private:
+  using Files = std::map<FileId, FileEntry>;
+
+  Files Obsolete() const;
   bool Remove(const FileId& file, const FileEntry& entry);
 
   mutable std::shared_mutex mutex_;
-  std::map<FileId, FileEntry> files_;
+  Files files_;
+  std::set<FileId> obsolete_;
   std::map<std::string, std::weak_ptr<FileSystem>> file_systems_;
 };
 

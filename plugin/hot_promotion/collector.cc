@@ -17,18 +17,21 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
     range_deletions_ = true;  // nothing is published
     return;
   }
-  if (!IsFirst(key.user_key) || key.type != kTypeValue ||
-      !engine_->ralt()->IsHot(space_, key.user_key)) {
+  if (!IsFirst(key.user_key) || key.type != kTypeValue) {
     return;
   }
   const uint64_t bytes = key.user_key.size() + value.size();
-  hot_keys_++;
-  hot_bytes_ += bytes;
-  if (!keep_) {
+  const bool hot = engine_->ralt()->IsHot(space_, key.user_key);
+  if (hot) {
+    hot_keys_++;
+    hot_bytes_ += bytes;
+  }
+  if (!keep_ || !(hot || engine_->IsWorthKeeping(space_, key.user_key))) {
     return;
   }
-  if (bytes > engine_->max_record() || kept_bytes_ + bytes > max_bytes_) {
-    engine_->counters()->Add(Counter::lost);
+  // Others leave room for hot ones.
+  if (bytes > engine_->max_record() || kept_bytes_ + bytes > (hot ? max_bytes_ : max_bytes_ / 2)) {
+    engine_->counters()->Add(Counter::lost, hot ? 1 : 0);
     return;
   }
   kept_bytes_ += bytes;

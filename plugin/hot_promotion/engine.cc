@@ -7,6 +7,7 @@
 
 #include "logging/logging.h"
 #include "plugin/hot_promotion/registry.h"
+#include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -30,8 +31,10 @@ constexpr uint64_t kUsedShare = 1024;  // the same
 // The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
 // storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
-// Of what is left after evictions: as long as less is there, what is read once is copied too.
-constexpr uint64_t kFreeTenths = 9;
+// Of what is left after evictions: as long as more than this part of it is free, what is read once is copied too.
+constexpr uint64_t kFreeShare = 32;
+// Of the same: so much of SSTs that are gone is not worth a compaction.
+constexpr uint64_t kDeadShare = 8;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
@@ -41,6 +44,14 @@ constexpr auto kBusyInterval = std::chrono::milliseconds(20);
 // 32 evictions.
 constexpr uint64_t kEvictionsBeforeForce = 32;
 constexpr int kEvictionsPerRound = 8;
+
+// Of a record, whichever SST it is in.
+uint64_t SeenHash(Space space, const Slice& user_key) { return GetSliceNPHash64(user_key, space); }
+
+// Of a key of the store.
+Slice UserKeyOf(const Slice& key) {
+  return Slice(key.data() + kKeyHeaderSize, key.size() - kKeyHeaderSize);
+}
 
 // Never destroyed: objects that are closed while the process ends need it.
 Registry<Engine>* Engines() {
@@ -163,20 +174,30 @@ Status Engine::OpenParts() {
 
 void Engine::LookForRoom() {
   const uint64_t bytes = store_->Bytes() + cache_.Bytes();
-  free_.store(bytes < store_->low() / 10 * kFreeTenths, std::memory_order_relaxed);
+  const uint64_t alive = bytes - std::min(bytes, store_->DeadBytes());
+  free_.store(alive < store_->low() - store_->low() / kFreeShare, std::memory_order_relaxed);
+}
+
+bool Engine::IsWorthKeeping(Space space, const Slice& user_key) const {
+  return free_.load(std::memory_order_relaxed) && seen_.Has(SeenHash(space, user_key));
 }
 
 // What is free serves nobody; when room is needed, what was read but once goes first.
-bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
-  if (!slow_reads_.Take()) {
-    return false;
-  }
-  const bool before = seen_.Before(hash);
+bool Engine::IsWanted(Space space, const Slice& user_key) {
+  const bool before = seen_.Before(SeenHash(space, user_key));
   return before || free_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
 }
 
-void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value) {
+void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value,
+                   uint64_t nanos) {
   using Result = PromotionCache::Result;
+  if (nanos / 1000 < options_.slow_read_micros) {
+    counters_.Add(Counter::quick);
+    return;
+  }
+  if (!IsWanted(space, UserKeyOf(key))) {
+    return;
+  }
   const Result result = key.size() + value.size() <= max_record()
                             ? cache_.Put(key, hash, space, value)
                             : Result::kRefused;
@@ -229,12 +250,12 @@ Status Engine::Round(bool flush) {
   Sample(now);
   TellHints();
   LookForRoom();
-  const bool full = store_->Bytes() > store_->high();
-  // The first time at once: SSTs may have gone since the store was closed.
-  if (flush || now - last_reconcile_ > (full ? kSecond : kReconcileInterval)) {
+  // All of them the first time at once: SSTs may have gone since the store was closed.
+  const bool all = flush || now - last_reconcile_ > kReconcileInterval;
+  if (all) {
     last_reconcile_ = now;
-    Reconcile();
   }
+  Reconcile(all);
   MakeRoom();
   if (flush || CacheIsDue() || now - last_flush_ > kFlushInterval) {
     last_flush_ = now;
@@ -353,8 +374,7 @@ Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen
     const bool roomy = store_->Bytes() <= store_->high();
     for (; end < frozen.size() && bytes < store_->batch(); end++) {
       const PromotionCache::Record& record = *frozen[end];
-      const Slice user_key(record.key.data() + kKeyHeaderSize, record.key.size() - kKeyHeaderSize);
-      if (!roomy && record.hits == 0 && !ralt_->IsHot(record.space, user_key)) {
+      if (!roomy && record.hits == 0 && !ralt_->IsHot(record.space, UserKeyOf(record.key))) {
         cooled++;
         continue;
       }
@@ -437,8 +457,8 @@ void Engine::Retain(const std::vector<Store::Record>& records) {
   }
 }
 
-void Engine::Reconcile() {
-  for (const FileId& file : catalog_.TakeDead()) {
+void Engine::Reconcile(bool all) {
+  for (const FileId& file : catalog_.TakeDead(all)) {
     const Status s = store_->Drop(file);
     if (!s.ok()) {
       CountError("drop", s);
@@ -447,14 +467,16 @@ void Engine::Reconcile() {
 }
 
 void Engine::MakeRoom() {
-  if (store_->Bytes() <= store_->high()) {
+  const bool full = store_->Bytes() > store_->high();
+  if (!full && store_->DeadBytes() <= store_->low() / kDeadShare) {
     evictions_in_a_row_ = 0;
     return;
   }
-  for (int i = 0; i < kEvictionsPerRound && store_->Bytes() > store_->low(); i++) {
-    const bool forced =
-        evictions_in_a_row_++ >= kEvictionsBeforeForce && store_->Bytes() > store_->high();
-    const Status s = store_->Evict(forced);
+  for (int i = 0; i < kEvictionsPerRound; i++) {
+    if (full ? store_->Bytes() <= store_->low() : !IsMuchDead()) {
+      return;
+    }
+    const Status s = store_->Evict(PressureNow());
     if (!s.ok()) {
       if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {
         CountError("evict", s);
@@ -462,6 +484,19 @@ void Engine::MakeRoom() {
       return;
     }
   }
+}
+
+// Enough to go on once it is dropped.
+bool Engine::IsMuchDead() const { return store_->DeadBytes() > store_->low() / kDeadShare / 2; }
+
+// Of what is to go, the dead go first, if they are enough.
+Pressure Engine::PressureNow() {
+  const uint64_t bytes = store_->Bytes();
+  if (IsMuchDead() && bytes - std::min(bytes, store_->DeadBytes()) <= store_->low()) {
+    return Pressure::kNone;
+  }
+  const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce && bytes > store_->high();
+  return forced ? Pressure::kForced : Pressure::kCold;
 }
 
 void Engine::CountError(const char* what, const Status& s) {

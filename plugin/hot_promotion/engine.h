@@ -49,12 +49,19 @@ class Engine {
   template <typename Serve>
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
-  // Whether a record that is read from slow storage should be offered: one that was read before, or any while the store
-  // has free room.
-  bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
+  // Whether to look at what a read of slow storage finds: offer it, and how long the read took.
+  bool LooksAtRead() const { return slow_reads_.Take(); }
 
-  // Takes a record into the promotion cache, if it has room.
-  void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value);
+  // A moment, in nanoseconds.
+  uint64_t NowNanos() const { return env_->NowNanos(); }
+
+  // Takes a record into the promotion cache if it was read before, is hot or the store has free room, and if its read, of
+  // so many nanoseconds, was one of slow storage.
+  void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, uint64_t nanos);
+
+  // Whether a record of an SST that is written is worth a copy though it is not hot: one that was read from slow storage of
+  // late, while the store has free room.
+  bool IsWorthKeeping(Space space, const Slice& user_key) const;
 
   // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
   // May wait for a second for room.
@@ -92,14 +99,17 @@ class Engine {
   Status Round(bool flush);
   void Warm();
   void LookForRoom();
+  bool IsWanted(Space space, const Slice& user_key);
   void Sample(uint64_t now);
   void TellHints();
   void BeginToTell();
   Status FlushCache(bool last);
   Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
   Status Write(const std::vector<Store::Record>& records);
-  void Reconcile();
+  void Reconcile(bool all);
   void MakeRoom();
+  bool IsMuchDead() const;
+  Pressure PressureNow();
   void CountError(const char* what, const Status& s);
   bool CacheIsDue() const;
   uint64_t FlushBytes() const;

@@ -40,6 +40,7 @@ std::string HotPromotionTable::GetPrintableOptions() const {
   return BlockBasedTableFactory::GetPrintableOptions() + "  path: " + options_.path +
          "\n  budget: " + std::to_string(options_.budget) + "\n  slow: " + options_.slow +
          "\n  promotion_cache: " + std::to_string(options_.promotion_cache) +
+         "\n  slow_read_micros: " + std::to_string(options_.slow_read_micros) +
          "\n  retention: " + std::to_string(options_.retention) +
          "\n  scan_records: " + std::to_string(options_.scan_records) +
          "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +

@@ -41,6 +41,10 @@ struct HotPromotionOptions {
   // part of it is full. Records larger than a sixteenth of it, or a 64th of the budget, are not promoted. Default: 64 MiB. At least 64 KiB.
   uint64_t promotion_cache = 64 << 20;
 
+  // A read of an SST on slow storage that took less than so many microseconds was answered by memory (the block cache, the
+  // page cache): its record is not promoted. Default: 20. 0: the time does not matter.
+  uint64_t slow_read_micros = 20;
+
   // Whether hot records of SSTs that are written to slow storage are copied then, so that a compaction does not make
   // them slow. Default: true.
   bool retention = true;
@@ -67,6 +71,7 @@ struct HotPromotionOptions {
   X(bypassed, "reads", "that had to go to an SST on slow storage: see README.md")               \
   X(scanned, "records", "that iterators came to, as far as they are recorded")                  \
   X(captured, "records", "read from slow storage and put into the promotion cache")             \
+  X(quick, "records", "not put there though looked at: read in less than slow_read_micros")     \
   X(refused, "records", "not put there: full, or the record is too large")                      \
   X(promoted, "records", "written from there to the hot store")                                 \
   X(promoted_bytes, "bytes", "keys and values of them")                                         \

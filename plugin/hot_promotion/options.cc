@@ -36,6 +36,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"budget", {offsetof(Options, budget), OptionType::kUInt64T}},
       {"slow", {offsetof(Options, slow), OptionType::kString}},
       {"promotion_cache", {offsetof(Options, promotion_cache), OptionType::kUInt64T}},
+      {"slow_read_micros", {offsetof(Options, slow_read_micros), OptionType::kUInt64T}},
       {"retention", {offsetof(Options, retention), OptionType::kBoolean}},
       {"scan_records", {offsetof(Options, scan_records), OptionType::kUInt32T}},
       {"ralt_bytes", {offsetof(Options, ralt_bytes), OptionType::kUInt64T}},

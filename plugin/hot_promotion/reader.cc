@@ -86,14 +86,14 @@ void HotReader::Track(const Slice& key, uint64_t value_size) {
   engine_->Access(file_.space, key, value_size);
 }
 
-bool HotReader::Wants(const ReadOptions& options, const Lookup& lookup) const {
+bool HotReader::Looks(const ReadOptions& options) const {
   return file_.may_capture && options.fill_cache && options.read_tier != kBlockCacheTier &&
-         engine_->IsWanted(file_.space, lookup.user_key(), lookup.hash());
+         engine_->LooksAtRead();
 }
 
 // `log` is what GetContext was told while the SST was read: types and values. A single value is all that may be copied:
 // anything else (a merge, a deletion, a blob, an entity) depends on more than this SST, or is of another type.
-void HotReader::Capture(const Lookup& lookup, const Slice& log) {
+void HotReader::Capture(const Lookup& lookup, const Slice& log, uint64_t nanos) {
   Slice input = log;
   Slice value;
   if (input.empty() || input[0] != static_cast<char>(kTypeValue)) {
@@ -101,12 +101,13 @@ void HotReader::Capture(const Lookup& lookup, const Slice& log) {
   }
   input.remove_prefix(1);
   if (GetLengthPrefixedSlice(&input, &value) && input.empty()) {
-    engine_->Offer(lookup.key(), lookup.hash(), file_.space, value);
+    engine_->Offer(lookup.key(), lookup.hash(), file_.space, value, nanos);
   }
 }
 
-void HotReader::AfterRead(const ReadOptions& options, const Lookup& lookup, bool capture,
-                          const Slice& log, GetContext* context) {
+// `log` is empty if nothing was to be looked at; `nanos` is what the read took.
+void HotReader::AfterRead(const ReadOptions& options, const Lookup& lookup, const Slice& log,
+                          uint64_t nanos, GetContext* context) {
   if (context->State() != GetContext::kFound || options.read_tier == kBlockCacheTier) {
     return;
   }
@@ -118,9 +119,7 @@ void HotReader::AfterRead(const ReadOptions& options, const Lookup& lookup, bool
   if (options.fill_cache) {
     Track(lookup.user_key(), file_.mean_value_size);
   }
-  if (capture) {
-    Capture(lookup, log);
-  }
+  Capture(lookup, log, nanos);
 }
 
 Status HotReader::Get(const ReadOptions& options, const Slice& key, GetContext* context,
@@ -152,16 +151,18 @@ Status HotReader::GetSlow(const ReadOptions& options, const Slice& key, GetConte
     return s;
   }
   std::string log;
-  const bool capture = Wants(options, lookup);
-  if (capture) {
+  const bool looks = Looks(options);
+  if (looks) {
     context->SetReplayLog(&log);
   }
+  const uint64_t begin = looks ? engine_->NowNanos() : 0;
   s = target_->Get(options, key, context, prefix_extractor, skip_filters);
-  if (capture) {
+  const uint64_t nanos = looks ? engine_->NowNanos() - begin : 0;
+  if (looks) {
     context->SetReplayLog(nullptr);
   }
   if (s.ok()) {
-    AfterRead(options, lookup, capture, log, context);
+    AfterRead(options, lookup, log, nanos, context);
   }
   return s;
 }
@@ -197,16 +198,18 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
         : lookup(file, context->ikey), key(context) {}
     const Lookup lookup;
     const KeyContext* const key;
-    bool capture = false;
+    bool looks = false;
     std::string log;
   };
   MultiGetContext::Range rest(*range, range->begin(), range->end());
   // No element moves when another is added.
   std::array<std::unique_ptr<Pending>, MultiGetContext::MAX_BATCH_SIZE> pending;
   size_t count = 0;
+  uint64_t left = 0;  // for the SST
   for (auto it = range->begin(); it != range->end(); ++it) {
     if (!Usable(it->ikey, it->get_context)) {
       engine_->counters()->Add(Counter::bypassed);
+      left++;
       continue;
     }
     auto& read = pending[count] = std::make_unique<Pending>(file_, &*it);
@@ -216,22 +219,26 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
       rest.SkipKey(it);
       continue;
     }
-    read->capture = Wants(options, read->lookup);
-    if (read->capture) {
+    read->looks = Looks(options);
+    if (read->looks) {
       it->get_context->SetReplayLog(&read->log);
     }
     count++;
+    left++;
   }
-  if (!rest.empty()) {
-    target_->MultiGet(options, &rest, prefix_extractor, skip_filters);
+  if (left == 0) {
+    return;
   }
+  const uint64_t begin = engine_->NowNanos();
+  target_->MultiGet(options, &rest, prefix_extractor, skip_filters);
+  const uint64_t nanos = (engine_->NowNanos() - begin) / left;
   for (size_t i = 0; i < count; i++) {
     const Pending& read = *pending[i];
-    if (read.capture) {
+    if (read.looks) {
       read.key->get_context->SetReplayLog(nullptr);
     }
     if (read.key->s->ok()) {
-      AfterRead(options, read.lookup, read.capture, read.log, read.key->get_context);
+      AfterRead(options, read.lookup, read.log, nanos, read.key->get_context);
     }
   }
 }

@@ -96,6 +96,7 @@ class HotReader : public TableReader {
   }
 #endif
   void MarkObsolete(uint32_t uncache_aggressiveness) override {
+    engine_->catalog()->NoteObsolete(file_.id);
     target_->MarkObsolete(uncache_aggressiveness);
   }
 
@@ -103,11 +104,11 @@ class HotReader : public TableReader {
   class Lookup;
 
   bool Usable(const Slice& key, GetContext* context) const;
-  bool Wants(const ReadOptions& options, const Lookup& lookup) const;
+  bool Looks(const ReadOptions& options) const;
   bool Serve(const ReadOptions& options, const Lookup& lookup, GetContext* context, Status* s);
   void Track(const Slice& key, uint64_t value_size);
-  void Capture(const Lookup& lookup, const Slice& log);
-  void AfterRead(const ReadOptions& options, const Lookup& lookup, bool capture, const Slice& log,
+  void Capture(const Lookup& lookup, const Slice& log, uint64_t nanos);
+  void AfterRead(const ReadOptions& options, const Lookup& lookup, const Slice& log, uint64_t nanos,
                  GetContext* context);
   Status GetSlow(const ReadOptions& options, const Slice& key, GetContext* context,
                  const SliceTransform* prefix_extractor, bool skip_filters);

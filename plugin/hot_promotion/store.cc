@@ -315,17 +315,32 @@ Status Store::Drop(const FileId& file) {
   const std::string last = LastKeyOf(file);
   const Slice begin(first);
   const Slice end(last);
-  return DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+  Status s = DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+  const Range range(begin, end);
+  uint64_t bytes = 0;
+  if (s.ok()) {
+    s = db_->GetApproximateSizes(SizeApproximationOptions(), db_->DefaultColumnFamily(), &range, 1,
+                                 &bytes);
+  }
+  died_.fetch_add(bytes, std::memory_order_relaxed);
+  return s;
 }
 
-Status Store::Evict(bool forced) {
+// Sizes of ranges are estimates: their sum may be less than what was dropped.
+uint64_t Store::DeadBytes() const {
+  const uint64_t removed = dropped().dead_bytes.load(std::memory_order_relaxed);
+  const uint64_t died = died_.load(std::memory_order_relaxed);
+  return died > removed ? std::min(died - removed, Bytes()) : 0;
+}
+
+Status Store::Evict(Pressure pressure) {
   std::lock_guard<std::mutex> lock(evict_mutex_);
   std::string first;
   const std::string last = NextPiece(&first);
   if (last.empty()) {
     return Status::OK();
   }
-  filter_->Set(forced ? Pressure::kForced : Pressure::kCold);
+  filter_->Set(pressure);
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
@@ -336,6 +351,16 @@ Status Store::Evict(bool forced) {
   filter_->Set(Pressure::kNone);
   NoteDamage(s);
   return s;
+}
+
+// All that was dead when the cursor was last at the beginning has been dropped, and of what died since about a half.
+// Estimates that were wrong are forgotten with it.
+void Store::CountDeadAnew() {
+  const uint64_t died = died_.load(std::memory_order_relaxed);
+  const uint64_t left = dropped().dead_bytes.load(std::memory_order_relaxed) +
+                        (died - std::min(died, died_before_)) / 2;
+  died_.fetch_add(left - died, std::memory_order_relaxed);
+  died_before_ = left;
 }
 
 // The key range of the next few files after the cursor, a 32nd of the store at most; empty if there are none.
@@ -355,6 +380,7 @@ std::string Store::NextPiece(std::string* begin) {
                          [&](const LiveFileMetaData& file) { return file.largestkey > cursor_; });
   if (it == files.end()) {
     it = files.begin();
+    CountDeadAnew();
   }
   std::string end;
   uint64_t bytes = 0;

@@ -61,20 +61,23 @@ class Store {
   Status ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
                        std::string* next);
 
-  // Removes the files that have nothing but records of this SST; compactions remove the rest.
+  // Of an SST that is gone: removes the files that have nothing but its records; compactions remove the rest.
   Status Drop(const FileId& file);
 
-  // Compacts a part of the store, in turn, under Pressure::kCold, or kForced. Does nothing if it is empty.
-  Status Evict(bool forced);
+  // Compacts a part of the store, in turn, under this pressure. Does nothing if it is empty.
+  Status Evict(Pressure pressure);
 
   // An Evict() that is under way ends soon.
   void Stop() { stopped_.store(true); }
+
+  // About the bytes of records of SSTs that were dropped, and are still there.
+  uint64_t DeadBytes() const;
 
   // Bytes of files; what it should be kept under, and above which evictions should begin.
   uint64_t Bytes() const;
   // The rest is for what a compaction writes before it removes what it has read.
   uint64_t capacity() const {
-    return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
+    return budget_ - std::max(budget_ / 24, 2 * kLargestCompaction * batch_);
   }
   uint64_t high() const { return capacity() / 100 * 98; }
   uint64_t low() const { return capacity() / 100 * 96; }
@@ -97,6 +100,7 @@ class Store {
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
   std::string NextPiece(std::string* begin);
+  void CountDeadAnew();
   ROCKSDB_NAMESPACE::Options DatabaseOptions();
 
   const std::string path_;
@@ -111,11 +115,14 @@ class Store {
   std::mutex add_mutex_;   // held by Add(), from the check for room to the ingestion
   uint64_t next_run_ = 0;  // guarded by add_mutex_
   std::atomic<uint64_t> written_{0};
+  std::atomic<uint64_t> died_{0};  // bytes of records of SSTs that were dropped
 
   std::atomic<bool> damaged_{false};
   std::atomic<bool> stopped_{false};
   std::mutex evict_mutex_;
-  std::string cursor_;  // where the next Evict() begins
+  // Guarded by evict_mutex_: where the next Evict() begins, and died_ when that was at the beginning.
+  std::string cursor_;
+  uint64_t died_before_ = 0;
 };
 
 }  // namespace hot_promotion

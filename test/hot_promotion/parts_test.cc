@@ -417,10 +417,10 @@ TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
   Create("b");
   catalog_.Add({1, 1}, Entry("a"), file_system_);
   catalog_.Add({2, 2}, Entry("b"), file_system_);
-  EXPECT_TRUE(catalog_.TakeDead().empty());
+  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   Delete("a");
-  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead());
-  EXPECT_TRUE(catalog_.TakeDead().empty());
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
+  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   FileEntry entry;
   EXPECT_FALSE(catalog_.Find({1, 1}, &entry));
   EXPECT_TRUE(catalog_.Find({2, 2}, &entry));
@@ -428,15 +428,32 @@ TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
   Delete("b");
 }
 
+TEST_F(CatalogTest, OnlyObsoleteFilesAreLookedFor) {
+  for (const char* name : {"a", "b", "c"}) {
+    Create(name);
+    catalog_.Add({static_cast<uint64_t>(name[0]), 0}, Entry(name), file_system_);
+  }
+  Delete("a");
+  Delete("b");
+  EXPECT_TRUE(catalog_.TakeDead(/*all=*/false).empty());
+  catalog_.NoteObsolete({'b', 0});
+  catalog_.NoteObsolete({'c', 0});
+  catalog_.NoteObsolete({'d', 0});  // is not known
+  EXPECT_EQ(std::vector<FileId>({{'b', 0}}), catalog_.TakeDead(/*all=*/false));
+  Delete("c");
+  EXPECT_EQ(std::vector<FileId>({{'c', 0}}), catalog_.TakeDead(/*all=*/false));
+  EXPECT_EQ(std::vector<FileId>({{'a', 0}}), catalog_.TakeDead(/*all=*/true));
+}
+
 TEST_F(CatalogTest, FilesOfAnUnknownFileSystemStay) {
   FileEntry entry = Entry("gone");
   catalog_.AddStored({1, 1}, entry);
-  EXPECT_TRUE(catalog_.TakeDead().empty());
+  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   entry.file_system = "another";
   catalog_.AddStored({2, 2}, entry);
   Create("c");
   catalog_.Add({3, 3}, Entry("c"), file_system_);  // now its FileSystem is known
-  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead());
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
   EXPECT_EQ(2u, catalog_.Count());
   Delete("c");
 }
@@ -445,7 +462,7 @@ TEST_F(CatalogTest, AFileThatIsOpenedElsewhereIsThere) {
   Create("d");
   catalog_.AddStored({1, 1}, Entry("moved"));
   catalog_.Add({1, 1}, Entry("d"), file_system_);
-  EXPECT_TRUE(catalog_.TakeDead().empty());
+  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   Delete("d");
 }
 

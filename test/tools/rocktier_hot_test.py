@@ -27,6 +27,7 @@ OPTIONS = """
   path={tmp}/hot
   budget=16M
   slow={tmp}
+  slow_read_micros=0
 """
 
 

@@ -59,6 +59,7 @@ struct Opened {
     hot.budget = kBudget;
     hot.slow = folder;
     hot.promotion_cache = 256 << 10;
+    hot.slow_read_micros = 0;
     hot.ralt_buffer_bytes = 16 << 10;
     Status s = NewHotPromotionTableFactory(hot, BlockBasedTableOptions(), &options.table_factory);
     options.create_if_missing = true;
