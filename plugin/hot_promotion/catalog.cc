@@ -11,6 +11,7 @@ void Catalog::Add(const FileId& file, const FileEntry& entry,
                   const std::shared_ptr<FileSystem>& file_system) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   files_[file] = entry;
+  obsolete_.erase(file);
   file_systems_[entry.file_system] = file_system;
 }
 
@@ -61,6 +62,9 @@ std::vector<FileId> Catalog::TakeDead(bool all) {
         it->second->FileExists(entry.path, IOOptions(), nullptr).IsNotFound() &&
         Remove(file, entry)) {
       dead.push_back(file);
+    } else if (all) {  // its database was closed
+      std::unique_lock<std::shared_mutex> lock(mutex_);
+      obsolete_.erase(file);
     }
   }
   return dead;

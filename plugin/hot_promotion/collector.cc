@@ -35,7 +35,7 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
     return;
   }
   kept_bytes_ += bytes;
-  records_.push_back({key.user_key.ToString(), value.ToString()});
+  (hot ? hot_records_ : others_).push_back({key.user_key.ToString(), value.ToString()});
 }
 
 bool Harvest::IsFirst(const Slice& user_key) {
@@ -48,20 +48,24 @@ bool Harvest::IsFirst(const Slice& user_key) {
 }
 
 void Harvest::Publish(const FileId& file) {
-  if (range_deletions_ || records_.empty()) {
-    return;
+  if (!range_deletions_) {
+    Publish(file, &hot_records_, /*hot=*/true);
+    Publish(file, &others_, /*hot=*/false);
   }
-  // The store's order is of bytes, whatever the database's is.
-  std::sort(records_.begin(), records_.end(),
+}
+
+// The store's order is of bytes, whatever the database's is.
+void Harvest::Publish(const FileId& file, std::vector<Record>* records, bool hot) {
+  std::sort(records->begin(), records->end(),
             [](const Record& a, const Record& b) { return a.user_key < b.user_key; });
   std::vector<std::string> keys;
-  keys.reserve(records_.size());
-  std::vector<Store::Record> records;
-  for (const Record& record : records_) {
+  keys.reserve(records->size());
+  std::vector<Store::Record> copies;
+  for (const Record& record : *records) {
     keys.push_back(EncodeRecordKey(file, record.user_key));
-    records.push_back({keys.back(), record.value});
+    copies.push_back({keys.back(), record.value});
   }
-  engine_->Retain(records);
+  engine_->Retain(copies, hot);
 }
 
 namespace {

@@ -22,9 +22,11 @@ constexpr uint64_t kSampleInterval = kSecond / 10;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
 // Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
-// slow by it. And so many reads of slow storage are looked at: it does no more if it is slow.
+// slow by it. And so many reads of slow storage are looked at: it does no more if it is slow. To find them among those that
+// memory answers, more are looked at, at most so many times as many.
 constexpr uint64_t kAccessesPerSecond = 16 << 10;
 constexpr uint64_t kSlowReadsPerSecond = 8 << 10;
+constexpr double kLooksForOne = 8;
 constexpr uint64_t kHintsShare = 128;  // of the budget: memory
 constexpr uint64_t kSeenShare = 128;   // the same
 constexpr uint64_t kUsedShare = 1024;  // the same
@@ -195,6 +197,7 @@ void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& va
     counters_.Add(Counter::quick);
     return;
   }
+  offered_.fetch_add(1, std::memory_order_relaxed);
   if (!IsWanted(space, UserKeyOf(key))) {
     return;
   }
@@ -285,11 +288,17 @@ void Engine::Sample(uint64_t now) {
   const double seconds = static_cast<double>(now - last_sample_) / kSecond;
   accesses_.SetRate(static_cast<double>(recorded - sampled_accesses_) * accesses_.one_in() /
                     seconds);
-  const uint64_t slow_reads = counters_.Sum(Counter::served_slow);
-  slow_reads_.SetRate(static_cast<double>(slow_reads - sampled_slow_reads_) / seconds);
+  // Of those that memory answers there may be many more.
+  const uint64_t all_slow_reads = counters_.Sum(Counter::served_slow);
+  const uint64_t slow_reads = offered_.load(std::memory_order_relaxed);
+  slow_reads_.SetRate(
+      std::max(static_cast<double>(slow_reads - sampled_slow_reads_) * slow_reads_.one_in(),
+               static_cast<double>(all_slow_reads - sampled_all_slow_reads_) / kLooksForOne) /
+      seconds);
   last_sample_ = now;
   sampled_accesses_ = recorded;
   sampled_slow_reads_ = slow_reads;
+  sampled_all_slow_reads_ = all_slow_reads;
 }
 
 // Tells hints_ of all copies, a part of the store at a time, after it was opened and when there are too many marks of
@@ -428,10 +437,10 @@ Status Engine::Write(const std::vector<Store::Record>& records) {
   return s;
 }
 
-void Engine::Retain(const std::vector<Store::Record>& records) {
+void Engine::Retain(const std::vector<Store::Record>& records, bool hot) {
   std::vector<Store::Record> batch;
   uint64_t bytes = 0;
-  const uint64_t deadline = env_->NowMicros() + kRoomWait;
+  const uint64_t deadline = env_->NowMicros() + (hot ? kRoomWait : 0);
   for (size_t i = 0; i < records.size(); i++) {
     batch.push_back(records[i]);
     bytes += records[i].key.size() + records[i].value.size();
@@ -447,7 +456,7 @@ void Engine::Retain(const std::vector<Store::Record>& records) {
       counters_.Add(Counter::retained, batch.size());
       counters_.Add(Counter::retained_bytes, bytes);
     } else {
-      counters_.Add(Counter::lost, batch.size());
+      counters_.Add(Counter::lost, hot ? batch.size() : 0);
       if (!s.IsBusy()) {
         CountError("write", s);
       }
@@ -467,32 +476,33 @@ void Engine::Reconcile(bool all) {
 }
 
 void Engine::MakeRoom() {
-  const bool full = store_->Bytes() > store_->high();
-  if (!full && store_->DeadBytes() <= store_->low() / kDeadShare) {
+  if (store_->Bytes() <= store_->high()) {
     evictions_in_a_row_ = 0;
+    if (store_->DeadBytes() > store_->low() / kDeadShare) {
+      Evict(Pressure::kNone);
+    }
     return;
   }
-  for (int i = 0; i < kEvictionsPerRound; i++) {
-    if (full ? store_->Bytes() <= store_->low() : !IsMuchDead()) {
-      return;
-    }
-    const Status s = store_->Evict(PressureNow());
-    if (!s.ok()) {
-      if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {
-        CountError("evict", s);
-      }
+  for (int i = 0; i < kEvictionsPerRound && store_->Bytes() > store_->low(); i++) {
+    if (!Evict(PressureNow())) {
       return;
     }
   }
 }
 
-// Enough to go on once it is dropped.
-bool Engine::IsMuchDead() const { return store_->DeadBytes() > store_->low() / kDeadShare / 2; }
+bool Engine::Evict(Pressure pressure) {
+  const Status s = store_->Evict(pressure);
+  if (!s.ok() && !s.IsManualCompactionPaused() && !s.IsIncomplete()) {
+    CountError("evict", s);
+  }
+  return s.ok();
+}
 
-// Of what is to go, the dead go first, if they are enough.
+// Of what is to go, the dead go first, if they are enough and many.
 Pressure Engine::PressureNow() {
   const uint64_t bytes = store_->Bytes();
-  if (IsMuchDead() && bytes - std::min(bytes, store_->DeadBytes()) <= store_->low()) {
+  const uint64_t dead = store_->DeadBytes();
+  if (dead > store_->low() / kDeadShare / 2 && bytes - std::min(bytes, dead) <= store_->low()) {
     return Pressure::kNone;
   }
   const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce && bytes > store_->high();

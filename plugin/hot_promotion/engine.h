@@ -63,9 +63,9 @@ class Engine {
   // late, while the store has free room.
   bool IsWorthKeeping(Space space, const Slice& user_key) const;
 
-  // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
-  // May wait for a second for room.
-  void Retain(const std::vector<Store::Record>& records);
+  // Adds records of an SST that was written and is in the catalog, in the order of their keys (of the store). If they are
+  // hot it may wait for a second for room.
+  void Retain(const std::vector<Store::Record>& records, bool hot);
 
   // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
   // What counts as its size there is what the store needs for it.
@@ -108,7 +108,7 @@ class Engine {
   Status Write(const std::vector<Store::Record>& records);
   void Reconcile(bool all);
   void MakeRoom();
-  bool IsMuchDead() const;
+  bool Evict(Pressure pressure);
   Pressure PressureNow();
   void CountError(const char* what, const Status& s);
   bool CacheIsDue() const;
@@ -121,10 +121,11 @@ class Engine {
   Counters counters_;
   Catalog catalog_;
   PromotionCache cache_;
-  Seen seen_;           // records that were read from slow storage
-  Used used_;           // copies of the store
-  Sampler accesses_;    // that are recorded
-  Sampler slow_reads_;  // of which it is asked whether the record is wanted
+  Seen seen_;                         // records that were read from slow storage
+  Used used_;                         // copies of the store
+  Sampler accesses_;                  // that are recorded
+  Sampler slow_reads_;                // of which it is asked whether the record is wanted
+  std::atomic<uint64_t> offered_{0};  // of these, that were not quick
   std::unique_ptr<Ralt> ralt_;
   std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold
   Hints hints_;                    // of copies in the cache and in the store
@@ -145,6 +146,7 @@ class Engine {
   uint64_t last_sample_ = 0;
   uint64_t sampled_accesses_ = 0;
   uint64_t sampled_slow_reads_ = 0;
+  uint64_t sampled_all_slow_reads_ = 0;
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;

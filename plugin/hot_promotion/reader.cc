@@ -231,7 +231,8 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
   }
   const uint64_t begin = engine_->NowNanos();
   target_->MultiGet(options, &rest, prefix_extractor, skip_filters);
-  const uint64_t nanos = (engine_->NowNanos() - begin) / left;
+  // A quarter more for each further key: in memory they take less, and on a device they may be read at the same time.
+  const uint64_t nanos = (engine_->NowNanos() - begin) * 4 / (left + 3);
   for (size_t i = 0; i < count; i++) {
     const Pending& read = *pending[i];
     if (read.looks) {

@@ -23,7 +23,7 @@ class Seen {
   // Of memory: about the records that were asked for last, one for each two bytes.
   explicit Seen(uint64_t bytes) : groups_(std::max<size_t>(256, bytes / sizeof(Group))) {}
 
-  // Whether a record with this hash was asked for. One in 16,000 that was not is said to be.
+  // Whether a record with this hash was asked for. One in 8,000 that was not is said to be.
   bool Has(uint64_t hash) const {
     uint64_t marks = GroupOf(hash).load(std::memory_order_relaxed);
     for (; marks != 0; marks >>= kBits) {

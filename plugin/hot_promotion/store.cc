@@ -242,7 +242,7 @@ bool Store::HasRoom(uint64_t bytes) const {
   for (const LevelMetaData& level : family.levels) {
     level0 += level.level == 0 ? level.size : 0;
   }
-  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 16, 4 * batch_);
+  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 24, 4 * batch_);
   return !compacts && Bytes() + bytes <= capacity();
 }
 
@@ -357,8 +357,9 @@ Status Store::Evict(Pressure pressure) {
 // Estimates that were wrong are forgotten with it.
 void Store::CountDeadAnew() {
   const uint64_t died = died_.load(std::memory_order_relaxed);
-  const uint64_t left = dropped().dead_bytes.load(std::memory_order_relaxed) +
-                        (died - std::min(died, died_before_)) / 2;
+  const uint64_t removed = dropped().dead_bytes.load(std::memory_order_relaxed);
+  const uint64_t dead = died - std::min(died, removed);
+  const uint64_t left = removed + std::min(dead, (died - std::min(died, died_before_)) / 2);
   died_.fetch_add(left - died, std::memory_order_relaxed);
   died_before_ = left;
 }

@@ -77,7 +77,7 @@ class Store {
   uint64_t Bytes() const;
   // The rest is for what a compaction writes before it removes what it has read.
   uint64_t capacity() const {
-    return budget_ - std::max(budget_ / 24, 2 * kLargestCompaction * batch_);
+    return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
   }
   uint64_t high() const { return capacity() / 100 * 98; }
   uint64_t low() const { return capacity() / 100 * 96; }
