@@ -17,25 +17,22 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
     range_deletions_ = true;  // nothing is published
     return;
   }
-  if (!IsFirst(key.user_key) || key.type != kTypeValue) {
+  if (!IsFirst(key.user_key) || key.type != kTypeValue ||
+      !engine_->ralt()->IsHot(space_, key.user_key)) {
     return;
   }
   const uint64_t bytes = key.user_key.size() + value.size();
-  const bool hot = engine_->ralt()->IsHot(space_, key.user_key);
-  if (hot) {
-    hot_keys_++;
-    hot_bytes_ += bytes;
-  }
-  if (!keep_ || !(hot || engine_->IsWorthKeeping(space_, key.user_key))) {
+  hot_keys_++;
+  hot_bytes_ += bytes;
+  if (!keep_) {
     return;
   }
-  // Others leave room for hot ones.
-  if (bytes > engine_->max_record() || kept_bytes_ + bytes > (hot ? max_bytes_ : max_bytes_ / 2)) {
-    engine_->counters()->Add(Counter::lost, hot ? 1 : 0);
+  if (bytes > engine_->max_record() || kept_bytes_ + bytes > max_bytes_) {
+    engine_->counters()->Add(Counter::lost);
     return;
   }
   kept_bytes_ += bytes;
-  (hot ? hot_records_ : others_).push_back({key.user_key.ToString(), value.ToString()});
+  records_.push_back({key.user_key.ToString(), value.ToString()});
 }
 
 bool Harvest::IsFirst(const Slice& user_key) {
@@ -48,24 +45,20 @@ bool Harvest::IsFirst(const Slice& user_key) {
 }
 
 void Harvest::Publish(const FileId& file) {
-  if (!range_deletions_) {
-    Publish(file, &hot_records_, /*hot=*/true);
-    Publish(file, &others_, /*hot=*/false);
+  if (range_deletions_ || records_.empty()) {
+    return;
   }
-}
-
-// The store's order is of bytes, whatever the database's is.
-void Harvest::Publish(const FileId& file, std::vector<Record>* records, bool hot) {
-  std::sort(records->begin(), records->end(),
+  // The store's order is of bytes, whatever the database's is.
+  std::sort(records_.begin(), records_.end(),
             [](const Record& a, const Record& b) { return a.user_key < b.user_key; });
   std::vector<std::string> keys;
-  keys.reserve(records->size());
-  std::vector<Store::Record> copies;
-  for (const Record& record : *records) {
+  keys.reserve(records_.size());
+  std::vector<Store::Record> records;
+  for (const Record& record : records_) {
     keys.push_back(EncodeRecordKey(file, record.user_key));
-    copies.push_back({keys.back(), record.value});
+    records.push_back({keys.back(), record.value});
   }
-  engine_->Retain(copies, hot);
+  engine_->Retain(records);
 }
 
 namespace {

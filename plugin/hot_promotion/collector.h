@@ -13,7 +13,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// What an SST that is being written has of hot records, and of others that were read of late. Shared by its builder, which publishes the records, and its
+// What an SST that is being written has of hot records. Shared by its builder, which publishes the records, and its
 // collector, which is told of all entries. One thread at a time.
 class Harvest {
  public:
@@ -43,7 +43,6 @@ class Harvest {
   };
 
   bool IsFirst(const Slice& user_key);
-  void Publish(const FileId& file, std::vector<Record>* records, bool hot);
 
   const std::shared_ptr<Engine> engine_;
   const Comparator* const comparator_;
@@ -54,8 +53,7 @@ class Harvest {
   bool any_ = false;
   bool range_deletions_ = false;
   std::string last_user_key_;
-  std::vector<Record> hot_records_;
-  std::vector<Record> others_;  // that are worth a copy as long as there is room
+  std::vector<Record> records_;
   uint64_t kept_bytes_ = 0;
   uint64_t hot_keys_ = 0;
   uint64_t hot_bytes_ = 0;

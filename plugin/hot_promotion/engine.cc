@@ -7,7 +7,6 @@
 
 #include "logging/logging.h"
 #include "plugin/hot_promotion/registry.h"
-#include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -33,10 +32,8 @@ constexpr uint64_t kUsedShare = 1024;  // the same
 // The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
 // storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
-// Of what is left after evictions: as long as more than this part of it is free, what is read once is copied too.
-constexpr uint64_t kFreeShare = 32;
-// Of the same: so much of SSTs that are gone is not worth a compaction.
-constexpr uint64_t kDeadShare = 8;
+// Of what is left after evictions: with less, what is read once is copied too, until there is as much again.
+constexpr uint64_t kFreeTenths = 9;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
@@ -46,9 +43,6 @@ constexpr auto kBusyInterval = std::chrono::milliseconds(20);
 // 32 evictions.
 constexpr uint64_t kEvictionsBeforeForce = 32;
 constexpr int kEvictionsPerRound = 8;
-
-// Of a record, whichever SST it is in.
-uint64_t SeenHash(Space space, const Slice& user_key) { return GetSliceNPHash64(user_key, space); }
 
 // Of a key of the store.
 Slice UserKeyOf(const Slice& key) {
@@ -176,17 +170,13 @@ Status Engine::OpenParts() {
 
 void Engine::LookForRoom() {
   const uint64_t bytes = store_->Bytes() + cache_.Bytes();
-  const uint64_t alive = bytes - std::min(bytes, store_->DeadBytes());
-  free_.store(alive < store_->low() - store_->low() / kFreeShare, std::memory_order_relaxed);
-}
-
-bool Engine::IsWorthKeeping(Space space, const Slice& user_key) const {
-  return free_.load(std::memory_order_relaxed) && seen_.Has(SeenHash(space, user_key));
+  const uint64_t low = store_->low();
+  free_.store(bytes < (free_ ? low : low / 10 * kFreeTenths), std::memory_order_relaxed);
 }
 
 // What is free serves nobody; when room is needed, what was read but once goes first.
-bool Engine::IsWanted(Space space, const Slice& user_key) {
-  const bool before = seen_.Before(SeenHash(space, user_key));
+bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
+  const bool before = seen_.Before(hash);
   return before || free_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
 }
 
@@ -198,7 +188,7 @@ void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& va
     return;
   }
   offered_.fetch_add(1, std::memory_order_relaxed);
-  if (!IsWanted(space, UserKeyOf(key))) {
+  if (!IsWanted(space, UserKeyOf(key), hash)) {
     return;
   }
   const Result result = key.size() + value.size() <= max_record()
@@ -437,10 +427,10 @@ Status Engine::Write(const std::vector<Store::Record>& records) {
   return s;
 }
 
-void Engine::Retain(const std::vector<Store::Record>& records, bool hot) {
+void Engine::Retain(const std::vector<Store::Record>& records) {
   std::vector<Store::Record> batch;
   uint64_t bytes = 0;
-  const uint64_t deadline = env_->NowMicros() + (hot ? kRoomWait : 0);
+  const uint64_t deadline = env_->NowMicros() + kRoomWait;
   for (size_t i = 0; i < records.size(); i++) {
     batch.push_back(records[i]);
     bytes += records[i].key.size() + records[i].value.size();
@@ -456,7 +446,7 @@ void Engine::Retain(const std::vector<Store::Record>& records, bool hot) {
       counters_.Add(Counter::retained, batch.size());
       counters_.Add(Counter::retained_bytes, bytes);
     } else {
-      counters_.Add(Counter::lost, hot ? batch.size() : 0);
+      counters_.Add(Counter::lost, batch.size());
       if (!s.IsBusy()) {
         CountError("write", s);
       }
@@ -478,35 +468,19 @@ void Engine::Reconcile(bool all) {
 void Engine::MakeRoom() {
   if (store_->Bytes() <= store_->high()) {
     evictions_in_a_row_ = 0;
-    if (store_->DeadBytes() > store_->low() / kDeadShare) {
-      Evict(Pressure::kNone);
-    }
     return;
   }
   for (int i = 0; i < kEvictionsPerRound && store_->Bytes() > store_->low(); i++) {
-    if (!Evict(PressureNow())) {
+    const bool forced =
+        evictions_in_a_row_++ >= kEvictionsBeforeForce && store_->Bytes() > store_->high();
+    const Status s = store_->Evict(forced);
+    if (!s.ok()) {
+      if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {
+        CountError("evict", s);
+      }
       return;
     }
   }
-}
-
-bool Engine::Evict(Pressure pressure) {
-  const Status s = store_->Evict(pressure);
-  if (!s.ok() && !s.IsManualCompactionPaused() && !s.IsIncomplete()) {
-    CountError("evict", s);
-  }
-  return s.ok();
-}
-
-// Of what is to go, the dead go first, if they are enough and many.
-Pressure Engine::PressureNow() {
-  const uint64_t bytes = store_->Bytes();
-  const uint64_t dead = store_->DeadBytes();
-  if (dead > store_->low() / kDeadShare / 2 && bytes - std::min(bytes, dead) <= store_->low()) {
-    return Pressure::kNone;
-  }
-  const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce && bytes > store_->high();
-  return forced ? Pressure::kForced : Pressure::kCold;
 }
 
 void Engine::CountError(const char* what, const Status& s) {

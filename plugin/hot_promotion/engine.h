@@ -59,13 +59,9 @@ class Engine {
   // so many nanoseconds, was one of slow storage.
   void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, uint64_t nanos);
 
-  // Whether a record of an SST that is written is worth a copy though it is not hot: one that was read from slow storage of
-  // late, while the store has free room.
-  bool IsWorthKeeping(Space space, const Slice& user_key) const;
-
-  // Adds records of an SST that was written and is in the catalog, in the order of their keys (of the store). If they are
-  // hot it may wait for a second for room.
-  void Retain(const std::vector<Store::Record>& records, bool hot);
+  // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
+  // May wait for a second for room.
+  void Retain(const std::vector<Store::Record>& records);
 
   // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
   // What counts as its size there is what the store needs for it.
@@ -99,7 +95,7 @@ class Engine {
   Status Round(bool flush);
   void Warm();
   void LookForRoom();
-  bool IsWanted(Space space, const Slice& user_key);
+  bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
   void Sample(uint64_t now);
   void TellHints();
   void BeginToTell();
@@ -108,8 +104,6 @@ class Engine {
   Status Write(const std::vector<Store::Record>& records);
   void Reconcile(bool all);
   void MakeRoom();
-  bool Evict(Pressure pressure);
-  Pressure PressureNow();
   void CountError(const char* what, const Status& s);
   bool CacheIsDue() const;
   uint64_t FlushBytes() const;

@@ -15,9 +15,9 @@ class StoreFilter : public CompactionFilter {
 
   const char* Name() const override { return "HotPromotionFilter"; }
 
-  Decision FilterV2(int /*level*/, const Slice& key, ValueType /*type*/, const Slice& value,
+  Decision FilterV2(int /*level*/, const Slice& key, ValueType /*type*/, const Slice& /*value*/,
                     std::string* /*new_value*/, std::string* /*skip_until*/) const override {
-    if (Keep(key, value)) {
+    if (Keep(key)) {
       return Decision::kKeep;
     }
     if (factory_->judge_.dropped) {
@@ -30,7 +30,7 @@ class StoreFilter : public CompactionFilter {
   // Of what is neither dead nor cold, one of so many is dropped if need be.
   static constexpr int kForcedShare = 5;
 
-  bool Keep(const Slice& key, const Slice& value) const {
+  bool Keep(const Slice& key) const {
     FileId file;
     Tag tag;
     Slice user_key;
@@ -38,7 +38,6 @@ class StoreFilter : public CompactionFilter {
       return true;  // the format
     }
     if (!Alive(file)) {
-      factory_->dropped_.dead_bytes.fetch_add(key.size() + value.size(), std::memory_order_relaxed);
       return Count(&factory_->dropped_.dead);
     }
     if (tag == Tag::kFile || pressure_ == Pressure::kNone) {

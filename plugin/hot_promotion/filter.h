@@ -31,7 +31,6 @@ struct Judge {
 
 struct Dropped {
   std::atomic<uint64_t> dead{0};
-  std::atomic<uint64_t> dead_bytes{0};  // of keys and values
   std::atomic<uint64_t> cold{0};
   std::atomic<uint64_t> forced{0};
 };

@@ -45,8 +45,7 @@ struct HotPromotionOptions {
   // page cache): its record is not promoted. Default: 20. 0: the time does not matter.
   uint64_t slow_read_micros = 20;
 
-  // Whether hot records of SSTs that are written to slow storage, and those that were read of late as long as there is room,
-  // are copied then, so that a compaction does not make
+  // Whether hot records of SSTs that are written to slow storage are copied then, so that a compaction does not make
   // them slow. Default: true.
   bool retention = true;
 

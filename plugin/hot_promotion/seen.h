@@ -23,36 +23,24 @@ class Seen {
   // Of memory: about the records that were asked for last, one for each two bytes.
   explicit Seen(uint64_t bytes) : groups_(std::max<size_t>(256, bytes / sizeof(Group))) {}
 
-  // Whether a record with this hash was asked for. One in 8,000 that was not is said to be.
-  bool Has(uint64_t hash) const {
-    uint64_t marks = GroupOf(hash).load(std::memory_order_relaxed);
-    for (; marks != 0; marks >>= kBits) {
-      if ((marks & kMask) == MarkOf(hash)) {
+  // Whether a record with this hash was asked for before. It is from now on. One in 8,000 that was not is said to be.
+  bool Before(uint64_t hash) {
+    Group& group = groups_[FastRange64(hash, groups_.size())];
+    const uint64_t mark = (hash & kMask) | 1;  // 0 is a free place
+    const uint64_t marks = group.load(std::memory_order_relaxed);
+    for (uint64_t rest = marks; rest != 0; rest >>= kBits) {
+      if ((rest & kMask) == mark) {
         return true;
       }
     }
+    group.store(marks << kBits | mark, std::memory_order_relaxed);
     return false;
-  }
-
-  // The same, and it is from now on.
-  bool Before(uint64_t hash) {
-    const bool before = Has(hash);
-    if (!before) {
-      Group& group = GroupOf(hash);
-      group.store(group.load(std::memory_order_relaxed) << kBits | MarkOf(hash),
-                  std::memory_order_relaxed);
-    }
-    return before;
   }
 
  private:
   using Group = std::atomic<uint64_t>;
   static constexpr int kBits = 16;
   static constexpr uint64_t kMask = (1 << kBits) - 1;
-
-  static uint64_t MarkOf(uint64_t hash) { return (hash & kMask) | 1; }  // 0 is a free place
-  Group& GroupOf(uint64_t hash) { return groups_[FastRange64(hash, groups_.size())]; }
-  const Group& GroupOf(uint64_t hash) const { return groups_[FastRange64(hash, groups_.size())]; }
 
   std::vector<Group> groups_;
 };

@@ -242,7 +242,7 @@ bool Store::HasRoom(uint64_t bytes) const {
   for (const LevelMetaData& level : family.levels) {
     level0 += level.level == 0 ? level.size : 0;
   }
-  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 24, 4 * batch_);
+  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 16, 4 * batch_);
   return !compacts && Bytes() + bytes <= capacity();
 }
 
@@ -315,32 +315,17 @@ Status Store::Drop(const FileId& file) {
   const std::string last = LastKeyOf(file);
   const Slice begin(first);
   const Slice end(last);
-  Status s = DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
-  const Range range(begin, end);
-  uint64_t bytes = 0;
-  if (s.ok()) {
-    s = db_->GetApproximateSizes(SizeApproximationOptions(), db_->DefaultColumnFamily(), &range, 1,
-                                 &bytes);
-  }
-  died_.fetch_add(bytes, std::memory_order_relaxed);
-  return s;
+  return DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
 }
 
-// Sizes of ranges are estimates: their sum may be less than what was dropped.
-uint64_t Store::DeadBytes() const {
-  const uint64_t removed = dropped().dead_bytes.load(std::memory_order_relaxed);
-  const uint64_t died = died_.load(std::memory_order_relaxed);
-  return died > removed ? std::min(died - removed, Bytes()) : 0;
-}
-
-Status Store::Evict(Pressure pressure) {
+Status Store::Evict(bool forced) {
   std::lock_guard<std::mutex> lock(evict_mutex_);
   std::string first;
   const std::string last = NextPiece(&first);
   if (last.empty()) {
     return Status::OK();
   }
-  filter_->Set(pressure);
+  filter_->Set(forced ? Pressure::kForced : Pressure::kCold);
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
@@ -351,17 +336,6 @@ Status Store::Evict(Pressure pressure) {
   filter_->Set(Pressure::kNone);
   NoteDamage(s);
   return s;
-}
-
-// All that was dead when the cursor was last at the beginning has been dropped, and of what died since about a half.
-// Estimates that were wrong are forgotten with it.
-void Store::CountDeadAnew() {
-  const uint64_t died = died_.load(std::memory_order_relaxed);
-  const uint64_t removed = dropped().dead_bytes.load(std::memory_order_relaxed);
-  const uint64_t dead = died - std::min(died, removed);
-  const uint64_t left = removed + std::min(dead, (died - std::min(died, died_before_)) / 2);
-  died_.fetch_add(left - died, std::memory_order_relaxed);
-  died_before_ = left;
 }
 
 // The key range of the next few files after the cursor, a 32nd of the store at most; empty if there are none.
@@ -381,7 +355,6 @@ std::string Store::NextPiece(std::string* begin) {
                          [&](const LiveFileMetaData& file) { return file.largestkey > cursor_; });
   if (it == files.end()) {
     it = files.begin();
-    CountDeadAnew();
   }
   std::string end;
   uint64_t bytes = 0;

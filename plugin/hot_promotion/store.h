@@ -61,17 +61,14 @@ class Store {
   Status ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
                        std::string* next);
 
-  // Of an SST that is gone: removes the files that have nothing but its records; compactions remove the rest.
+  // Removes the files that have nothing but records of this SST; compactions remove the rest.
   Status Drop(const FileId& file);
 
-  // Compacts a part of the store, in turn, under this pressure. Does nothing if it is empty.
-  Status Evict(Pressure pressure);
+  // Compacts a part of the store, in turn, under Pressure::kCold, or kForced. Does nothing if it is empty.
+  Status Evict(bool forced);
 
   // An Evict() that is under way ends soon.
   void Stop() { stopped_.store(true); }
-
-  // About the bytes of records of SSTs that were dropped, and are still there.
-  uint64_t DeadBytes() const;
 
   // Bytes of files; what it should be kept under, and above which evictions should begin.
   uint64_t Bytes() const;
@@ -100,7 +97,6 @@ class Store {
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
   std::string NextPiece(std::string* begin);
-  void CountDeadAnew();
   ROCKSDB_NAMESPACE::Options DatabaseOptions();
 
   const std::string path_;
@@ -115,14 +111,11 @@ class Store {
   std::mutex add_mutex_;   // held by Add(), from the check for room to the ingestion
   uint64_t next_run_ = 0;  // guarded by add_mutex_
   std::atomic<uint64_t> written_{0};
-  std::atomic<uint64_t> died_{0};  // bytes of records of SSTs that were dropped
 
   std::atomic<bool> damaged_{false};
   std::atomic<bool> stopped_{false};
   std::mutex evict_mutex_;
-  // Guarded by evict_mutex_: where the next Evict() begins, and died_ when that was at the beginning.
-  std::string cursor_;
-  uint64_t died_before_ = 0;
+  std::string cursor_;  // where the next Evict() begins
 };
 
 }  // namespace hot_promotion

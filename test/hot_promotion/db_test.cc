@@ -54,48 +54,6 @@ TEST_F(DbTest, WhatMemoryAnswersIsNotPromoted) {
   EXPECT_EQ(200u, Stats().served_slow);
 }
 
-TEST_F(DbTest, WhatWasReadIsRetainedWhileThereIsRoom) {
-  Open();
-  Fill(0, 100);
-  Flush();
-  for (int i = 0; i < 50; i++) {
-    Get(i);
-  }
-  EXPECT_EQ(0u, Stats().access_table["hot_keys"]);
-  Compact();
-  EXPECT_EQ(50u, Stats().retained);
-  TakeServed();
-  for (int i = 0; i < 50; i++) {
-    EXPECT_EQ(ValueOf(i), Get(i));
-  }
-  EXPECT_EQ(50u, TakeServed().store);
-}
-
-// They would have the place of others for as long as nothing else needs room. The store's files have copies of several SSTs
-// here: none is dropped as a whole.
-TEST_F(DbTest, CopiesOfSstsThatAreGoneGo) {
-  constexpr int kSsts = 150;
-  constexpr int kRecords = 100;  // of each
-  hot_.retention = false;
-  hot_.promotion_cache = 8 << 20;
-  Open();
-  for (int sst = 0; sst < kSsts; sst++) {
-    Fill(sst * kRecords, (sst + 1) * kRecords);
-    Flush();
-  }
-  for (int i = 0; i < kSsts * kRecords; i++) {
-    ASSERT_EQ(ValueOf(i), Get(i));
-  }
-  SettleInTime();
-  EXPECT_GT(Stats().store_records, uint64_t{kSsts} * kRecords / 2);
-  Compact();
-  for (int i = 0; i < 100 && Stats().store_bytes >= hot_.budget / 8; i++) {
-    SettleInTime();  // a part of the store
-  }
-  EXPECT_GT(Stats().dropped_dead, uint64_t{kSsts} * kRecords / 4);
-  EXPECT_LT(Stats().store_bytes, hot_.budget / 8);
-}
-
 // Large records, so that the store is full soon also if but a part of the reads is looked at.
 TEST_F(DbTest, OnceIsNotEnoughWithoutRoom) {
   constexpr int kRecords = 30000;

@@ -90,9 +90,9 @@ class StoreTest : public testing::Test {
   }
 
   // Compacts all of it, whatever the size of a piece is.
-  void EvictAll(Pressure pressure) {
+  void EvictAll(bool forced) {
     for (int i = 0; i < 40; i++) {
-      ASSERT_OK(store_->Evict(pressure));
+      ASSERT_OK(store_->Evict(forced));
     }
   }
 
@@ -168,7 +168,7 @@ TEST_F(StoreTest, RecordsOfDeadFilesAreDropped) {
     dead_.insert(File(i));
     ASSERT_OK(store_->Drop(File(i)));
   }
-  EvictAll(Pressure::kCold);
+  EvictAll(false);
   for (uint64_t i = 1; i <= 10; i++) {
     EXPECT_EQ(i <= 5 ? 0 : 100, Count(File(i), 0, 100)) << i;
   }
@@ -182,42 +182,21 @@ TEST_F(StoreTest, ColdRecordsAreDroppedAndHotOnesKept) {
   for (int i = 0; i < 1000; i += 2) {
     cold_.insert(UserKey(i));
   }
-  EvictAll(Pressure::kCold);
+  EvictAll(false);
   EXPECT_EQ(500, Count(File(1), 0, 1000));
   EXPECT_TRUE(Has(File(1), 1));
   EXPECT_EQ(500u, store_->dropped().cold.load());
 }
 
-// SSTs of which the store has so little that its files have records of several.
-TEST_F(StoreTest, DeadRecordsAreKnownUntilTheyAreDropped) {
-  for (uint64_t i = 1; i <= 64; i++) {
-    ASSERT_OK(AddInTime(File(i), 0, 40));
-  }
-  EvictAll(Pressure::kNone);
-  EXPECT_EQ(0u, store_->DeadBytes());
-  const uint64_t bytes = store_->Bytes();
-  for (uint64_t i = 1; i <= 64; i += 2) {
-    dead_.insert(File(i));
-    ASSERT_OK(store_->Drop(File(i)));
-  }
-  EXPECT_GT(store_->DeadBytes(), bytes / 3);
-  EXPECT_LT(store_->DeadBytes(), bytes);
-  EvictAll(Pressure::kNone);
-  EXPECT_LT(store_->DeadBytes(), bytes / 20);
-  EXPECT_LT(store_->Bytes(), bytes / 3 * 2);
-  EXPECT_EQ(0, Count(File(1), 0, 40));
-  EXPECT_EQ(40, Count(File(2), 0, 40));
-}
-
 TEST_F(StoreTest, ForcedEvictionDropsSomeHotRecords) {
   ASSERT_OK(AddInTime(File(1), 0, 1000));
-  ASSERT_OK(store_->Evict(Pressure::kForced));
+  ASSERT_OK(store_->Evict(true));
   const int left = Count(File(1), 0, 1000);
   EXPECT_GT(left, 500);
   EXPECT_LT(left, 950);
 }
 
-TEST_F(StoreTest, EvictOfNothing) { EXPECT_OK(store_->Evict(Pressure::kForced)); }
+TEST_F(StoreTest, EvictOfNothing) { EXPECT_OK(store_->Evict(true)); }
 
 // Everything is hot and alive, and more comes than there is room for.
 TEST_F(StoreTest, TheBudgetIsHard) {
@@ -231,8 +210,7 @@ TEST_F(StoreTest, TheBudgetIsHard) {
     added += s.ok() ? 1 : 0;
     if (s.IsBusy()) {
       busy++;
-      ASSERT_OK(
-          store_->Evict(store_->Bytes() > store_->high() ? Pressure::kForced : Pressure::kCold));
+      ASSERT_OK(store_->Evict(store_->Bytes() > store_->high()));
       most = std::max(most, BytesOnDisk());
     }
   }

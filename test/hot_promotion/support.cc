@@ -80,18 +80,6 @@ void HotDb::Heat(int from, int to) {
   TakeServed();
 }
 
-void HotDb::SettleInTime() {
-  constexpr int kPatience = 1000;
-  Status s = Status::Busy();
-  for (int i = 0; i < kPatience && s.IsBusy(); i++) {
-    s = SettleHotPromotion(options_.table_factory.get());
-    if (s.IsBusy()) {
-      Env::Default()->SleepForMicroseconds(10000);
-    }
-  }
-  ASSERT_OK(s);
-}
-
 std::string HotDb::Get(const Slice& key, const ReadOptions& options) {
   std::string value;
   const Status s = db_->Get(options, key, &value);

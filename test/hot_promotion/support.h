@@ -44,8 +44,6 @@ class HotDb : public testing::Test {
   // Reads keys so often that they are hot, copied to the store, and served from there.
   void Heat(int from, int to);
   void Settle() { ASSERT_OK(SettleHotPromotion(options_.table_factory.get())); }
-  // The same, if compactions of the store must make room first.
-  void SettleInTime();
 
   std::string Get(const Slice& key, const ReadOptions& options = ReadOptions());
   std::string Get(int i, const ReadOptions& options = ReadOptions()) {
