@@ -49,8 +49,11 @@ std::vector<FileId> Catalog::TakeDead(bool all) {
   Files files;
   std::map<std::string, std::shared_ptr<FileSystem>> file_systems;
   {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::unique_lock<std::shared_mutex> lock(mutex_);
     files = all ? files_ : Obsolete();
+    if (all) {
+      obsolete_.clear();  // those that are still there are of a database that was closed
+    }
     for (const auto& [name, file_system] : file_systems_) {
       file_systems[name] = file_system.lock();
     }
@@ -62,9 +65,6 @@ std::vector<FileId> Catalog::TakeDead(bool all) {
         it->second->FileExists(entry.path, IOOptions(), nullptr).IsNotFound() &&
         Remove(file, entry)) {
       dead.push_back(file);
-    } else if (all) {  // its database was closed
-      std::unique_lock<std::shared_mutex> lock(mutex_);
-      obsolete_.erase(file);
     }
   }
   return dead;

@@ -49,7 +49,7 @@ class Engine {
   template <typename Serve>
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
-  // Whether to look at what a read of slow storage finds: offer it, and how long the read took.
+  // Whether this read of slow storage is one of those that are looked at: what it finds is offered, with the time that it took.
   bool LooksAtRead() const { return slow_reads_.Take(); }
 
   // A moment, in nanoseconds.
@@ -118,7 +118,7 @@ class Engine {
   Seen seen_;                         // records that were read from slow storage
   Used used_;                         // copies of the store
   Sampler accesses_;                  // that are recorded
-  Sampler slow_reads_;                // of which it is asked whether the record is wanted
+  Sampler slow_reads_;                // that are looked at
   std::atomic<uint64_t> offered_{0};  // of these, that were not quick
   std::unique_ptr<Ralt> ralt_;
   std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold

@@ -71,8 +71,8 @@ struct HotPromotionOptions {
   X(bypassed, "reads", "that had to go to an SST on slow storage: see README.md")               \
   X(scanned, "records", "that iterators came to, as far as they are recorded")                  \
   X(captured, "records", "read from slow storage and put into the promotion cache")             \
-  X(quick, "records", "not put there though looked at: read in less than slow_read_micros")     \
   X(refused, "records", "not put there: full, or the record is too large")                      \
+  X(quick, "records", "not put there though looked at: read in less than slow_read_micros")     \
   X(promoted, "records", "written from there to the hot store")                                 \
   X(promoted_bytes, "bytes", "keys and values of them")                                         \
   X(cooled, "records", "dropped from there: not hot when their turn came")                      \

@@ -205,11 +205,9 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
   // No element moves when another is added.
   std::array<std::unique_ptr<Pending>, MultiGetContext::MAX_BATCH_SIZE> pending;
   size_t count = 0;
-  uint64_t left = 0;  // for the SST
   for (auto it = range->begin(); it != range->end(); ++it) {
     if (!Usable(it->ikey, it->get_context)) {
       engine_->counters()->Add(Counter::bypassed);
-      left++;
       continue;
     }
     auto& read = pending[count] = std::make_unique<Pending>(file_, &*it);
@@ -224,15 +222,15 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
       it->get_context->SetReplayLog(&read->log);
     }
     count++;
-    left++;
   }
-  if (left == 0) {
+  if (rest.empty()) {
     return;
   }
+  const uint64_t keys = rest.KeysLeft();
   const uint64_t begin = engine_->NowNanos();
   target_->MultiGet(options, &rest, prefix_extractor, skip_filters);
   // A quarter more for each further key: in memory they take less, and on a device they may be read at the same time.
-  const uint64_t nanos = (engine_->NowNanos() - begin) * 4 / (left + 3);
+  const uint64_t nanos = (engine_->NowNanos() - begin) * 4 / (keys + 3);
   for (size_t i = 0; i < count; i++) {
     const Pending& read = *pending[i];
     if (read.looks) {
