@@ -60,7 +60,7 @@ def add_arguments(group):
     group.add_argument("--hot-mixes", default=",".join(MIXES), help="default: all")
     group.add_argument("--hot-keys", default=",".join(KEYS), help="default: all")
     group.add_argument("--hot-more", default=",".join(MORE),
-                       help="what else is measured; reopened and killed: after hotspot, ro (default %(default)s)")
+                       help="what else is measured; the first four with hotspot, ro only (default %(default)s)")
     group.add_argument("--hot-systems", default=",".join(hot_systems.SYSTEMS), help="default: all")
 
 
@@ -90,15 +90,15 @@ def cases_of(args, scale):
         mixes, keys = mixes[:1], keys[:1]
     steps = [(name(scale, key, mix), functools.partial(measure, scale, mix, key), systems)
              for mix in mixes for key in keys]
-    ours = [system for system in systems if system == "hot"]
     if "hotspot" in keys and "ro" in mixes:
+        ours = [system for system in systems if system == "hot"]
         steps[1:1] = [(name(scale, "hotspot", how), functools.partial(again, scale, how == "killed"), ours)
                       for how in ("reopened", "killed") if how in more]
-    if "shift" in more:
-        steps.append((name(scale, "shift", "ro"), functools.partial(measure, scale, "ro", "shift"), systems))
-    if "dynamic" in more:
-        steps.append((name(scale, "dynamic", "ro"), functools.partial(measure, scale, "ro", "dynamic"),
-                      [system for system in systems if system in ("fat", "hot")]))
+        if "shift" in more:
+            steps.append((name(scale, "shift", "ro"), functools.partial(measure, scale, "ro", "shift"), systems))
+        if "dynamic" in more:
+            steps.append((name(scale, "dynamic", "ro"), functools.partial(measure, scale, "ro", "dynamic"),
+                          [system for system in systems if system in ("fat", "hot")]))
     if "trace" in more:
         steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale), systems))
     result = [Case(f"{scale.name}: load", (system,), functools.partial(load, scale, system))
