@@ -23,7 +23,7 @@ constexpr uint64_t kRoomPoll = 10000;
 // Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
 // slow by it. And so many reads of slow storage are looked at: it does no more if it is slow. To find them among those that
 // memory answers, more are looked at, at most so many times as many.
-constexpr uint64_t kAccessesPerSecond = 16 << 10;
+constexpr uint64_t kAccessesPerSecond = 32 << 10;
 constexpr uint64_t kSlowReadsPerSecond = 8 << 10;
 constexpr double kLooksForOne = 8;
 constexpr uint64_t kHintsShare = 128;  // of the budget: memory
@@ -32,6 +32,9 @@ constexpr uint64_t kUsedShare = 1024;  // the same
 // The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
 // storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
+// Of it, what may be there that was read but once of late: HotRAP's tenth takes twice as long to come to know a hot set
+// that is updated, of which few reads come here.
+constexpr double kUnstableShare = 0.3;
 // Of what is left after evictions: with less, what is read once is copied too, until there is as much again.
 constexpr uint64_t kFreeTenths = 9;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
@@ -137,6 +140,7 @@ Status Engine::OpenParts() {
   ralt.path = options_.path + "/ralt";
   ralt.fast_bytes = options_.budget;
   ralt.hot_max_ratio = kHotShare;
+  ralt.unstable_ratio = kUnstableShare;
   ralt.decay_ratio = kHotShare;
   ralt.max_bytes = options_.ralt_bytes;
   ralt.buffer_bytes = options_.ralt_buffer_bytes;

@@ -59,6 +59,7 @@ DEFINE_uint64(trace_operations, 1000000, "of the trace that is written");
 DEFINE_uint64(records, 2000000, "that the database is filled with");
 DEFINE_uint64(value_size, 1000, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
+DEFINE_uint64(level_base_bytes, 16 << 20, "max_bytes_for_level_base");
 DEFINE_int32(threads, 16, "client threads");
 DEFINE_double(seconds, 60, "of a run");
 DEFINE_bool(kill, false, "the run ends with a SIGKILL of its own, after its figures");
@@ -175,13 +176,13 @@ class Bench {
   JsonObject json_;
 };
 
-// Small for a database of some GB: L0, L1 and L2 together are a tenth of it, and L3 is the rest.
+// Files are small for a database of some GB.
 Status Bench::MakeOptions() {
   options_.create_if_missing = FLAGS_mode == "fill";
   options_.compression = ROCKSDB_NAMESPACE::kNoCompression;
   options_.write_buffer_size = 16 << 20;
   options_.target_file_size_base = 8 << 20;
-  options_.max_bytes_for_level_base = FLAGS_records * (FLAGS_value_size + kKeySize) / 125;
+  options_.max_bytes_for_level_base = FLAGS_level_base_bytes;
   options_.level_compaction_dynamic_level_bytes = false;  // there are no others with db_paths
   options_.max_background_jobs = 3;
   if (!FLAGS_slow.empty()) {

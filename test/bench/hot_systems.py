@@ -13,7 +13,9 @@ SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write
 SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
 # Percent of the data: what all but "fast" have of the fast device (row_cache: of it in memory), and how much of that is
 # not for SSTs.
-FAST, EXTRA = 10, 8
+FAST, EXTRA = 10, 7
+# To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the others for two.
+FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.
 ACCESS = 60
 # A hot record is read twice from the slow device before it is promoted; then there is as much time again.
@@ -90,9 +92,13 @@ def flags(where, scale, system):
     ]
     if where.devices:
         result += [f"--devices={where.devices}", f"--slow={where.slow}", f"--slow_us={SLOW_US}"]
+    if system in ("fast", "fat"):
+        fast, levels = scale.share(FAST), FAT_LEVELS
+    else:
+        fast, levels = scale.share(FAST - EXTRA), LEVELS
+    result.append(f"--level_base_bytes={fast // levels}")
     if system == "fast":
         return result
-    fast = scale.share(FAST) if system == "fat" else scale.share(FAST - EXTRA)
     result.append(f"--db_paths={db}={fast};{slow}={1 << 50}")
     more = scale.share(EXTRA)
     if system == "row_cache":
