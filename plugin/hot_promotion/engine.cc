@@ -21,10 +21,14 @@ constexpr uint64_t kSampleInterval = kSecond / 10;
 constexpr uint64_t kRoomWait = kSecond;
 constexpr uint64_t kRoomPoll = 10000;
 // Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
-// slow by it. And so many reads of slow storage are looked at: it does no more if it is slow. To find them among those that
-// memory answers, more are looked at, at most so many times as many.
-constexpr uint64_t kAccessesPerSecond = 32 << 10;
-constexpr uint64_t kSlowReadsPerSecond = 8 << 10;
+// slow by it. So many while the hot set becomes known: as long as each eviction of the access table finds so much more of what
+// may be hot to be stable.
+constexpr double kAccessesPerSecond = 8 << 10;
+constexpr double kAccessesToLearn = 32 << 10;
+constexpr double kLearnt = 1.0 / 64;
+// And so many reads of slow storage are looked at: it does no more if it is slow. To find them among those that memory
+// answers, more are looked at, at most so many times as many.
+constexpr double kSlowReadsPerSecond = 8 << 10;
 constexpr double kLooksForOne = 8;
 constexpr uint64_t kHintsShare = 128;  // of the budget: memory
 constexpr uint64_t kSeenShare = 128;   // the same
@@ -82,8 +86,6 @@ Engine::Engine(const HotPromotionOptions& options)
       cache_(options.promotion_cache),
       seen_(options.budget / kSeenShare),
       used_(options.budget / kUsedShare),
-      accesses_(kAccessesPerSecond),
-      slow_reads_(kSlowReadsPerSecond),
       hints_((options.budget + options.promotion_cache) / kHintsShare) {}
 
 Engine::~Engine() {
@@ -273,6 +275,18 @@ void Engine::Warm() {
   }
 }
 
+// Whether the hot set becomes known.
+bool Engine::Learns(const RaltStats& stats) {
+  if (stats.evictions != evictions_when_learnt_) {
+    const double learnt =
+        static_cast<double>(stats.stable_bytes) - static_cast<double>(stable_when_learnt_);
+    learns_ = learnt > kLearnt * kHotShare * static_cast<double>(options_.budget);
+    evictions_when_learnt_ = stats.evictions;
+    stable_when_learnt_ = stats.stable_bytes;
+  }
+  return learns_;
+}
+
 void Engine::Sample(uint64_t now) {
   if (now - last_sample_ < kSampleInterval) {
     return;
@@ -280,15 +294,17 @@ void Engine::Sample(uint64_t now) {
   const RaltStats stats = ralt_->Stats();
   const uint64_t recorded = stats.accesses + stats.dropped;
   const double seconds = static_cast<double>(now - last_sample_) / kSecond;
-  accesses_.SetRate(static_cast<double>(recorded - sampled_accesses_) * accesses_.one_in() /
-                    seconds);
+  accesses_.SetRate(
+      static_cast<double>(recorded - sampled_accesses_) * accesses_.one_in() / seconds,
+      Learns(stats) ? kAccessesToLearn : kAccessesPerSecond);
   // Of those that memory answers there may be many more.
   const uint64_t all_slow_reads = counters_.Sum(Counter::served_slow);
   const uint64_t slow_reads = offered_.load(std::memory_order_relaxed);
   slow_reads_.SetRate(
       std::max(static_cast<double>(slow_reads - sampled_slow_reads_) * slow_reads_.one_in(),
                static_cast<double>(all_slow_reads - sampled_all_slow_reads_) / kLooksForOne) /
-      seconds);
+          seconds,
+      kSlowReadsPerSecond);
   last_sample_ = now;
   sampled_accesses_ = recorded;
   sampled_slow_reads_ = slow_reads;

@@ -96,6 +96,7 @@ class Engine {
   void Warm();
   void LookForRoom();
   bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
+  bool Learns(const RaltStats& stats);
   void Sample(uint64_t now);
   void TellHints();
   void BeginToTell();
@@ -137,6 +138,9 @@ class Engine {
   bool cannot_tell_ = false;
   std::string next_to_tell_;
   uint64_t written_when_told_ = 0;
+  bool learns_ = true;
+  uint64_t evictions_when_learnt_ = 0;
+  uint64_t stable_when_learnt_ = 0;
   uint64_t last_sample_ = 0;
   uint64_t sampled_accesses_ = 0;
   uint64_t sampled_slow_reads_ = 0;

@@ -15,17 +15,15 @@ namespace hot_promotion {
 // Takes a random part of the events of a kind, so that what follows from them has a bound in each second. Thread-safe.
 class Sampler {
  public:
-  explicit Sampler(uint64_t per_second) : per_second_(per_second) {}
-
   // Whether this event is taken.
   bool Take() const {
     const int one_in = one_in_.load(std::memory_order_relaxed);
     return one_in == 1 || Random::GetTLSInstance()->OneIn(one_in);
   }
 
-  // There are so many events a second now.
-  void SetRate(double rate) {
-    const double one_in = rate / static_cast<double>(per_second_) + 0.5;
+  // There are so many events a second now, of which so many are enough.
+  void SetRate(double rate, double enough) {
+    const double one_in = rate / enough + 0.5;
     one_in_.store(static_cast<int>(std::clamp(one_in, 1.0, kMost)), std::memory_order_relaxed);
   }
 
@@ -35,7 +33,6 @@ class Sampler {
  private:
   static constexpr double kMost = 4096;
 
-  const uint64_t per_second_;
   std::atomic<int> one_in_{1};
 };
 

@@ -233,7 +233,7 @@ TEST(SeenTest, FourOfAGroup) {
 }
 
 TEST(SamplerTest, TakesAllOrAPart) {
-  Sampler sampler(1000);
+  Sampler sampler;
   const auto taken = [&] {
     int count = 0;
     for (int i = 0; i < 100000; i++) {
@@ -242,12 +242,12 @@ TEST(SamplerTest, TakesAllOrAPart) {
     return count;
   };
   EXPECT_EQ(100000, taken());
-  sampler.SetRate(1400);
+  sampler.SetRate(1400, 1000);
   EXPECT_EQ(100000, taken());
-  sampler.SetRate(20000);
+  sampler.SetRate(20000, 1000);
   EXPECT_EQ(20, sampler.one_in());
   EXPECT_NEAR(5000, taken(), 1000);
-  sampler.SetRate(0);
+  sampler.SetRate(0, 1000);
   EXPECT_EQ(1, sampler.one_in());
 }
 
