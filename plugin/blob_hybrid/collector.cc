@@ -91,7 +91,7 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
   }
   const Family& family = *it->second;
   return {PickVictims(blobs, family.ratio, family.factory->options().max_space_amplification,
-                      family.collected),
+                      family.victims, family.collected),
           family.medium};
 }
 
@@ -109,6 +109,7 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
   const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
   if (s.ok()) {
     *space = Estimate(*survey, family->factory->options().space_floor);
+    family->victims = VictimsShare(*space);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
                     "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());

@@ -57,6 +57,7 @@ class Collector {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
     std::atomic<double> ratio{1};
     std::atomic<bool> medium{false};  // as in Aim
+    std::atomic<double> victims{0};   // VictimsShare()
     bool above = false;               // the bound, and the job is at work; guarded by mutex_
     bool missed = false;              // the bound, and nothing can be done; guarded by mutex_
     Collected collected;              // guarded by mutex_

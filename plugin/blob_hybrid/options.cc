@@ -63,9 +63,7 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   const bool table = family.table_factory != nullptr &&
                      family.table_factory->IsInstanceOf(BlobHybridTable::kClassName());
   if (ClassesOf(options).medium == 0) {
-    return table ? Invalid("medium_value_size",
-                           "is missing, or key_size: table_factory={id=BlobHybridTable} is given")
-                 : Status::OK();
+    return Status::OK();
   }
   if (!table) {
     return Invalid(

@@ -16,17 +16,20 @@ namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 // RocksDB knows only the garbage that compactions have come across. A value that was overwritten or deleted in a level above is
-// hidden garbage: at most, each entry above the last level hides one value of mean size.
+// hidden garbage: how much there is is estimated by the sketches of SSTs. Without these it is taken to be the most that is
+// possible: each entry above the last level hides one value of mean size.
 struct Space {
   uint64_t disk_bytes = 0;  // SSTs and blob files
   uint64_t sst_bytes = 0;
   uint64_t value_bytes = 0;    // in blob files
   uint64_t garbage_bytes = 0;  // of these, what no SST refers to
   uint64_t hidden_bytes = 0;   // of these, what may be hidden garbage
-  uint64_t live_bytes = 0;     // SSTs and values that are live, if so
-  uint64_t medium_bytes = 0;   // of value_bytes, those of medium values that SSTs refer to
-  double amplification = 0;    // disk_bytes for each live byte, but for `floor` of these at least
-  double log_share = 0;        // medium_bytes for each live byte, likewise
+  uint64_t live_bytes = 0;     // of files: SSTs and values that are live, if so
+  uint64_t user_bytes =
+      0;  // of these, keys and values; with what SSTs need for those that they have themselves
+  uint64_t medium_bytes = 0;  // of value_bytes, those of medium values that SSTs refer to
+  double amplification = 0;  // disk_bytes for each of user_bytes, but for `floor` of these at least
+  double log_share = 0;      // medium_bytes for each of them, likewise
 };
 
 Space Estimate(const Survey& survey, uint64_t floor);
@@ -40,7 +43,7 @@ double WaitBound(double bound);
 // What a family needs. `above`: a bound is exceeded.
 struct Needs {
   bool space = false;
-  bool log = false;  // merges, for transient_log_budget
+  bool log = false;  // merges, for transient_log_budget or for room
   bool above = false;
 
   bool any() const { return space || log; }
@@ -73,11 +76,15 @@ using Since = std::map<uint64_t, uint64_t>;
 // more. These are still there because of snapshots, of level 0, or of compactions that began too early.
 using Collected = std::map<uint64_t, bool>;
 
+// Of the space that the bound allows besides live data, what is for files that are collected. Until such a file has gone, what was
+// moved takes space twice; but the more are collected at a time, the fewer times SSTs are rewritten for it.
+double VictimsShare(const Space& space);
+
 // The files that compactions move values out of: those that are being collected, and of others with more garbage than `ratio` the
-// ones with the largest shares of it. As many as take a part of the space that the bound allows besides live data, those that are done
-// not counted; one at least. For until such a file has gone, what was moved takes space twice. Without a bound (0): all.
+// ones with the largest shares of it. As many as take `share` of the space that the bound allows besides live data, those that are
+// done not counted; one at least. Without a bound (0): all.
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               const Collected& collected);
+                               double share, const Collected& collected);
 
 // Those that are tracked.
 Collected FindCollected(const Survey& survey, const Since& since);

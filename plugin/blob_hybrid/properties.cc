@@ -13,8 +13,25 @@ namespace blob_hybrid {
 
 const char kMediumValuesProperty[] = "rocktier.medium_values";
 const char kMediumBytesProperty[] = "rocktier.medium_bytes";
+const char kReferencesProperty[] = "rocktier.references";
+const char kSketchProperty[] = "rocktier.sketch";
 
 namespace {
+
+// "number:bytes" each, separated by commas.
+std::string ToString(const References& references) {
+  std::string text;
+  for (const auto& [number, bytes] : references) {
+    text += (text.empty() ? "" : ",") + std::to_string(number) + ":" + std::to_string(bytes);
+  }
+  return text;
+}
+
+bool Skip(char c, Slice* text) {
+  const bool there = text->starts_with(Slice(&c, 1));
+  text->remove_prefix(there ? 1 : 0);
+  return there;
+}
 
 // Of one SST. Used by one thread.
 class ClassCounter : public InternalTblPropColl {
@@ -33,7 +50,12 @@ class ClassCounter : public InternalTblPropColl {
     if (parsed.type == kTypeBlobIndex) {
       return Count(parsed.user_key, value);
     }
-    if (flush_ && parsed.type == kTypeValue && value.size() >= classes_.medium) {
+    if (parsed.type != kTypeRangeDeletion) {
+      sketch_.Add(parsed.user_key, 0, parsed.user_key.size() + value.size(),
+                  parsed.type == kTypeDeletion || parsed.type == kTypeSingleDeletion);
+    }
+    if (flush_ && classes_.medium > 0 && parsed.type == kTypeValue &&
+        value.size() >= classes_.medium) {
       counters_->not_separated++;
     }
     return Status::OK();
@@ -48,16 +70,24 @@ class ClassCounter : public InternalTblPropColl {
 
   UserCollectedProperties GetReadableProperties() const override {
     return {{kMediumValuesProperty, std::to_string(values_)},
-            {kMediumBytesProperty, std::to_string(bytes_)}};
+            {kMediumBytesProperty, std::to_string(bytes_)},
+            {kReferencesProperty, ToString(references_)},
+            {kSketchProperty, sketch_.Finish()}};
   }
 
  private:
   Status Count(const Slice& user_key, const Slice& reference) {
     BlobIndex index;
     const Status s = index.DecodeFrom(reference);
-    if (s.ok() && !index.IsInlined() && index.size() < classes_.large) {
-      values_++;
-      bytes_ += index.size() + BlobLogRecord::CalculateAdjustmentForRecordHeader(user_key.size());
+    if (s.ok() && !index.IsInlined()) {
+      const uint64_t bytes =
+          index.size() + BlobLogRecord::CalculateAdjustmentForRecordHeader(user_key.size());
+      references_[index.file_number()] += bytes;
+      sketch_.Add(user_key, bytes, user_key.size() + reference.size(), /*deletion=*/false);
+      if (index.size() < classes_.large) {
+        values_++;
+        bytes_ += bytes;
+      }
     }
     return s;
   }
@@ -67,6 +97,8 @@ class ClassCounter : public InternalTblPropColl {
   const std::shared_ptr<Counters> counters_;
   uint64_t values_ = 0;
   uint64_t bytes_ = 0;  // as blob files count them: with headers and keys
+  References references_;
+  SketchBuilder sketch_;
 };
 
 class ClassCounterFactory : public InternalTblPropCollFactory {
@@ -125,6 +157,30 @@ uint64_t MediumBytesOf(const UserCollectedProperties& properties) {
   Slice text(it->second);
   uint64_t bytes = 0;
   return ConsumeDecimalNumber(&text, &bytes) && text.empty() ? bytes : 0;
+}
+
+std::shared_ptr<const Sketch> SketchOf(const UserCollectedProperties& properties) {
+  const auto it = properties.find(kSketchProperty);
+  return it == properties.end() ? nullptr : DecodeSketch(it->second);
+}
+
+std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& properties) {
+  const auto it = properties.find(kReferencesProperty);
+  if (it == properties.end()) {
+    return nullptr;
+  }
+  auto references = std::make_shared<References>();
+  Slice text(it->second);
+  while (!text.empty()) {
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+    if (!ConsumeDecimalNumber(&text, &number) || !Skip(':', &text) ||
+        !ConsumeDecimalNumber(&text, &bytes) || (!text.empty() && !Skip(',', &text))) {
+      return nullptr;
+    }
+    (*references)[number] = bytes;
+  }
+  return references;
 }
 
 }  // namespace blob_hybrid

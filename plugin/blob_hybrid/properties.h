@@ -1,21 +1,28 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What an SST says about the medium values that it refers to; see FORMAT.md.
+// What an SST says about the values that it refers to; see FORMAT.md.
 
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "db/table_properties_collector.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "plugin/blob_hybrid/counters.h"
+#include "plugin/blob_hybrid/sketch.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 extern const char kMediumValuesProperty[];
 extern const char kMediumBytesProperty[];
+extern const char kReferencesProperty[];
+extern const char kSketchProperty[];
+
+// Bytes that an SST refers to, by number of the blob file: of the values with their headers and keys.
+using References = std::map<uint64_t, uint64_t>;
 
 // The factories of the database and one more, whose collectors count references. In flushes they also count
 // values that should have become references and did not.
@@ -25,6 +32,12 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
 
 // Bytes in blob files of the medium values that the SST refers to. 0 if it does not say.
 uint64_t MediumBytesOf(const UserCollectedProperties& properties);
+
+// Null if it does not say.
+std::shared_ptr<const Sketch> SketchOf(const UserCollectedProperties& properties);
+
+// What the SST refers to. Null if it does not say.
+std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& properties);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

@@ -39,16 +39,17 @@ int Register(ObjectLibrary& library) {
   return static_cast<int>(library.GetFactoryCount(&types));
 }
 
-// InvalidArgument if the family's tables are of another kind.
-Status UseTable(ColumnFamilyOptions* family) {
+// Tables that tell more than RocksDB's. InvalidArgument if the family's are of another kind, and `required`.
+Status UseTable(bool required, ColumnFamilyOptions* family) {
   const BlockBasedTableOptions* tables =
       family->table_factory == nullptr
           ? nullptr
           : family->table_factory->GetOptions<BlockBasedTableOptions>();
   const std::string name = tables == nullptr ? "" : family->table_factory->Name();
   if (name != TableFactory::kBlockBasedTableName() && name != BlobHybridTable::kClassName()) {
-    return Status::InvalidArgument("BlobHybrid: table_factory",
-                                   "must be a BlockBasedTable: there is a medium class");
+    return required ? Status::InvalidArgument("BlobHybrid: table_factory",
+                                              "must be a BlockBasedTable: there is a medium class")
+                    : Status::OK();
   }
   family->table_factory = NewBlobHybridTableFactory(*tables);
   return Status::OK();
@@ -93,9 +94,7 @@ Status UseBlobHybrid(const BlobHybridOptions& options, DBOptions* db, ColumnFami
     if (classes.large > 0) {
       new_family.min_blob_size = classes.large;
     }
-    if (classes.medium > 0) {
-      s = UseTable(&new_family);
-    }
+    s = UseTable(/*required=*/classes.medium > 0, &new_family);
   }
   if (s.ok()) {
     s = ValidateFamily(options, new_db, new_family);

@@ -78,7 +78,9 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
             known_
                 .emplace(sst.number, Counts{properties->num_entries, properties->num_deletions,
                                             properties->num_range_deletions,
-                                            MediumBytesOf(properties->user_collected_properties)})
+                                            MediumBytesOf(properties->user_collected_properties),
+                                            ReferencesOf(properties->user_collected_properties),
+                                            SketchOf(properties->user_collected_properties)})
                 .first;
       }
       known.insert(*counts);
@@ -86,6 +88,8 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.deletions = counts->second.deletions;
       sst.range_deletions = counts->second.range_deletions;
       sst.medium_bytes = counts->second.medium_bytes;
+      sst.references = counts->second.references;
+      sst.sketch = counts->second.sketch;
       survey->ssts.push_back(sst);
       survey->last_level = level;
     }

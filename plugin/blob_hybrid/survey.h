@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "plugin/blob_hybrid/properties.h"
 #include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -26,6 +28,8 @@ struct SstInfo {
   uint64_t deletions = 0;    // range deletions included
   uint64_t range_deletions = 0;
   uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
+  std::shared_ptr<const References> references;  // null: it does not say
+  std::shared_ptr<const Sketch> sketch;          // the same
 };
 
 struct BlobInfo {
@@ -71,6 +75,8 @@ class Surveyor {
     uint64_t deletions;
     uint64_t range_deletions;
     uint64_t medium_bytes;
+    std::shared_ptr<const References> references;
+    std::shared_ptr<const Sketch> sketch;
   };
   std::mutex mutex_;
   std::map<uint64_t, Counts> known_;  // by number of the SST; guarded by mutex_

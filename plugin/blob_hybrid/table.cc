@@ -53,18 +53,18 @@ bool BlobHybridTable::IsInstanceOf(const std::string& name) const {
 TableBuilder* BlobHybridTable::NewTableBuilder(const TableBuilderOptions& options,
                                                WritableFileWriter* file) const {
   const BlobHybridFactory* hybrid = FactoryOf(options.ioptions);
-  ValueClasses classes = hybrid == nullptr ? ValueClasses() : ClassesOf(hybrid->options());
-  if (classes.medium == 0) {
+  if (hybrid == nullptr) {
     return BlockBasedTableFactory::NewTableBuilder(options, file);
   }
-  classes.large = options.moptions.min_blob_size;
+  ValueClasses classes = ClassesOf(hybrid->options());
+  classes.large = classes.medium == 0 ? 0 : options.moptions.min_blob_size;
   const bool flush = options.reason == TableFileCreationReason::kFlush;
   // The builder makes its collectors when it is made.
   const InternalTblPropCollFactories factories = WithClassCounter(
       options.internal_tbl_prop_coll_factories, classes, flush, hybrid->counters());
   TableBuilderOptions counted(options);
   counted.internal_tbl_prop_coll_factories = &factories;
-  if (flush) {
+  if (flush && classes.medium > 0) {
     return new FlushBuilder(*GetOptions<BlockBasedTableOptions>(), counted, file, classes.medium);
   }
   return BlockBasedTableFactory::NewTableBuilder(counted, file);

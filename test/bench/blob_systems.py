@@ -22,7 +22,7 @@ OPTIONS = {
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
     "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
-    f"{{id=BlobHybrid;max_space_amplification={BOUND};space_floor={{floor}};readahead_size={READAHEAD}{{medium}}}}{{table}}",
+    f"{{id=BlobHybrid;max_space_amplification={BOUND};space_floor={{floor}};readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable}}",
 }
 SYSTEMS = tuple(OPTIONS)
 OTHERS = tuple(system for system in SYSTEMS if system != "ours")
@@ -37,7 +37,6 @@ def options(system, sizes, changes, floor):
     has_medium = sizes in MIXES_WITH_MEDIUM
     text = OPTIONS[system].replace("{floor}", str(floor))
     text = text.replace("{medium}", f";medium_value_size={MEDIUM}" if has_medium else "")
-    text = text.replace("{table}", ";table_factory={id=BlobHybridTable}" if has_medium else "")
     return ";".join(part for part in (text, changes.get(system, "")) if part)
 
 

@@ -252,10 +252,10 @@ TEST_F(OptionsTest, FilterFactoryIsRequired) {
   ExpectError(OpenDb(options, path_, &db_), "compaction_filter_factory");
 }
 
-TEST_F(OptionsTest, MediumSizeIsRequired) {
+TEST_F(OptionsTest, TablesWithoutAMediumClass) {
   Options options = FromStrings(kListener, kFamily);
   options.table_factory = NewBlobHybridTableFactory(BlockBasedTableOptions());
-  ExpectError(OpenDb(options, path_, &db_), "medium_value_size");
+  EXPECT_OK(OpenDb(options, path_, &db_));
 }
 
 TEST_F(OptionsTest, MediumClassNeedsFlushesThatSeparate) {

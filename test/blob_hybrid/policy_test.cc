@@ -77,6 +77,83 @@ TEST(EstimateTest, DeletionsHideValuesTooAndAddNone) {
   EXPECT_EQ(100000u, Estimate(survey, 0).hidden_bytes);
 }
 
+// The worst that is possible is not assumed where sketches tell better.
+TEST(EstimateTest, SketchesTellWhatIsHidden) {
+  constexpr int kKeys = 50000;
+  const auto sketch = [](int from, int to) {
+    SketchBuilder builder;
+    for (int i = from; i < to; i++) {
+      builder.Add("key" + std::to_string(i), 10, 10, false);
+    }
+    return DecodeSketch(builder.Finish());
+  };
+  Survey survey;
+  survey.ssts = {Sst(11, 5, kKeys / 2, 6), Sst(10, 6, kKeys, 5)};
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, kKeys * 10, 0), Blob(6, kKeys * 5, 0)};
+  const uint64_t values = kKeys * 15;
+  EXPECT_NEAR(values / 3, Estimate(survey, 0).hidden_bytes, 1);
+  survey.ssts[1].sketch = sketch(0, kKeys);
+  EXPECT_NEAR(values / 3, Estimate(survey, 0).hidden_bytes, 1);  // one does not tell
+  survey.ssts[0].sketch = sketch(kKeys, kKeys / 2 * 3);          // inserts
+  EXPECT_LT(Estimate(survey, 0).hidden_bytes, values / 20);
+  survey.ssts[0].sketch = sketch(kKeys / 4 * 3, kKeys / 4 * 5);  // half of them
+  EXPECT_GT(Estimate(survey, 0).hidden_bytes, values / 6 - values / 20);
+  EXPECT_LT(Estimate(survey, 0).hidden_bytes, values / 6 + values / 10);
+  survey.ssts[0].range_deletions = 1;
+  EXPECT_EQ(values, Estimate(survey, 0).hidden_bytes);
+}
+
+// Headers, references and indexes are not what the user has stored.
+TEST(EstimateTest, KeysAndValuesAreWhatCounts) {
+  constexpr int kKeys = 50000;
+  SketchBuilder blobs;
+  SketchBuilder in_place;
+  for (int i = 0; i < kKeys; i++) {
+    blobs.Add("large" + std::to_string(i), 132, 20, false);
+    in_place.Add("small" + std::to_string(i), 0, 50, false);
+  }
+  Survey survey;
+  survey.ssts = {Sst(10, 6, kKeys, 5), Sst(11, 6, kKeys, 0)};
+  survey.ssts[0].bytes = kKeys * 20;
+  survey.ssts[0].sketch = DecodeSketch(blobs.Finish());
+  survey.ssts[1].bytes = kKeys * 50;
+  survey.ssts[1].sketch = DecodeSketch(in_place.Finish());
+  survey.last_level = 6;
+  survey.blobs = {Blob(5, kKeys * 132, 0)};
+  const Space space = Estimate(survey, 0);
+  EXPECT_EQ(0u, space.garbage_bytes);
+  EXPECT_NEAR(kKeys * 150, space.user_bytes, kKeys * 15);
+  EXPECT_NEAR(202.0 / 150, space.amplification, 0.15);
+  EXPECT_GT(space.live_bytes, kKeys * 190u);
+}
+
+TEST(NeedsTest, WhatIsNoGarbageIsNotCollected) {
+  BlobHybridOptions options;
+  options.max_space_amplification = 1.5;
+  Space space;
+  space.disk_bytes = 2000;
+  space.value_bytes = 1000;
+  space.live_bytes = 1900;
+  space.user_bytes = 1000;
+  space.amplification = 2;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+  EXPECT_FALSE(NeedsOf(space, true, options).above);
+  // The log is merged.
+  space.medium_bytes = 900;
+  EXPECT_FALSE(NeedsOf(space, true, options).space);
+  EXPECT_TRUE(NeedsOf(space, true, options).log);
+  EXPECT_TRUE(NeedsOf(space, true, options).above);
+  space.medium_bytes = 0;
+  space.live_bytes = 1500;
+  EXPECT_TRUE(NeedsOf(space, true, options).space);
+  EXPECT_FALSE(NeedsOf(space, true, options).log);
+  EXPECT_TRUE(NeedsOf(space, true, options).above);
+  EXPECT_FALSE(NeedsOf(space, false, options).any());
+  space.amplification = 1.3;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+}
+
 TEST(EstimateTest, RangeDeletionMayHideAll) {
   Survey survey;
   survey.ssts = {Sst(11, 5, 1, 0), Sst(10, 6, 100, 5)};
@@ -110,8 +187,10 @@ TEST(BoundTest, HiddenShareCostsLeast) {
     Space space;
     space.value_bytes = 1000000;
     space.sst_bytes = sst_bytes;
+    space.user_bytes = 800000;
+    space.live_bytes = 900000;
     const double s = static_cast<double>(sst_bytes) / 1e6;
-    const double a = 1 - 1 / 1.5;
+    const double a = (1.5 * 800000 - 900000) / 1e6;
     const auto cost = [&](double h) { return s / h + 1 / (a - h); };
     const double best = static_cast<double>(AllowedHidden(space, 1.5)) / 1e6;
     EXPECT_LT(best, a);
@@ -120,6 +199,19 @@ TEST(BoundTest, HiddenShareCostsLeast) {
     }
   }
   EXPECT_EQ(0u, AllowedHidden(Space(), 1.5));
+}
+
+// More files at a time where SSTs are large.
+TEST(VictimsShareTest, GrowsWithSsts) {
+  Space space;
+  EXPECT_DOUBLE_EQ(0.15, VictimsShare(space));
+  space.value_bytes = 10000;
+  space.sst_bytes = 100;
+  EXPECT_DOUBLE_EQ(0.15, VictimsShare(space));
+  space.sst_bytes = 900;
+  EXPECT_DOUBLE_EQ(0.3, VictimsShare(space));
+  space.sst_bytes = 10000;
+  EXPECT_DOUBLE_EQ(0.6, VictimsShare(space));
 }
 
 class VictimsTest : public testing::Test {
@@ -134,34 +226,35 @@ class VictimsTest : public testing::Test {
 
 TEST_F(VictimsTest, TheWorstOnesWithinThePartOfTheBound) {
   // 15% of what the bound allows: 75,000, 375,000 and 577,500 bytes.
-  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, {}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, {}));
+  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {}));
   // The older one of two with equal garbage.
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, {}));
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, 0.15, {}));
 }
 
-TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, {})); }
+TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, 0.15, {})); }
 
 TEST_F(VictimsTest, NoneWithLessGarbage) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, {}));
-  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, {}));
-  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, 0.15, {}));
+  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, 0.15, {}));
+  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, 0.15, {}));
 }
 
 TEST_F(VictimsTest, AllWithoutABound) {
-  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, {}));
+  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, 0.15, {}));
 }
 
 TEST_F(VictimsTest, ThoseThatAreCollectedComeFirst) {
-  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, {{6, false}}));
-  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, {{5, false}}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, {{5, false}}));
+  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, false}}));
+  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{5, false}}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {{5, false}}));
 }
 
 TEST_F(VictimsTest, OthersFollowWhenNothingMoreCanBeDone) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, {{3, true}}));
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, {{3, true}, {5, true}}));
-  EXPECT_EQ((Set{3, 6}), PickVictims(blobs_, 0.3, 1.5, {{6, true}, {7, true}}));  // 7 has gone
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}}));
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}, {5, true}}));
+  EXPECT_EQ((Set{3, 6}),
+            PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, true}, {7, true}}));  // 7 has gone
 }
 
 TEST_F(VictimsTest, DoneWhenAllOlderSstsAreRewritten) {
@@ -222,6 +315,37 @@ TEST_F(PickTest, FilesThatAreNotTrackedAreLeftAlone) {
   EXPECT_EQ(List{}, Numbers(DoPick()));
 }
 
+// Blob 6 has less garbage than 7, but is referred to by less.
+TEST_F(PickTest, TheCheapestGarbageFirst) {
+  space_.hidden_bytes = 1000;
+  survey_.ssts = {Sst(15, 5, 1000, 7), Sst(16, 5, 10, 5), Sst(10, 6, 20, 5), Sst(11, 6, 5000, 7)};
+  const auto refer = [&](size_t i, const References& references) {
+    survey_.ssts[i].references = std::make_shared<References>(references);
+  };
+  refer(0, {{7, 1000}});
+  refer(1, {{5, 10}, {6, 10}});
+  refer(2, {{5, 10}, {6, 20}});
+  refer(3, {{7, 39000}});
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+  refer(2, {{5, 10}});
+  EXPECT_EQ(List{16}, Numbers(DoPick()));
+  refer(1, {{5, 10}});
+  EXPECT_EQ(List{11}, Numbers(DoPick()));
+}
+
+// What an SST says counts. It is rewritten once, though: with a snapshot it may refer to the file still.
+TEST_F(PickTest, SstsThatSayWhatTheyReferTo) {
+  space_.hidden_bytes = 1000;
+  survey_.ssts = {Sst(20, 6, 10, 5), Sst(10, 6, 10, 5)};
+  survey_.ssts[0].references = std::make_shared<References>(References{{7, 1}});
+  survey_.ssts[1].references = std::make_shared<References>(References{{5, 1}});
+  EXPECT_EQ(List{20}, Numbers(DoPick()));
+  EXPECT_EQ((Collected{{6, true}, {7, false}}), FindCollected(survey_, since_));
+  survey_.ssts[0].number = 31;
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+  EXPECT_EQ((Collected{{6, true}, {7, true}}), FindCollected(survey_, since_));
+}
+
 TEST_F(PickTest, HiddenGarbageIsPushedFromTheDeepestLevel) {
   space_.hidden_bytes = 200000;
   EXPECT_EQ(List{16}, Numbers(DoPick()));
@@ -255,6 +379,8 @@ TEST(NeedsTest, BoundsOfSpaceAndLog) {
   options.max_space_amplification = 1.5;
   options.transient_log_budget = 0.2;
   Space space;
+  space.disk_bytes = 1500;
+  space.live_bytes = 1000;
   space.amplification = 1.4;
   space.log_share = 0.16;
   EXPECT_FALSE(NeedsOf(space, true, options).any());

@@ -1,0 +1,127 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/sketch.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "db/blob/blob_log_format.h"
+#include "util/coding.h"
+#include "util/hash.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+constexpr size_t kMostEntries = 512;     // of an SST
+constexpr size_t kMostTogether = 65536;  // of all
+constexpr char kVersion = 1;
+
+}  // namespace
+
+void SketchBuilder::Add(const Slice& user_key, uint64_t blob_bytes, uint64_t sst_bytes,
+                        bool deletion) {
+  const uint64_t hash = GetSliceNPHash64(user_key);
+  if (hash >= sketch_.threshold) {
+    return;
+  }
+  sketch_.entries.push_back({hash, blob_bytes, sst_bytes, deletion});
+  if (sketch_.entries.size() > kMostEntries) {
+    Thin();
+  }
+}
+
+void SketchBuilder::Thin() {
+  sketch_.threshold /= 2;
+  auto& entries = sketch_.entries;
+  entries.erase(std::remove_if(entries.begin(), entries.end(),
+                               [&](const Sketch::Entry& e) { return e.hash >= sketch_.threshold; }),
+                entries.end());
+}
+
+std::string SketchBuilder::Finish() const {
+  std::string text(1, kVersion);
+  PutFixed64(&text, sketch_.threshold);
+  for (const Sketch::Entry& entry : sketch_.entries) {
+    PutFixed64(&text, entry.hash);
+    PutVarint64(&text, entry.blob_bytes);
+    PutVarint64(&text, entry.sst_bytes << 1 | (entry.deletion ? 1 : 0));
+  }
+  return text;
+}
+
+std::shared_ptr<const Sketch> DecodeSketch(const Slice& text) {
+  Slice input = text;
+  auto sketch = std::make_shared<Sketch>();
+  if (input.empty() || input[0] != kVersion) {
+    return nullptr;
+  }
+  input.remove_prefix(1);
+  if (!GetFixed64(&input, &sketch->threshold)) {
+    return nullptr;
+  }
+  while (!input.empty()) {
+    Sketch::Entry entry;
+    if (!GetFixed64(&input, &entry.hash) || !GetVarint64(&input, &entry.blob_bytes) ||
+        !GetVarint64(&input, &entry.sst_bytes)) {
+      return nullptr;
+    }
+    entry.deletion = (entry.sst_bytes & 1) != 0;
+    entry.sst_bytes >>= 1;
+    sketch->entries.push_back(entry);
+  }
+  return sketch;
+}
+
+namespace {
+
+// What all of them sample, and no more than is of use.
+uint64_t CommonThreshold(const std::vector<const Sketch*>& sketches) {
+  uint64_t threshold = UINT64_MAX;
+  for (const Sketch* sketch : sketches) {
+    threshold = std::min(threshold, sketch->threshold);
+  }
+  size_t entries = 0;
+  for (const Sketch* sketch : sketches) {
+    for (const Sketch::Entry& entry : sketch->entries) {
+      entries += entry.hash < threshold ? 1 : 0;
+    }
+  }
+  return entries <= kMostTogether ? threshold : threshold / entries * kMostTogether;
+}
+
+}  // namespace
+
+Sampled Combine(const std::vector<const Sketch*>& sketches) {
+  const uint64_t threshold = CommonThreshold(sketches);
+  Sampled sampled;
+  std::unordered_set<uint64_t> seen;
+  for (const Sketch* sketch : sketches) {
+    for (const Sketch::Entry& entry : sketch->entries) {
+      if (entry.hash >= threshold) {
+        continue;
+      }
+      const bool newest = seen.insert(entry.hash).second;
+      sampled.entries++;
+      sampled.blob_bytes += entry.blob_bytes;
+      sampled.sst_bytes += entry.sst_bytes;
+      if (!newest) {
+        sampled.hidden_blob_bytes += entry.blob_bytes;
+      } else if (entry.blob_bytes > 0) {
+        sampled.live_blob_bytes +=
+            entry.blob_bytes - std::min<uint64_t>(entry.blob_bytes, BlobLogRecord::kHeaderSize);
+      }
+      if (!newest || entry.deletion) {
+        sampled.hidden_sst_bytes += entry.sst_bytes;
+      } else if (entry.blob_bytes == 0) {
+        sampled.live_sst_bytes += entry.sst_bytes;
+      }
+    }
+  }
+  sampled.keys = seen.size();
+  return sampled;
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
