@@ -85,29 +85,22 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     }
     const int i = AnyKey();
     const std::string key = KeyOf(i);
-    switch (random_.Uniform(20)) {
-      case 0: {
-        const int to = std::min(kOnce, i + 1 + static_cast<int>(random_.Uniform(20)));
-        ASSERT_OK(batch->DeleteRange(key, KeyOf(to)));
-        model->erase(model->lower_bound(key), model->lower_bound(KeyOf(to)));
-        break;
-      }
-      case 1:
-      case 2:
-        ASSERT_OK(batch->Delete(key));
-        model->erase(key);
-        break;
-      case 3:
-      case 4: {
-        const std::string operand = AnyValue();
-        ASSERT_OK(batch->Merge(key, operand));
-        const auto it = model->find(key);
-        (*model)[key] = it == model->end() ? operand : it->second + "," + operand;
-        break;
-      }
-      default:
-        (*model)[key] = AnyValue();
-        ASSERT_OK(batch->Put(key, (*model)[key]));
+    const uint32_t which = random_.Uniform(20);
+    if (which == 0 && has_ranges_) {
+      const int to = std::min(kOnce, i + 1 + static_cast<int>(random_.Uniform(20)));
+      ASSERT_OK(batch->DeleteRange(key, KeyOf(to)));
+      model->erase(model->lower_bound(key), model->lower_bound(KeyOf(to)));
+    } else if (which == 1 || which == 2) {
+      ASSERT_OK(batch->Delete(key));
+      model->erase(key);
+    } else if ((which == 3 || which == 4) && !has_ranges_) {
+      const std::string operand = AnyValue();
+      ASSERT_OK(batch->Merge(key, operand));
+      const auto it = model->find(key);
+      (*model)[key] = it == model->end() ? operand : it->second + "," + operand;
+    } else {
+      (*model)[key] = AnyValue();
+      ASSERT_OK(batch->Put(key, (*model)[key]));
     }
   }
 
@@ -290,6 +283,9 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
   }
 
   Random random_;
+  // Range deletions or merges: with both and snapshots Get() of RocksDB 9.10 is wrong where versions of a key are in two SSTs of
+  // a level. It ends at a range deletion of the first one (Version::Get), though what the second one has may be newer.
+  const bool has_ranges_ = random_.OneIn(2);
   Model model_;
   std::map<const Snapshot*, Model> snapshots_;
   int count_ = 0;
