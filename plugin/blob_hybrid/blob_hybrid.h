@@ -40,9 +40,10 @@ struct BlobHybridOptions {
   // their bytes. Less: less space, more writes. Default: 0.3. Above 0, at most 1; 1: never.
   double gc_garbage_ratio = 0.3;
 
-  // Most bytes of files for each byte of live data. A background job compacts the SSTs that keep garbage alive as this
-  // comes near; when it is exceeded flushes wait for the job, and writers with them. What is live is estimated from
-  // the entries of SSTs; see README.md. Default: 1.5. At least 1.1; 0: no bound, no job.
+  // Most bytes of files for each byte of live keys and values. A background job compacts the SSTs that keep garbage alive as
+  // this comes near; when it is exceeded flushes wait for the job, and writers with them. What is live is estimated by the
+  // sketches of SSTs; see README.md. Where keys and values are so small that there is less garbage than a tenth of what lives,
+  // the job rests. Default: 1.5. At least 1.1; 0: no bound, no job.
   double max_space_amplification = 1.5;
 
   // Families with less live data than this may take as much space as if they had so much. Bytes; default: 64 MiB.
@@ -134,8 +135,9 @@ struct BlobHybridStats : BlobHybridSpace {
 };
 
 // Turns the plugin on for a family: sets the filter factory and enable_blob_files, turns age-based collection off, and adds
-// the listener to `db` once. With a medium class it sets the table factory, too, with the options of the block-based one that
-// is there. Leaves min_blob_size as it is unless key_size is given. InvalidArgument, with the option's name.
+// the listener to `db` once. It sets the table factory, too, with the options of the block-based one that is there; one of another
+// kind stays, but for a medium class. Leaves min_blob_size as it is unless key_size is given. InvalidArgument, with the
+// option's name.
 Status UseBlobHybrid(const BlobHybridOptions& options, DBOptions* db, ColumnFamilyOptions* family);
 
 // The parts that UseBlobHybrid() puts together.
