@@ -208,6 +208,13 @@ uint64_t Of(uint64_t bytes, double share) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * share);
 }
 
+// Of SSTs for each byte of values, the square root: by it what to merge and what to move is shared so that least is written.
+double RootOfSsts(const Space& space) {
+  return space.value_bytes == 0 ? 0
+                                : std::sqrt(static_cast<double>(space.sst_bytes) /
+                                            static_cast<double>(space.value_bytes));
+}
+
 }  // namespace
 
 Space Estimate(const Survey& survey, uint64_t floor) {
@@ -296,24 +303,15 @@ double LeastRatio(const BlobHybridOptions& options) {
 }
 
 uint64_t AllowedHidden(const Space& space, double bound) {
-  if (space.value_bytes == 0) {
-    return 0;
-  }
   const double allowed = std::max(
       bound * static_cast<double>(space.user_bytes) - static_cast<double>(space.live_bytes),
       kLeastGarbage * static_cast<double>(space.live_bytes));
-  const double root =
-      std::sqrt(static_cast<double>(space.sst_bytes) / static_cast<double>(space.value_bytes));
+  const double root = RootOfSsts(space);
   return static_cast<uint64_t>(allowed * root / (1 + root));
 }
 
 double VictimsShare(const Space& space) {
-  if (space.value_bytes == 0) {
-    return kLeastVictims;
-  }
-  const double root =
-      std::sqrt(static_cast<double>(space.sst_bytes) / static_cast<double>(space.value_bytes));
-  return std::clamp(root, kLeastVictims, kMostVictims);
+  return std::clamp(RootOfSsts(space), kLeastVictims, kMostVictims);
 }
 
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
