@@ -33,7 +33,9 @@ class TieredContentTest : public TieredTest {
     }
     return options;
   }
+  // After what is under way in the background: it may delete what it made obsolete.
   void ExpectAll(const std::string& end, const std::string& tier, size_t at_least = 1) const {
+    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
     const std::vector<std::string> files = FilesOf(end);
     EXPECT_GE(files.size(), at_least);
     for (const std::string& base : files) {
