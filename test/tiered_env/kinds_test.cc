@@ -90,10 +90,6 @@ std::string TransactionOf(const std::string& key) {
   return key[0] == '!' || key[0] == 'x' ? key.substr(1, key.find('-') - 1) : "";
 }
 
-size_t Prepared(const Family& family) {
-  return static_cast<size_t>(std::distance(family.lower_bound("!t"), family.lower_bound("!u")));
-}
-
 std::string Difference(const State& expected, const State& found) {
   std::string result = " but for";
   for (size_t i = 0; i < expected.size(); i++) {
@@ -428,6 +424,7 @@ Status KindsTest::Transact() {
   open_.pop_back();
   must_be_prepared_.erase(transaction->GetName());
   if (random_() % 4 == 0) {
+    was_prepared_.erase(transaction->GetName());  // as soon as a part of it is durable
     return transaction->Rollback();
   }
   Note(prepared_[transaction->GetName()]);
@@ -502,8 +499,8 @@ State KindsTest::Read() {
   return state;
 }
 
-// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written before it was prepared,
-// without this plugin too.
+// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written that was not prepared yet or
+// was being rolled back, without this plugin too.
 State KindsTest::WithoutUnprepared(const State& found, const State& expected) const {
   State result = found;
   for (Family& family : result) {
@@ -534,12 +531,10 @@ void KindsTest::Verify() {
       continue;
     }
     State rest = WithoutUnprepared(found, state);
-    if (Prepared(state[0]) == Prepared(rest[0])) {
-      nearest += " " + std::to_string(i) + (state == rest ? "" : Difference(state, rest));
-      if (i >= durable_ && state == rest) {
-        count = i;
-        found = std::move(rest);
-      }
+    nearest += " " + std::to_string(i) + (state == rest ? "" : Difference(state, rest));
+    if (i >= durable_ && state == rest) {
+      count = i;
+      found = std::move(rest);
     }
   }
   ASSERT_TRUE(count.has_value()) << "after none of " << ops_.size() << " operations, " << durable_
@@ -621,8 +616,11 @@ TEST_P(KindsTest, IsWhatItWas) {
   uint64_t rebuilt = 0;
   uint64_t references = 0;
   uint64_t written = 0;
-  // RocksDB rolls a transaction of WriteUnprepared back in several writes, and the first one that is durable ends it.
-  const bool fails_opening = kind_.policy != WRITE_UNPREPARED;
+  // RocksDB keeps a log in which a transaction is prepared when it has recovered it, does not sync it, and does not open a
+  // database with SSTs that are ahead of a torn log: with transactions no power failure follows a kill, and none tears a record.
+  const bool is_only_killed = kind_.policy && random_() % 4 == 0;
+  // It rolls a transaction of WriteUnprepared back in several writes, and the first one that is durable ends it.
+  const bool fails_opening = !is_only_killed && kind_.policy != WRITE_UNPREPARED;
   const int rounds = Rounds(2);
   for (int round = 0; round < rounds; round++) {
     SCOPED_TRACE(round);
@@ -639,12 +637,12 @@ TEST_P(KindsTest, IsWhatItWas) {
     references += stats.in_memory.references;
     written += ops_.size();
     Mount();
-    const bool killed = random_() % 4 == 0;
+    const bool killed = kind_.policy ? is_only_killed : random_() % 4 == 0;
     if (killed) {
       power_->Restart();
       durable_ = kind_.wal && kind_.flushed ? std::max(durable_, acknowledged_) : durable_;
     } else {
-      power_->Fail(&random_, random_() % 2 == 0);
+      power_->Fail(&random_, kind_.policy || random_() % 2 == 0);
     }
     LoseMemory();
     if (fails_opening && random_() % 3 == 0) {  // again, while it is opened
@@ -652,7 +650,7 @@ TEST_P(KindsTest, IsWhatItWas) {
       OpenAll(/*create=*/false).PermitUncheckedError();
       power_->FailAfter(0);
       Mount();
-      power_->Fail(&random_, random_() % 2 == 0);
+      power_->Fail(&random_, kind_.policy || random_() % 2 == 0);
       LoseMemory();
       // What was not durable may have become so, but nothing that was acknowledged counts for that.
       durable_ = killed ? 0 : durable_;
