@@ -188,10 +188,11 @@ Status Bench::MakeOptions(Options* options) const {
   base.use_direct_reads = FLAGS_direct;
   base.use_direct_io_for_flush_and_compaction = FLAGS_direct;
   const Status s = GetOptionsFromString(ConfigOptions(), base, FLAGS_options, options);
-  if (s.ok()) {  // all systems' tables are block-based
+  if (s.ok()) {  // all systems' tables are block-based; values in blob files are in the same cache
     auto* table = options->table_factory->GetOptions<BlockBasedTableOptions>();
     table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
     table->filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+    if (options->enable_blob_files) options->blob_cache = table->block_cache;
   }
   return s;
 }

@@ -11,9 +11,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -62,6 +65,7 @@ DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
 DEFINE_uint64(level_base_bytes, 16 << 20, "max_bytes_for_level_base");
 DEFINE_int32(threads, 16, "client threads");
 DEFINE_double(seconds, 60, "of a run");
+DEFINE_string(fast_folders, "", "FOLDER,FOLDER: their bytes without logs are told");
 DEFINE_bool(kill, false, "the run ends with a SIGKILL of its own, after its figures");
 DEFINE_bool(report, false, "tells figures of every second, to stderr");
 DEFINE_uint64(seed, 42, "same seed, same operations");
@@ -155,6 +159,7 @@ class Bench {
   void AddLatency();
   void AddHot();
   uint64_t StoreBytes() const;
+  void AddFast();
 
   const Permutation keys_{std::numeric_limits<uint32_t>::max(), 1};
   const std::vector<Stage> stages_ = StagesOf(FLAGS_keys);
@@ -171,6 +176,7 @@ class Bench {
   std::atomic<const Stage*> stage_{nullptr};
   std::vector<Moment> moments_;  // of the run, one for each tick
   uint64_t most_store_bytes_ = 0;
+  std::vector<double> fast_bytes_;  // at each tick
   std::atomic<bool> last_{false};
   std::atomic<bool> stop_{false};
   JsonObject json_;
@@ -323,12 +329,31 @@ uint64_t Bench::StoreBytes() const {
   return bytes;
 }
 
+// Of all that is there for long: not of logs.
+uint64_t FastBytes() {
+  uint64_t bytes = 0;
+  std::istringstream folders(FLAGS_fast_folders);
+  for (std::string folder; std::getline(folders, folder, ',');) {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      std::error_code gone;
+      const uint64_t size = it->is_regular_file(gone) ? it->file_size(gone) : 0;
+      const bool is_log = name.find("LOG") == 0 || it->path().extension() == ".log";
+      bytes += gone || is_log ? 0 : size;
+    }
+  }
+  return bytes;
+}
+
 Moment Bench::Watch(Clock::time_point until) {
   for (;;) {
     const auto next = std::min(until, Clock::now() + kTick);
     std::this_thread::sleep_until(next);
     moments_.push_back(Now());
     most_store_bytes_ = std::max(most_store_bytes_, StoreBytes());
+    if (!FLAGS_fast_folders.empty()) fast_bytes_.push_back(static_cast<double>(FastBytes()));
     if (FLAGS_report && moments_.size() > kTicksPerReport &&
         moments_.size() % kTicksPerReport == 0) {
       Report(moments_[moments_.size() - 1 - kTicksPerReport], moments_.back());
@@ -411,6 +436,15 @@ void Bench::AddHot() {
   json_.Add("store_errors", stats.errors);
 }
 
+void Bench::AddFast() {
+  if (fast_bytes_.empty()) return;
+  const auto last = fast_bytes_.begin() +
+                    static_cast<std::ptrdiff_t>(static_cast<double>(fast_bytes_.size()) * kLast);
+  json_.Add("fast_bytes", std::accumulate(last, fast_bytes_.end(), 0.0) /
+                              static_cast<double>(fast_bytes_.end() - last));
+  json_.Add("fast_bytes_max", *std::max_element(fast_bytes_.begin(), fast_bytes_.end()));
+}
+
 Status Bench::Prepare(const Mix& mix) {
   if (stages_.empty()) return Status::InvalidArgument("--keys is not known", FLAGS_keys);
   stage_ = &stages_[0];
@@ -459,6 +493,7 @@ Status Bench::Run(const Mix& mix) {
   }
   AddLatency();
   AddHot();
+  AddFast();
   return s;
 }
 

@@ -11,9 +11,9 @@ SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
 SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
-# Percent of the data: what all but "fast" have of the fast device (row_cache: of it in memory), and how much of that is
-# not for SSTs.
-FAST, EXTRA = 10, 7
+# Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not for SSTs (row_cache:
+# that is in memory). What there really is on it is measured: none has more than "fat", of which L0 often has more than its room.
+FAT, UPPER, EXTRA = 10, 4.5, 7.5
 # To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the others for two.
 FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.
@@ -40,7 +40,7 @@ class Scale:
         return self.megabytes * 10**6 // self.record_size
 
     def share(self, percent):
-        return self.megabytes * 10**6 * percent // 100
+        return int(self.megabytes * 10**6 * percent / 100)
 
     def run_seconds(self, stages=1):
         return stages * max(self.seconds, self.records * 0.05 * SECONDS_PER_HOT_RECORD)
@@ -86,16 +86,16 @@ def flags(where, scale, system):
     os.makedirs(extra, exist_ok=True)
     result = [
         f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
-        f"--threads={scale.threads}",
+        f"--threads={scale.threads}", f"--fast_folders={db},{extra}",
         # A hundredth of the data is about what indexes and a few blocks need.
         f"--cache_bytes={max(8 << 20, scale.share(1))}",
     ]
     if where.devices:
         result += [f"--devices={where.devices}", f"--slow={where.slow}", f"--slow_us={SLOW_US}"]
     if system in ("fast", "fat"):
-        fast, levels = scale.share(FAST), FAT_LEVELS
+        fast, levels = scale.share(FAT), FAT_LEVELS
     else:
-        fast, levels = scale.share(FAST - EXTRA), LEVELS
+        fast, levels = scale.share(UPPER), LEVELS
     result.append(f"--level_base_bytes={fast // levels}")
     if system == "fast":
         return result

@@ -26,6 +26,8 @@ METRICS = (
     Metric("store_share", "copies %", "1", "{:.1f}", scale=100),
     Metric("stage_after_back", "back after", "operations by records", "{:.2f}"),
     Metric("store_used", "budget %", "1", "{:.1f}", scale=100),
+    Metric("fast_bytes", "fast MB", "bytes", "{:.0f}", scale=1e-6, show_ratio=True),
+    Metric("fast_bytes_max", "at most", "bytes", "{:.0f}", scale=1e-6),
     Metric("cpu_us", "CPU us/op", "us", "{:.1f}", show_ratio=True),
     Metric("all_fast_read_bytes", "fast MB read", "bytes", "{:.0f}", scale=1e-6),
     Metric("all_slow_read_bytes", "slow MB read", "bytes", "{:.0f}", scale=1e-6),
@@ -194,6 +196,10 @@ def gates_of(results, scale):
                results.median(shift, "hot", "stage_after_back"), BACK)
     yield Gate(f"{workload('dynamic', 'ro')}: the same, when the hot spot moves",
                results.median(workload("dynamic", "ro"), "hot", "stage_5b_back"), BACK)
+    bytes_kept = [results.ratio(key, "fast_bytes", "hot", "fat") for key, system in results.keys()
+                  if system == "hot" and key.startswith(f"{scale}:")]
+    bytes_kept = [value for value in bytes_kept if value is not None]
+    yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, the worst", max(bytes_kept, default=None), 1)
     used = [results.median(key, "hot", "store_used") for key, system in results.keys()
             if system == "hot" and key.startswith(f"{scale}:")]
     used = [value for value in used if value is not None]
