@@ -86,6 +86,16 @@ void Database::Remove(const std::string& base) {
   }
 }
 
+void Database::NoteSwept(const std::string& base) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  swept_.insert(base);
+}
+
+bool Database::WasSwept(const std::string& base) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return swept_.count(base) > 0;
+}
+
 void Database::Rename(const std::string& from, const std::string& to) {
   Remove(to);
   std::lock_guard<std::mutex> lock(mutex_);

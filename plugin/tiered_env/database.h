@@ -40,6 +40,11 @@ class Database : public std::enable_shared_from_this<Database> {
   void Remove(const std::string& base);
   void Rename(const std::string& from, const std::string& to);
 
+  // A stub of nothing that was deleted when the database was locked: DestroyDB() lists files before that, and deletes them
+  // after it.
+  void NoteSwept(const std::string& base);
+  bool WasSwept(const std::string& base) const;
+
   // Where the levels of a column family begin and end.
   Shape ShapeOf(uint32_t column_family) const;
 
@@ -107,6 +112,7 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, uint64_t> blobs_;  // sizes
   std::map<uint32_t, Shape> shapes_;
+  std::set<std::string> swept_;
   std::set<std::string> persist_;  // files that shall leave volatile tiers
 
   std::unique_ptr<Keeper> keeper_;  // set before the database is known to others

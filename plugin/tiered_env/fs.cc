@@ -448,8 +448,11 @@ IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& 
   if (s.ok()) {
     s = target_->DeleteFile(path, options, dbg);
   }
+  const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  if (s.IsPathNotFound() && database != nullptr && database->WasSwept(BaseOf(path))) {
+    return IOStatus::OK();
+  }
   if (s.ok()) {
-    const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
     if (database != nullptr) {
       database->Remove(BaseOf(path));
     }

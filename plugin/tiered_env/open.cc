@@ -231,7 +231,7 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     s = database->Refresh();
     const bool installed = s.ok();
     if (installed) {
-      survey.DeleteOrphans(*database, InfoLog(directory).get());
+      survey.DeleteOrphans(database.get(), InfoLog(directory).get());
     }
     s = s.IsNotFound() ? IOStatus::OK() : s;
     if (!s.ok()) {  // RocksDB has more to say about it

@@ -206,9 +206,10 @@ void Survey::DeleteTemporary() {
   }
 }
 
-void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
+void Survey::DeleteOrphans(Database* database, Logger* info_log) {
   for (const File& file : files_) {
-    if (file.lost && !IsMissed(file, database)) {
+    if (file.lost && !IsMissed(file, *database)) {
+      database->NoteSwept(file.base);
       fs_->target()
           ->DeleteFile(directory_ + "/" + file.base, IOOptions(), nullptr)
           .PermitUncheckedError();
@@ -217,7 +218,7 @@ void Survey::DeleteOrphans(const Database& database, Logger* info_log) {
   if (!damaged_.empty()) {
     return;  // they may stand for what seems to be orphaned
   }
-  const std::vector<Orphan> orphans = Orphans(database);
+  const std::vector<Orphan> orphans = Orphans(*database);
   // What was moved to another tier before a crash is named for good by what is named now.
   if (!orphans.empty() && !SyncDirectory(fs_->target(), directory_).ok()) {
     return;

@@ -62,7 +62,7 @@ class Survey {
   // Deletes what interrupted work has left: temporary files. The database must be locked.
   void DeleteTemporary();
   // And orphans that are not needed, and stubs of such. Its MANIFEST must be read, too.
-  void DeleteOrphans(const Database& database, Logger* info_log);
+  void DeleteOrphans(Database* database, Logger* info_log);
 
  private:
   // `below`: "" or "archive/".

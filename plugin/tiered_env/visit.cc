@@ -129,7 +129,7 @@ IOStatus Visit::TakeOver() {
     s = Look();
   }
   if (s.ok()) {
-    survey_->DeleteOrphans(*database_, nullptr);
+    survey_->DeleteOrphans(database_.get(), nullptr);
   }
   return s;
 }

@@ -447,6 +447,12 @@ TEST_F(TieredOpeningTest, StubsOfDeletedFiles) {
   for (const char* base : {"/000003.sst", "/000003.blob", "/000002.sst.trash"}) {
     EXPECT_FALSE(std::filesystem::exists(db_name_ + base)) << base;
   }
+  // DestroyDB() lists what is there before it locks the database.
+  Close();
+  WriteFile(db_name_ + "/000003.sst", gone.Encode());
+  NewFs(Tiers(), kPlacement);
+  EXPECT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(std::filesystem::exists(db_name_));
 }
 
 struct Fence {
