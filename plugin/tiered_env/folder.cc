@@ -46,6 +46,20 @@ IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
   return s.ok() ? fs->DeleteDir(directory, IOOptions(), nullptr) : s;
 }
 
+// Makes what is in it durable: the process that wrote it may have died before it did.
+IOStatus SyncFile(FileSystem* fs, const std::string& path) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->ReopenWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Sync(IOOptions(), nullptr);
+  }
+  if (file != nullptr) {
+    IOStatus closed = file->Close(IOOptions(), nullptr);
+    s = s.ok() ? closed : s;
+  }
+  return s;
+}
+
 }  // namespace
 
 IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents) {
@@ -172,7 +186,13 @@ IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
   Identity identity;
   identity.folder = folder;
   identity.directory = AbsolutePath(target_, directory);
-  return WriteSmallFile(target_, PathIn(tier, folder + "/" + kOwnerName), identity.Encode());
+  const std::string path = PathIn(tier, folder + "/" + kOwnerName);
+  const std::string contents = identity.Encode();
+  std::string now;
+  // It is not written again: others look at it, and the power may fail.
+  return ReadSmallFile(target_, path, kMostIdentity, &now).ok() && now == contents
+             ? SyncFile(target_, path)
+             : WriteSmallFile(target_, path, contents);
 }
 
 std::string Folders::NewSuffix() {
