@@ -50,6 +50,12 @@ IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
 IOStatus SyncFile(FileSystem* fs, const std::string& path) {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = fs->ReopenWritableFile(path, FileOptions(), &file, nullptr);
+  return SyncAndClose(s, file.get());
+}
+
+}  // namespace
+
+IOStatus SyncAndClose(IOStatus s, FSWritableFile* file) {
   if (s.ok()) {
     s = file->Sync(IOOptions(), nullptr);
   }
@@ -60,22 +66,13 @@ IOStatus SyncFile(FileSystem* fs, const std::string& path) {
   return s;
 }
 
-}  // namespace
-
 IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents) {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
   if (s.ok()) {
     s = file->Append(contents, IOOptions(), nullptr);
   }
-  if (s.ok()) {
-    s = file->Sync(IOOptions(), nullptr);
-  }
-  if (file != nullptr) {
-    IOStatus closed = file->Close(IOOptions(), nullptr);
-    s = s.ok() ? closed : s;
-  }
-  return s;
+  return SyncAndClose(s, file.get());
 }
 
 IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most,

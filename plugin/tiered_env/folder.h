@@ -98,6 +98,9 @@ class Folders {
   std::mt19937_64 random_{std::random_device()()};
 };
 
+// What ends the writing of a file that was begun with this status: makes it durable if that is OK. `file` may be null after an
+// error.
+IOStatus SyncAndClose(IOStatus s, FSWritableFile* file);
 // Writes a small file as a whole, durably but for its name.
 IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
 // A TIERS or OWNER file.

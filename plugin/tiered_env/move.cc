@@ -152,14 +152,7 @@ IOStatus TieredFileSystem::CopyToNew(const Place& from, uint64_t size, const Pla
   if (s.ok()) {
     s = Copy(from, size, file.get(), limiter, stop);
   }
-  if (s.ok()) {
-    s = file->Sync(IOOptions(), nullptr);
-  }
-  if (file != nullptr) {
-    IOStatus closed = file->Close(IOOptions(), nullptr);
-    s = s.ok() ? closed : s;
-  }
-  return s;
+  return SyncAndClose(s, file.get());
 }
 
 // What stood under the name must be where it was; afterwards the name stands for the copy. An error with

@@ -499,8 +499,8 @@ State KindsTest::Read() {
   return state;
 }
 
-// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written that was not prepared yet or
-// was being rolled back, without this plugin too.
+// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written that was not prepared yet,
+// without this plugin too, or was being rolled back.
 State KindsTest::WithoutUnprepared(const State& found, const State& expected) const {
   State result = found;
   for (Family& family : result) {
