@@ -73,7 +73,5 @@ void PromotionCache::Thaw() {
   frozen_bytes_.store(0, std::memory_order_relaxed);
 }
 
-uint64_t PromotionCache::HashOf(const Slice& key) { return GetSliceNPHash64(key); }
-
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE

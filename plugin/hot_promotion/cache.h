@@ -33,7 +33,7 @@ class PromotionCache {
 
   explicit PromotionCache(uint64_t bytes);
 
-  // `hash` is HashOf(key). `serve` is called with the value, under a lock.
+  // `hash` is HashOfKey(key). `serve` is called with the value, under a lock.
   template <typename Serve>
   bool Get(const Slice& key, uint64_t hash, const Serve& serve);
 
@@ -55,8 +55,6 @@ class PromotionCache {
   void ForEach(const Visit& visit) const;
   // Empties the frozen half.
   void Thaw();
-
-  static uint64_t HashOf(const Slice& key);
 
  private:
   static constexpr size_t kShards = 64;

@@ -55,10 +55,10 @@ void Harvest::Publish(const FileId& file) {
   keys.reserve(records_.size());
   std::vector<Store::Record> records;
   for (const Record& record : records_) {
-    keys.push_back(EncodeRecordKey(file, record.user_key));
+    keys.push_back(EncodeRecordKey(Way::kRetained, file, record.user_key));
     records.push_back({keys.back(), record.value});
   }
-  engine_->Retain(records);
+  engine_->Retain(file, records);
 }
 
 namespace {

@@ -18,7 +18,7 @@ constexpr uint64_t kFlushInterval = 10 * kSecond;
 constexpr uint64_t kReconcileInterval = 30 * kSecond;
 constexpr uint64_t kLogInterval = 600 * kSecond;
 constexpr uint64_t kSampleInterval = kSecond / 10;
-constexpr uint64_t kRoomWait = kSecond;
+constexpr uint64_t kRoomWait = kSecond / 20;
 constexpr uint64_t kRoomPoll = 10000;
 // Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
 // slow by it. So many while the hot set becomes known: as long as each eviction of the access table finds so much more of what
@@ -39,8 +39,9 @@ constexpr double kHotShare = 0.85;
 // Of it, what may be there that was read but once of late: HotRAP's tenth takes twice as long to come to know a hot set
 // that is updated, of which few reads come here.
 constexpr double kUnstableShare = 0.3;
-// Of what is left after evictions: with less, what is read once is copied too, until there is as much again.
-constexpr uint64_t kFreeTenths = 9;
+// Of what is left after evictions: with less, what is read once is copied too, until there is as much again. Not more:
+// where SSTs with retained records come and go there is room for a moment only.
+constexpr uint64_t kFreeTenths = 5;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr uint64_t kMaxErrorsLogged = 100;
 constexpr auto kRoundInterval = std::chrono::seconds(1);
@@ -160,8 +161,8 @@ Status Engine::OpenParts() {
   store.judge.hot = [this](uint64_t space, const Slice& user_key) {
     return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
-  store.judge.used = [this](const Slice& key) { return used_.Take(PromotionCache::HashOf(key)); };
-  store.judge.dropped = [this](const Slice& key) { hints_.Remove(PromotionCache::HashOf(key)); };
+  store.judge.used = [this](const Slice& key) { return used_.Take(HashOfKey(key)); };
+  store.judge.dropped = [this](const Slice& key) { hints_.Remove(HashOfKey(key)); };
   store.found = [this](const FileId& file, const FileEntry& entry) {
     catalog_.AddStored(file, entry);
   };
@@ -205,12 +206,21 @@ void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& va
   }
   counters_.Add(result == Result::kRefused ? Counter::refused : Counter::captured);
   if (CacheIsDue()) {
-    std::lock_guard<std::mutex> lock(wake_mutex_);
-    if (!wanted_) {
-      wanted_ = true;
-      wake_.notify_all();
-    }
+    Wake(&wanted_);
   }
+}
+
+void Engine::Wake(bool* why) {
+  std::lock_guard<std::mutex> lock(wake_mutex_);
+  if (!*why) {
+    *why = true;
+    wake_.notify_all();
+  }
+}
+
+void Engine::NoteObsolete(const FileId& file) {
+  catalog_.NoteObsolete(file);
+  Wake(&obsolete_);
 }
 
 uint64_t Engine::FlushBytes() const {
@@ -222,8 +232,12 @@ bool Engine::CacheIsDue() const { return cache_.ActiveBytes() >= FlushBytes(); }
 void Engine::Run() {
   std::unique_lock<std::mutex> lock(wake_mutex_);
   while (!stop_) {
-    wake_.wait_for(lock, kRoundInterval, [this] { return stop_ || wanted_; });
+    wake_.wait_for(lock, kRoundInterval, [this] { return stop_ || wanted_ || obsolete_; });
+    if (obsolete_) {  // its file goes next
+      wake_.wait_for(lock, kBusyInterval, [this] { return stop_; });
+    }
     wanted_ = false;
+    obsolete_ = false;
     if (stop_) {
       break;
     }
@@ -326,13 +340,21 @@ void Engine::TellHints() {
     BeginToTell();
   }
   const Status s = store_->ForEachRecord(
-      kToldAtOnce, [this](const Slice& key) { hints_.Add(PromotionCache::HashOf(key)); },
+      kToldAtOnce,
+      [this](const Slice& key) {
+        const uint64_t hash = HashOfKey(key);
+        hints_.Add(hash);
+        if (!told_once_) {
+          used_.Mark(hash);  // what did before the store was closed is not known
+        }
+      },
       &next_to_tell_);
   if (!s.ok()) {
     CountError("read", s);
     cannot_tell_ = true;  // copies are looked for in the store
   } else if (next_to_tell_.empty()) {
     telling_ = false;
+    told_once_ = true;
     told_.store(true, std::memory_order_release);
   }
 }
@@ -373,7 +395,7 @@ Status Engine::FlushCache(bool last) {
   if (!s.IsBusy() || last) {
     counters_.Add(Counter::lost, frozen.size() - flushed_);
     for (const PromotionCache::Record* record : frozen) {
-      hints_.Remove(PromotionCache::HashOf(record->key));
+      hints_.Remove(HashOfKey(record->key));
     }
     cache_.Thaw();
     flushed_ = 0;
@@ -400,7 +422,7 @@ Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen
       records.push_back({record.key, record.value});
       bytes += record.key.size() + record.value.size();
     }
-    const Status s = Write(records);
+    const Status s = Promote(records);
     if (!s.ok()) {
       return s;
     }
@@ -413,24 +435,22 @@ Status Engine::WriteHot(const std::vector<const PromotionCache::Record*>& frozen
 }
 
 // With what is known of their SSTs. Records of SSTs that are gone are left out.
-Status Engine::Write(const std::vector<Store::Record>& records) {
+Status Engine::Promote(const std::vector<Store::Record>& records) {
   std::deque<std::string> kept;
   std::vector<Store::Record> all;
   FileId last{};
   bool alive = false;
   for (const Store::Record& record : records) {
-    FileId file;
-    Tag tag;
-    Slice user_key;
-    if (!DecodeKey(record.key, &file, &tag, &user_key)) {
+    StoreKey record_key;
+    if (!DecodeKey(record.key, &record_key)) {
       return Status::Corruption("hot_promotion: not a key of a record");
     }
-    if (file != last) {
-      last = file;
+    if (record_key.file != last) {
+      last = record_key.file;
       FileEntry entry;
-      alive = catalog_.Find(file, &entry);
+      alive = catalog_.Find(last, &entry);
       if (alive) {
-        const std::string& key = kept.emplace_back(EncodeFileKey(file));
+        const std::string& key = kept.emplace_back(EncodeFileKey(record_key.way, last));
         all.push_back({key, kept.emplace_back(EncodeFileEntry(entry))});
       }
     }
@@ -438,41 +458,66 @@ Status Engine::Write(const std::vector<Store::Record>& records) {
       all.push_back(record);
     }
   }
-  const Status s = store_->Add(all);
+  return Add(all);
+}
+
+Status Engine::Add(const std::vector<Store::Record>& records) {
+  const Status s = store_->Add(records);
   if (s.ok()) {
-    for (const Store::Record& record : all) {
-      hints_.Add(PromotionCache::HashOf(record.key));
+    for (const Store::Record& record : records) {
+      hints_.Add(HashOfKey(record.key));
     }
   }
   return s;
 }
 
-void Engine::Retain(const std::vector<Store::Record>& records) {
-  std::vector<Store::Record> batch;
-  uint64_t bytes = 0;
+// Busy if there is still no room at the deadline.
+Status Engine::AddInTime(const std::vector<Store::Record>& records, uint64_t deadline) {
+  Status s = Add(records);
+  while (s.IsBusy() && env_->NowMicros() < deadline) {
+    Wake(&wanted_);
+    env_->SleepForMicroseconds(kRoomPoll);
+    s = Add(records);
+  }
+  return s;
+}
+
+void Engine::Retain(const FileId& file, const std::vector<Store::Record>& records) {
+  FileEntry entry;
+  if (!catalog_.Find(file, &entry)) {
+    counters_.Add(Counter::lost, records.size());
+    return;
+  }
+  const std::string name = EncodeFileKey(Way::kRetained, file);
+  const std::string known = EncodeFileEntry(entry);
   const uint64_t deadline = env_->NowMicros() + kRoomWait;
-  for (size_t i = 0; i < records.size(); i++) {
-    batch.push_back(records[i]);
-    bytes += records[i].key.size() + records[i].value.size();
-    if (bytes < store_->batch() && i + 1 < records.size()) {
-      continue;
+  // What is known of the SST comes with the first records that are added; their files do not overlap then.
+  bool named = false;
+  for (size_t next = 0; next < records.size();) {
+    std::vector<Store::Record> batch;
+    if (!named) {
+      batch.push_back({name, known});
     }
-    Status s = Write(batch);
-    while (s.IsBusy() && env_->NowMicros() < deadline) {
-      env_->SleepForMicroseconds(kRoomPoll);
-      s = Write(batch);
+    uint64_t bytes = 0;
+    const size_t first = next;
+    for (; next < records.size() && bytes < store_->batch(); next++) {
+      batch.push_back(records[next]);
+      bytes += records[next].key.size() + records[next].value.size();
     }
+    const Status s = AddInTime(batch, deadline);
     if (s.ok()) {
-      counters_.Add(Counter::retained, batch.size());
+      named = true;
+      for (const Store::Record& record : batch) {
+        used_.Mark(HashOfKey(record.key));  // there is time to answer reads
+      }
+      counters_.Add(Counter::retained, next - first);
       counters_.Add(Counter::retained_bytes, bytes);
     } else {
-      counters_.Add(Counter::lost, batch.size());
+      counters_.Add(Counter::lost, next - first);
       if (!s.IsBusy()) {
         CountError("write", s);
       }
     }
-    batch.clear();
-    bytes = 0;
   }
 }
 

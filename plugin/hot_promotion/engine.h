@@ -60,8 +60,11 @@ class Engine {
   void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, uint64_t nanos);
 
   // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
-  // May wait for a second for room.
-  void Retain(const std::vector<Store::Record>& records);
+  // May wait for a moment for room.
+  void Retain(const FileId& file, const std::vector<Store::Record>& records);
+
+  // The file of this SST is about to be deleted.
+  void NoteObsolete(const FileId& file);
 
   // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
   // What counts as its size there is what the store needs for it.
@@ -102,7 +105,10 @@ class Engine {
   void BeginToTell();
   Status FlushCache(bool last);
   Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
-  Status Write(const std::vector<Store::Record>& records);
+  Status Promote(const std::vector<Store::Record>& records);
+  Status Add(const std::vector<Store::Record>& records);
+  Status AddInTime(const std::vector<Store::Record>& records, uint64_t deadline);
+  void Wake(bool* why);
   void Reconcile(bool all);
   void MakeRoom();
   void CountError(const char* what, const Status& s);
@@ -135,6 +141,7 @@ class Engine {
   uint64_t last_reconcile_ = 0;
   uint64_t evictions_in_a_row_ = 0;
   bool telling_ = false;
+  bool told_once_ = false;
   bool cannot_tell_ = false;
   std::string next_to_tell_;
   uint64_t written_when_told_ = 0;
@@ -150,6 +157,7 @@ class Engine {
   std::condition_variable wake_;
   // Guarded by wake_mutex_, as is stop_. At once after opening: until hints_ know of all, each read looks for a copy.
   bool wanted_ = true;
+  bool obsolete_ = false;
   bool stop_ = false;
   std::thread thread_;
 

@@ -31,19 +31,17 @@ class StoreFilter : public CompactionFilter {
   static constexpr int kForcedShare = 5;
 
   bool Keep(const Slice& key) const {
-    FileId file;
-    Tag tag;
-    Slice user_key;
-    if (!DecodeKey(key, &file, &tag, &user_key)) {
+    StoreKey decoded;
+    if (!DecodeKey(key, &decoded)) {
       return true;  // the format
     }
-    if (!Alive(file)) {
+    if (!Alive(decoded.file)) {
       return Count(&factory_->dropped_.dead);
     }
-    if (tag == Tag::kFile || pressure_ == Pressure::kNone) {
+    if (decoded.tag == Tag::kFile || pressure_ == Pressure::kNone) {
       return true;
     }
-    if (!factory_->judge_.hot(entry_.space, user_key) && !Used(key)) {
+    if (!IsHot(decoded) && !Used(key)) {
       return Count(&factory_->dropped_.cold);
     }
     if (pressure_ == Pressure::kForced && random_.OneIn(kForcedShare)) {
@@ -59,6 +57,12 @@ class StoreFilter : public CompactionFilter {
       alive_ = factory_->judge_.alive(file, &entry_);
     }
     return alive_;
+  }
+
+  // A hot record that is updated is read from where its new versions are. So one that was retained is worth its place if it
+  // answers reads; those that were promoted were read from here.
+  bool IsHot(const StoreKey& key) const {
+    return key.way == Way::kPromoted && factory_->judge_.hot(entry_.space, key.user_key);
   }
 
   bool Used(const Slice& key) const { return factory_->judge_.used && factory_->judge_.used(key); }

@@ -16,7 +16,7 @@ namespace hot_promotion {
 // added are compacted most often, and are not to be judged before others.
 enum class Pressure : int {
   kNone,   // records of SSTs that are gone are dropped
-  kCold,   // and those that are not hot and have not answered a read of late
+  kCold,   // and those that have not answered a read of late and are not hot, or were retained
   kForced  // and a part of the others
 };
 

@@ -7,47 +7,53 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-void AppendKeyHeader(const FileId& file, Tag tag, std::string* key) {
-  PutFixed64(key, file[0]);
-  PutFixed64(key, file[1]);
-  key->push_back(static_cast<char>(tag));
+void EncodeKeyHeader(Way way, const FileId& file, Tag tag, char* bytes) {
+  bytes[0] = static_cast<char>(way);
+  EncodeFixed64(bytes + 1, file[0]);
+  EncodeFixed64(bytes + 9, file[1]);
+  bytes[1 + kFileIdSize] = static_cast<char>(tag);
 }
 
-std::string EncodeRecordKey(const FileId& file, const Slice& user_key) {
-  std::string key;
+namespace {
+
+std::string EncodeKey(Way way, const FileId& file, Tag tag, const Slice& user_key) {
+  std::string key(kKeyHeaderSize, '\0');
   key.reserve(kKeyHeaderSize + user_key.size());
-  AppendKeyHeader(file, Tag::kRecord, &key);
+  EncodeKeyHeader(way, file, tag, key.data());
   key.append(user_key.data(), user_key.size());
   return key;
 }
 
-std::string EncodeFileKey(const FileId& file) {
-  std::string key;
-  AppendKeyHeader(file, Tag::kFile, &key);
-  return key;
+}  // namespace
+
+std::string EncodeRecordKey(Way way, const FileId& file, const Slice& user_key) {
+  return EncodeKey(way, file, Tag::kRecord, user_key);
 }
 
-std::string FirstKeyOf(const FileId& file) { return EncodeFileKey(file); }
+std::string EncodeFileKey(Way way, const FileId& file) {
+  return EncodeKey(way, file, Tag::kFile, Slice());
+}
+
+std::string FirstKeyOf(Way way, const FileId& file) { return EncodeFileKey(way, file); }
 
 // No key has this tag, so that it comes after all.
-std::string LastKeyOf(const FileId& file) {
-  std::string key = EncodeFileKey(file);
+std::string LastKeyOf(Way way, const FileId& file) {
+  std::string key = EncodeFileKey(way, file);
   key.back() = '\xff';
   return key;
 }
 
-bool DecodeKey(const Slice& key, FileId* file, Tag* tag, Slice* user_key) {
-  if (key.size() < kKeyHeaderSize) {
+bool DecodeKey(const Slice& bytes, StoreKey* key) {
+  if (bytes.size() < kKeyHeaderSize) {
     return false;
   }
-  const char kind = key[kFileIdSize];
-  if (kind != static_cast<char>(Tag::kFile) && kind != static_cast<char>(Tag::kRecord)) {
-    return false;
-  }
-  *file = {DecodeFixed64(key.data()), DecodeFixed64(key.data() + 8)};
-  *tag = static_cast<Tag>(kind);
-  *user_key = Slice(key.data() + kKeyHeaderSize, key.size() - kKeyHeaderSize);
-  return *file != kNullUniqueId64x2 && (*tag == Tag::kRecord || user_key->empty());
+  key->way = static_cast<Way>(bytes[0]);
+  key->file = {DecodeFixed64(bytes.data() + 1), DecodeFixed64(bytes.data() + 9)};
+  key->tag = static_cast<Tag>(bytes[1 + kFileIdSize]);
+  key->user_key = Slice(bytes.data() + kKeyHeaderSize, bytes.size() - kKeyHeaderSize);
+  return (key->way == Way::kPromoted || key->way == Way::kRetained) &&
+         key->file != kNullUniqueId64x2 &&
+         (key->tag == Tag::kRecord || (key->tag == Tag::kFile && key->user_key.empty()));
 }
 
 std::string EncodeFileEntry(const FileEntry& entry) {

@@ -9,6 +9,7 @@
 
 #include "rocksdb/slice.h"
 #include "table/unique_id_impl.h"
+#include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -17,7 +18,14 @@ namespace hot_promotion {
 using FileId = UniqueId64x2;
 
 constexpr size_t kFileIdSize = 16;
-constexpr size_t kKeyHeaderSize = kFileIdSize + 1;
+constexpr size_t kKeyHeaderSize = 1 + kFileIdSize + 1;
+
+// How a copy came to the store; the first byte of its key. The files of the store that have retained ones have those of one
+// SST only, so that they are written once and deleted with it.
+enum class Way : char {
+  kPromoted = 1,  // when it was read
+  kRetained = 2   // when its SST was written
+};
 
 // What follows the id in a key.
 enum class Tag : char {
@@ -27,17 +35,31 @@ enum class Tag : char {
 
 // The one key without an SST's id, and what it must have: another store is not read.
 constexpr char kFormatKey[] = "format";
-constexpr char kFormat[] = "hot_promotion 1";
+constexpr char kFormat[] = "hot_promotion 2";
 
-void AppendKeyHeader(const FileId& file, Tag tag, std::string* key);
-std::string EncodeRecordKey(const FileId& file, const Slice& user_key);
-std::string EncodeFileKey(const FileId& file);
+// Writes kKeyHeaderSize bytes.
+void EncodeKeyHeader(Way way, const FileId& file, Tag tag, char* bytes);
+std::string EncodeRecordKey(Way way, const FileId& file, const Slice& user_key);
+std::string EncodeFileKey(Way way, const FileId& file);
 // Bounds of all keys of an SST, both inclusive.
-std::string FirstKeyOf(const FileId& file);
-std::string LastKeyOf(const FileId& file);
+std::string FirstKeyOf(Way way, const FileId& file);
+std::string LastKeyOf(Way way, const FileId& file);
 
-// False if that is no key of an SST.
-bool DecodeKey(const Slice& key, FileId* file, Tag* tag, Slice* user_key);
+// A key of the store that names an SST.
+struct StoreKey {
+  Way way = Way::kPromoted;
+  FileId file{};
+  Tag tag = Tag::kFile;
+  Slice user_key;  // empty for Tag::kFile
+};
+
+// False if it is none.
+bool DecodeKey(const Slice& bytes, StoreKey* key);
+
+// The same for all copies of a record, however they came. `key` is one of an SST.
+inline uint64_t HashOfKey(const Slice& key) {
+  return GetSliceNPHash64(Slice(key.data() + 1, key.size() - 1));
+}
 
 // What is known of an SST.
 struct FileEntry {

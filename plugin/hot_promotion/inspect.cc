@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "plugin/hot_promotion/compat.h"
@@ -51,9 +52,7 @@ Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
 
 // A record, or with Tag::kFile what is known of an SST.
 struct Entry {
-  FileId file{};
-  Tag tag = Tag::kFile;
-  Slice user_key;
+  StoreKey key;
   Slice value;
 };
 
@@ -63,7 +62,7 @@ Status ForEach(DB* db, uint64_t* unknown, const Visit& visit) {
   std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     Entry entry;
-    if (DecodeKey(it->key(), &entry.file, &entry.tag, &entry.user_key)) {
+    if (DecodeKey(it->key(), &entry.key)) {
       entry.value = it->value();
       if (!visit(entry)) {
         break;
@@ -95,8 +94,8 @@ class Original {
       info->unchecked++;
       return;
     }
-    iterator_->Seek(record.user_key);
-    const bool equal = iterator_->Valid() && iterator_->key() == record.user_key &&
+    iterator_->Seek(record.key.user_key);
+    const bool equal = iterator_->Valid() && iterator_->key() == record.key.user_key &&
                        iterator_->value() == record.value;
     if (equal) {
       info->equal++;
@@ -122,22 +121,23 @@ Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
   info->verified = verify;
   db->GetIntProperty(DB::Properties::kTotalSstFilesSize, &info->file_bytes);
   Original original;
+  std::set<FileId> files;
   FileId last{};
-  return ForEach(db.get(), &info->unknown, [&](const Entry& entry) {
+  s = ForEach(db.get(), &info->unknown, [&](const Entry& entry) {
     FileEntry file;
-    if (entry.tag == Tag::kFile && !DecodeFileEntry(entry.value, &file)) {
+    if (entry.key.tag == Tag::kFile && !DecodeFileEntry(entry.value, &file)) {
       info->unknown++;
     }
-    if (entry.file != last) {
-      last = entry.file;
-      info->files++;
+    if (entry.key.file != last) {
+      last = entry.key.file;
+      files.insert(last);
       if (verify) {
-        original.Open(entry.file, file.path);
+        original.Open(entry.key.file, file.path);
       }
     }
-    if (entry.tag == Tag::kRecord) {
+    if (entry.key.tag == Tag::kRecord) {
       info->records++;
-      info->key_bytes += entry.user_key.size();
+      info->key_bytes += entry.key.user_key.size();
       info->value_bytes += entry.value.size();
       if (verify) {
         original.Compare(entry, info);
@@ -145,6 +145,8 @@ Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
     }
     return true;
   });
+  info->files = files.size();
+  return s;
 }
 
 using Lines = std::vector<std::pair<const char*, uint64_t>>;
@@ -212,12 +214,12 @@ Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit) {
   FileId last{};
   std::string file;
   return ForEach(db.get(), &unknown, [&](const Entry& entry) {
-    if (entry.file != last) {
-      last = entry.file;
+    if (entry.key.file != last) {
+      last = entry.key.file;
       file.clear();
     }
-    if (entry.tag == Tag::kRecord) {
-      return visit(file, entry.user_key, entry.value);
+    if (entry.key.tag == Tag::kRecord) {
+      return visit(file, entry.key.user_key, entry.value);
     }
     FileEntry known;
     if (DecodeFileEntry(entry.value, &known)) {

@@ -13,7 +13,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A look-up of a record of this SST: its internal key, and its key in the store.
+// A look-up of a record of this SST: its internal key, and its key in the store if it was promoted.
 class HotReader::Lookup {
  public:
   Lookup(const File& file, const Slice& internal_key) : internal_key_(internal_key) {
@@ -24,11 +24,9 @@ class HotReader::Lookup {
       heap_.reset(new char[size_]);
       bytes = heap_.get();
     }
-    EncodeFixed64(bytes, file.id[0]);
-    EncodeFixed64(bytes + 8, file.id[1]);
-    bytes[kFileIdSize] = static_cast<char>(Tag::kRecord);
+    EncodeKeyHeader(Way::kPromoted, file.id, Tag::kRecord, bytes);
     memcpy(bytes + kKeyHeaderSize, user_key.data(), user_key.size());
-    hash_ = PromotionCache::HashOf(key());
+    hash_ = HashOfKey(key());
   }
 
   const Slice& internal_key() const { return internal_key_; }

@@ -96,7 +96,7 @@ class HotReader : public TableReader {
   }
 #endif
   void MarkObsolete(uint32_t uncache_aggressiveness) override {
-    engine_->catalog()->NoteObsolete(file_.id);
+    engine_->NoteObsolete(file_.id);
     target_->MarkObsolete(uncache_aggressiveness);
   }
 

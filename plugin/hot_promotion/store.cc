@@ -3,11 +3,13 @@
 #include "plugin/hot_promotion/store.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/hot_promotion/compat.h"
 #include "plugin/hot_promotion/log.h"
+#include "plugin/hot_promotion/partitioner.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_writer.h"
@@ -175,6 +177,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.compression = kNoCompression;
   options.table_factory.reset(NewBlockBasedTableFactory(TableOptions()));
   options.compaction_filter_factory = filter_;
+  options.sst_partitioner_factory = std::make_shared<RetainedPartitionerFactory>();
   options.num_levels = 7;
   options.write_buffer_size = 1 << 20;
   options.target_file_size_base = batch_;
@@ -201,6 +204,17 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
 }
 
 Status Store::Get(const Slice& key, PinnableSlice* value) {
+  std::string copy = key.ToString();
+  copy[0] = static_cast<char>(Way::kRetained);
+  const Status s = GetCopy(copy, value);
+  if (!s.IsNotFound()) {
+    return s;
+  }
+  copy[0] = static_cast<char>(Way::kPromoted);
+  return GetCopy(copy, value);
+}
+
+Status Store::GetCopy(const std::string& key, PinnableSlice* value) {
   ReadOptions options;
   options.fill_cache = false;
   options.ignore_range_deletions = true;  // there are none
@@ -236,13 +250,10 @@ Status Store::Add(const std::vector<Record>& records) {
 
 // Level 0 is compacted as a whole: it must be small.
 bool Store::HasRoom(uint64_t bytes) const {
-  uint64_t level0 = 0;
-  ColumnFamilyMetaData family;
-  db_->GetColumnFamilyMetaData(&family);
-  for (const LevelMetaData& level : family.levels) {
-    level0 += level.level == 0 ? level.size : 0;
-  }
-  const bool compacts = level0 > 0 && level0 + bytes > std::max(budget_ / 16, 4 * batch_);
+  std::string files;
+  const bool known = db_->GetProperty(DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
+  const uint64_t level0 = known ? std::strtoull(files.c_str(), nullptr, 10) : 0;
+  const bool compacts = level0 > 0 && (level0 + 1) * batch_ > std::max(budget_ / 16, 4 * batch_);
   return !compacts && Bytes() + bytes <= capacity();
 }
 
@@ -273,18 +284,16 @@ Status Store::Ingest(const std::string& path) {
 Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit) {
   std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
   for (it->SeekToFirst(); it->Valid();) {
-    FileId file;
-    Tag tag;
-    Slice user_key;
-    if (!DecodeKey(it->key(), &file, &tag, &user_key)) {
+    StoreKey key;
+    if (!DecodeKey(it->key(), &key)) {
       it->Next();
       continue;
     }
     FileEntry entry;
-    if (tag == Tag::kFile && DecodeFileEntry(it->value(), &entry)) {
-      visit(file, entry);
+    if (key.tag == Tag::kFile && DecodeFileEntry(it->value(), &entry)) {
+      visit(key.file, entry);
     }
-    it->Seek(LastKeyOf(file));
+    it->Seek(LastKeyOf(key.way, key.file));
   }
   return it->status();
 }
@@ -295,10 +304,8 @@ Status Store::ForEachRecord(uint64_t bytes, const std::function<void(const Slice
   uint64_t seen = 0;
   for (it->Seek(*next); it->Valid() && seen < bytes; it->Next()) {
     seen += it->key().size() + it->value().size();
-    FileId file;
-    Tag tag;
-    Slice user_key;
-    if (DecodeKey(it->key(), &file, &tag, &user_key) && tag == Tag::kRecord) {
+    StoreKey key;
+    if (DecodeKey(it->key(), &key) && key.tag == Tag::kRecord) {
       visit(it->key());
     }
   }
@@ -311,11 +318,17 @@ Status Store::ForEachRecord(uint64_t bytes, const std::function<void(const Slice
 }
 
 Status Store::Drop(const FileId& file) {
-  const std::string first = FirstKeyOf(file);
-  const std::string last = LastKeyOf(file);
-  const Slice begin(first);
-  const Slice end(last);
-  return DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+  Status s;
+  for (const Way way : {Way::kPromoted, Way::kRetained}) {
+    const std::string first = FirstKeyOf(way, file);
+    const std::string last = LastKeyOf(way, file);
+    const Slice begin(first);
+    const Slice end(last);
+    if (s.ok()) {
+      s = DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+    }
+  }
+  return s;
 }
 
 Status Store::Evict(bool forced) {

@@ -43,10 +43,10 @@ class Store {
   static Status Open(const Options& options, std::unique_ptr<Store>* result);
   ~Store();
 
-  // NotFound, or an error that the caller may treat as such.
+  // A copy of the record with this key, however it came. NotFound, or an error that the caller may treat as such.
   Status Get(const Slice& key, PinnableSlice* value);
 
-  // Adds records, in strictly ascending order of their keys. Busy if the store has no room at present: compactions or
+  // Adds records, in strictly ascending order of their keys; retained ones of one SST only. Busy if the store has no room at present: compactions or
   // evictions make it.
   Status Add(const std::vector<Record>& records);
 
@@ -91,6 +91,7 @@ class Store {
   Status OpenOrReplace();
   Status OpenDatabase();
   Status CheckLogs();
+  Status GetCopy(const std::string& key, PinnableSlice* value);
   Status CheckFormat();
   void NoteDamage(const Status& s);
   Status WriteRun(const std::vector<Record>& records, const std::string& path);

@@ -13,7 +13,7 @@ SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write
 SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
 # Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not for SSTs (row_cache:
 # that is in memory). What there really is on it is measured: L0 often has more than its room.
-FAT, UPPER, EXTRA = 10, 4.5, 7.5
+FAT, UPPER, EXTRA = 10, 4.3, 7.8
 # To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the others for two.
 FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.

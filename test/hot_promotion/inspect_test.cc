@@ -55,12 +55,10 @@ TEST_F(InspectTest, VerifyComparesWithTheSsts) {
   ASSERT_OK(OpenDb(Options(), hot_.path + "/store", &store));
   {
     std::unique_ptr<Iterator> it(store->NewIterator(ReadOptions()));
-    FileId file;
-    Tag tag = Tag::kFile;
-    Slice user_key;
-    for (it->SeekToFirst(); tag == Tag::kFile; it->Next()) {
+    StoreKey decoded;
+    for (it->SeekToFirst(); decoded.tag == Tag::kFile; it->Next()) {
       ASSERT_TRUE(it->Valid());
-      if (DecodeKey(it->key(), &file, &tag, &user_key)) {
+      if (DecodeKey(it->key(), &decoded)) {
         key = it->key().ToString();
       }
     }

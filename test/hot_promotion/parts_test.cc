@@ -27,10 +27,9 @@ namespace {
 const FileId kFile = {0x0807060504030201, 0x100f0e0d0c0b0a09};
 
 TEST(FormatTest, GoldenBytes) {
-  EXPECT_EQ(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x01key"),
-            EncodeRecordKey(kFile, "key"));
-  EXPECT_EQ(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\0", 17),
-            EncodeFileKey(kFile));
+  const std::string id = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
+  EXPECT_EQ("\x01" + id + "\x01key", EncodeRecordKey(Way::kPromoted, kFile, "key"));
+  EXPECT_EQ("\x02" + id + std::string(1, '\0'), EncodeFileKey(Way::kRetained, kFile));
   FileEntry entry;
   entry.space = 0x0807060504030201;
   entry.file_system = "fs";
@@ -42,34 +41,35 @@ TEST(FormatTest, GoldenBytes) {
 }
 
 TEST(FormatTest, KeysRoundTripInOrder) {
-  FileId file;
-  Tag tag;
-  Slice user_key;
-  for (const std::string& key : {std::string(), std::string("k"), std::string("\0\xff", 2)}) {
-    const std::string encoded = EncodeRecordKey(kFile, key);
-    ASSERT_TRUE(DecodeKey(encoded, &file, &tag, &user_key));
-    EXPECT_EQ(kFile, file);
-    EXPECT_EQ(Tag::kRecord, tag);
-    EXPECT_EQ(key, user_key.ToString());
-    EXPECT_LT(FirstKeyOf(kFile), encoded);
-    EXPECT_GT(LastKeyOf(kFile), encoded);
+  StoreKey decoded;
+  for (const Way way : {Way::kPromoted, Way::kRetained}) {
+    for (const std::string& key : {std::string(), std::string("k"), std::string("\0\xff", 2)}) {
+      const std::string encoded = EncodeRecordKey(way, kFile, key);
+      ASSERT_TRUE(DecodeKey(encoded, &decoded));
+      EXPECT_EQ(way, decoded.way);
+      EXPECT_EQ(kFile, decoded.file);
+      EXPECT_EQ(Tag::kRecord, decoded.tag);
+      EXPECT_EQ(key, decoded.user_key.ToString());
+      EXPECT_LT(FirstKeyOf(way, kFile), encoded);
+      EXPECT_GT(LastKeyOf(way, kFile), encoded);
+      EXPECT_EQ(HashOfKey(EncodeRecordKey(Way::kPromoted, kFile, key)), HashOfKey(encoded));
+    }
+    ASSERT_TRUE(DecodeKey(EncodeFileKey(way, kFile), &decoded));
+    EXPECT_EQ(Tag::kFile, decoded.tag);
   }
-  ASSERT_TRUE(DecodeKey(EncodeFileKey(kFile), &file, &tag, &user_key));
-  EXPECT_EQ(Tag::kFile, tag);
 }
 
 TEST(FormatTest, OtherKeysAreRefused) {
-  FileId file;
-  Tag tag;
-  Slice user_key;
-  const std::string key = EncodeFileKey(kFile);
+  StoreKey decoded;
+  const std::string key = EncodeFileKey(Way::kRetained, kFile);
   for (size_t size = 0; size < key.size(); size++) {
-    EXPECT_FALSE(DecodeKey(Slice(key.data(), size), &file, &tag, &user_key));
+    EXPECT_FALSE(DecodeKey(Slice(key.data(), size), &decoded));
   }
-  EXPECT_FALSE(DecodeKey(key + "x", &file, &tag, &user_key));
-  EXPECT_FALSE(DecodeKey(LastKeyOf(kFile), &file, &tag, &user_key));
-  EXPECT_FALSE(DecodeKey(EncodeRecordKey(FileId{}, "k"), &file, &tag, &user_key));
-  EXPECT_FALSE(DecodeKey(kFormatKey, &file, &tag, &user_key));
+  EXPECT_FALSE(DecodeKey(key + "x", &decoded));
+  EXPECT_FALSE(DecodeKey(LastKeyOf(Way::kRetained, kFile), &decoded));
+  EXPECT_FALSE(DecodeKey(EncodeRecordKey(Way::kRetained, FileId{}, "k"), &decoded));
+  EXPECT_FALSE(DecodeKey("\x03" + key.substr(1), &decoded));
+  EXPECT_FALSE(DecodeKey(kFormatKey, &decoded));
 }
 
 TEST(FormatTest, FileEntriesRoundTripAndCutOnesAreRefused) {
@@ -156,15 +156,14 @@ class CacheTest : public testing::Test {
   using Result = PromotionCache::Result;
 
   Result TryPut(const std::string& key, const std::string& value) {
-    return cache_.Put(key, PromotionCache::HashOf(key), 1, value);
+    return cache_.Put(key, HashOfKey(key), 1, value);
   }
   bool Put(const std::string& key, const std::string& value) {
     return TryPut(key, value) == Result::kAdded;
   }
   std::string Get(const std::string& key) {
     std::string result = "none";
-    cache_.Get(key, PromotionCache::HashOf(key),
-               [&](const Slice& value) { result = value.ToString(); });
+    cache_.Get(key, HashOfKey(key), [&](const Slice& value) { result = value.ToString(); });
     return result;
   }
 

@@ -2,10 +2,11 @@
 
 #include "plugin/hot_promotion/store.h"
 
+#include <algorithm>
 #include <set>
 
 #include "file/file_util.h"
-#include "plugin/hot_promotion/compat.h"
+#include "test/support/open_db.h"
 #include "test_util/testharness.h"
 #include "util/random.h"
 
@@ -36,6 +37,10 @@ class StoreTest : public testing::Test {
     options.judge.hot = [this](uint64_t, const Slice& key) {
       return cold_.count(key.ToString()) == 0;
     };
+    options.judge.used = [this](const Slice& key) {
+      StoreKey decoded;
+      return DecodeKey(key, &decoded) && used_.count(decoded.user_key.ToString()) > 0;
+    };
     ASSERT_OK(Store::Open(options, &store_));
   }
 
@@ -43,17 +48,18 @@ class StoreTest : public testing::Test {
   static std::string UserKey(int i) { return "k" + std::to_string(100000 + i); }
 
   // Records [from, to) of an SST, after what is known of it.
-  Status Add(const FileId& file, int from, int to, size_t value_size = 100) {
+  Status Add(const FileId& file, int from, int to, size_t value_size = 100,
+             Way way = Way::kPromoted) {
     std::vector<std::string> kept;
     kept.reserve(2 * (to - from) + 2);
     std::vector<Store::Record> records;
     FileEntry entry;
     entry.path = "/slow/" + std::to_string(file[1]);
-    kept.push_back(EncodeFileKey(file));
+    kept.push_back(EncodeFileKey(way, file));
     kept.push_back(EncodeFileEntry(entry));
     records.push_back({kept[0], kept[1]});
     for (int i = from; i < to; i++) {
-      kept.push_back(EncodeRecordKey(file, UserKey(i)));
+      kept.push_back(EncodeRecordKey(way, file, UserKey(i)));
       const std::string& key = kept.back();
       kept.push_back(UserKey(i) + std::string(value_size, static_cast<char>('a' + file[1] % 26)));
       records.push_back({key, kept.back()});
@@ -62,10 +68,11 @@ class StoreTest : public testing::Test {
   }
 
   // The same, when there is room: compactions may have to make some.
-  Status AddInTime(const FileId& file, int from, int to, size_t value_size = 100) {
+  Status AddInTime(const FileId& file, int from, int to, size_t value_size = 100,
+                   Way way = Way::kPromoted) {
     Status s;
     for (int i = 0; i < 60000; i++) {
-      s = Add(file, from, to, value_size);
+      s = Add(file, from, to, value_size, way);
       if (!s.IsBusy()) {
         break;
       }
@@ -76,7 +83,7 @@ class StoreTest : public testing::Test {
 
   bool Has(const FileId& file, int i) {
     PinnableSlice value;
-    const Status s = store_->Get(EncodeRecordKey(file, UserKey(i)), &value);
+    const Status s = store_->Get(EncodeRecordKey(Way::kPromoted, file, UserKey(i)), &value);
     EXPECT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
     EXPECT_TRUE(!s.ok() || value.starts_with(UserKey(i)));
     return s.ok();
@@ -96,6 +103,23 @@ class StoreTest : public testing::Test {
     }
   }
 
+  // The store's files that have retained records. It is closed meanwhile: its compactions delete files.
+  std::vector<LiveFileMetaData> RetainedFiles() {
+    store_.reset();
+    std::unique_ptr<DB> db;
+    EXPECT_OK(OpenDbForReadOnly(Options(), path_, &db));
+    std::vector<LiveFileMetaData> files;
+    db->GetLiveFilesMetaData(&files);
+    files.erase(std::remove_if(files.begin(), files.end(),
+                               [](const LiveFileMetaData& file) {
+                                 return file.largestkey[0] != static_cast<char>(Way::kRetained);
+                               }),
+                files.end());
+    db.reset();
+    Open();
+    return files;
+  }
+
   uint64_t BytesOnDisk() {
     std::vector<Env::FileAttributes> files;
     EXPECT_OK(Env::Default()->GetChildrenFileAttributes(path_, &files));
@@ -110,6 +134,7 @@ class StoreTest : public testing::Test {
   std::function<void(const FileId&)> found_ = [](const FileId&) {};
   std::set<FileId> dead_;
   std::set<std::string> cold_;
+  std::set<std::string> used_;
   std::unique_ptr<Store> store_;
 };
 
@@ -196,6 +221,47 @@ TEST_F(StoreTest, ForcedEvictionDropsSomeHotRecords) {
   EXPECT_LT(left, 950);
 }
 
+// They are not compacted with those of other SSTs, and go with their own at once.
+TEST_F(StoreTest, RetainedRecordsHaveFilesOfTheirSst) {
+  const auto check = [this](size_t count) {
+    const std::vector<LiveFileMetaData> files = RetainedFiles();
+    EXPECT_EQ(count, files.size());
+    for (const LiveFileMetaData& file : files) {
+      EXPECT_EQ(6, file.level);
+      EXPECT_EQ(file.smallestkey.substr(0, 17), file.largestkey.substr(0, 17));
+    }
+  };
+  for (int i = 0; i < 100; i++) {
+    used_.insert(UserKey(i));
+  }
+  for (uint64_t i = 1; i <= 20; i++) {
+    ASSERT_OK(AddInTime(File(i), 0, 50));
+    ASSERT_OK(AddInTime(File(i), 40, 100, 100, Way::kRetained));
+  }
+  check(20);
+  ASSERT_OK(store_->Drop(File(3)));
+  check(19);
+  EXPECT_EQ(0, Count(File(3), 50, 100));
+  EvictAll(false);
+  check(19);
+  for (uint64_t i = 1; i <= 20; i++) {
+    EXPECT_EQ(i == 3 ? 0 : 50, Count(File(i), 50, 100)) << i;
+    EXPECT_TRUE(i == 3 || Count(File(i), 0, 50) == 50) << i;
+  }
+}
+
+TEST_F(StoreTest, RetainedRecordsThatAnswerNothingAreDroppedThoughHot) {
+  ASSERT_OK(AddInTime(File(1), 0, 100));
+  ASSERT_OK(AddInTime(File(2), 0, 100, 100, Way::kRetained));
+  for (int i = 0; i < 30; i++) {
+    used_.insert(UserKey(i));
+  }
+  EvictAll(false);
+  EXPECT_EQ(100, Count(File(1), 0, 100));
+  EXPECT_EQ(30, Count(File(2), 0, 100));
+  EXPECT_EQ(70u, store_->dropped().cold.load());
+}
+
 TEST_F(StoreTest, EvictOfNothing) { EXPECT_OK(store_->Evict(true)); }
 
 // Everything is hot and alive, and more comes than there is room for.
@@ -238,9 +304,8 @@ TEST_F(StoreTest, AnotherFormatIsAnEmptyStore) {
   ASSERT_OK(AddInTime(File(1), 0, 10));
   store_.reset();
   std::unique_ptr<DB> db;
-  ASSERT_OK(OpenInto(
-      &db, [&](auto* raw) { return DB::Open(::ROCKSDB_NAMESPACE::Options(), path_, raw); }));
-  ASSERT_OK(db->Put(WriteOptions(), kFormatKey, "hot_promotion 2"));
+  ASSERT_OK(OpenDb(Options(), path_, &db));
+  ASSERT_OK(db->Put(WriteOptions(), kFormatKey, "hot_promotion 1"));
   db.reset();
   Open();
   EXPECT_EQ(0, Count(File(1), 0, 20));
@@ -288,7 +353,7 @@ TEST_F(StoreTest, DamageIsAMissOrAnEmptyStore) {
     for (uint64_t i = 1; i <= 5; i++) {
       for (int k = 0; k < 50; k++) {
         PinnableSlice value;
-        const Status s = store_->Get(EncodeRecordKey(File(i), UserKey(k)), &value);
+        const Status s = store_->Get(EncodeRecordKey(Way::kPromoted, File(i), UserKey(k)), &value);
         if (s.ok()) {
           EXPECT_EQ(UserKey(k) + std::string(100, static_cast<char>('a' + i % 26)),
                     value.ToString())
