@@ -248,13 +248,27 @@ Status Store::Add(const std::vector<Record>& records) {
   return s;
 }
 
-// Level 0 is compacted as a whole: it must be small.
 bool Store::HasRoom(uint64_t bytes) const {
+  return !FillsLevel0(bytes) && Bytes() + bytes <= capacity();
+}
+
+// It is compacted as a whole: it must be small. To ask for its bytes takes a look at all files of the store.
+bool Store::FillsLevel0(uint64_t bytes) const {
+  const uint64_t most = std::max(budget_ / 16, 4 * batch_);
   std::string files;
-  const bool known = db_->GetProperty(DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
-  const uint64_t level0 = known ? std::strtoull(files.c_str(), nullptr, 10) : 0;
-  const bool compacts = level0 > 0 && (level0 + 1) * batch_ > std::max(budget_ / 16, 4 * batch_);
-  return !compacts && Bytes() + bytes <= capacity();
+  if (db_->GetProperty(DB::Properties::kNumFilesAtLevelPrefix + "0", &files)) {
+    const uint64_t count = std::strtoull(files.c_str(), nullptr, 10);
+    if (count == 0 || (count + 1) * 2 * batch_ <= most) {
+      return false;
+    }
+  }
+  ColumnFamilyMetaData family;
+  db_->GetColumnFamilyMetaData(&family);
+  uint64_t level0 = 0;
+  for (const LevelMetaData& level : family.levels) {
+    level0 += level.level == 0 ? level.size : 0;
+  }
+  return level0 > 0 && level0 + bytes > most;
 }
 
 Status Store::WriteRun(const std::vector<Record>& records, const std::string& path) {

@@ -97,6 +97,7 @@ class Store {
   Status WriteRun(const std::vector<Record>& records, const std::string& path);
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
+  bool FillsLevel0(uint64_t bytes) const;
   std::string NextPiece(std::string* begin);
   ROCKSDB_NAMESPACE::Options DatabaseOptions();
 
