@@ -30,11 +30,13 @@ bool Catalog::Find(const FileId& file, FileEntry* entry) const {
   return true;
 }
 
-void Catalog::NoteObsolete(const FileId& file) {
+bool Catalog::NoteObsolete(const FileId& file) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  if (files_.count(file) > 0) {
+  const bool known = files_.count(file) > 0;
+  if (known) {
     obsolete_.insert(file);
   }
+  return known;
 }
 
 Catalog::Files Catalog::Obsolete() const {

@@ -29,8 +29,8 @@ class Catalog {
 
   bool Find(const FileId& file, FileEntry* entry) const;
 
-  // The file of this SST is about to be deleted.
-  void NoteObsolete(const FileId& file);
+  // The file of this SST is about to be deleted. False: it is not known.
+  bool NoteObsolete(const FileId& file);
 
   // Removes the SSTs whose files are gone and returns them. Only those that NoteObsolete() was told of are looked for, or
   // all.

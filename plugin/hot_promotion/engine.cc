@@ -219,8 +219,9 @@ void Engine::Wake(bool* why) {
 }
 
 void Engine::NoteObsolete(const FileId& file) {
-  catalog_.NoteObsolete(file);
-  Wake(&obsolete_);
+  if (catalog_.NoteObsolete(file)) {
+    Wake(&obsolete_);
+  }
 }
 
 uint64_t Engine::FlushBytes() const {

@@ -198,8 +198,7 @@ def gates_of(results, scale):
     yield Gate(f"{workload('dynamic', 'ro')}: the same, when the hot spot moves",
                results.median(workload("dynamic", "ro"), "hot", "stage_5b_back"), BACK)
     # Not with inserts, of which there are more the faster the system is.
-    bytes_kept = [results.ratio(key, "fast_bytes", "hot", "fat") for key, system in results.keys()
-                  if system == "hot" and key in {workload(keys, mix) for keys in KEYS for mix in ("ro", "uh")}]
+    bytes_kept = [results.ratio(workload(keys, mix), "fast_bytes", "hot", "fat") for keys in KEYS for mix in ("ro", "uh")]
     bytes_kept = [value for value in bytes_kept if value is not None]
     yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, the worst", max(bytes_kept, default=None),
                SAME_BYTES)
