@@ -155,6 +155,7 @@ Status Engine::OpenParts() {
   Store::Options store;
   store.path = options_.path + "/store";
   store.budget = options_.budget;
+  store.direct_io = options_.direct_io;
   store.judge.alive = [this](const FileId& file, FileEntry* entry) {
     return catalog_.Find(file, entry);
   };

@@ -44,7 +44,8 @@ std::string HotPromotionTable::GetPrintableOptions() const {
          "\n  retention: " + std::to_string(options_.retention) +
          "\n  scan_records: " + std::to_string(options_.scan_records) +
          "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +
-         "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) + "\n";
+         "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) +
+         "\n  direct_io: " + std::to_string(options_.direct_io) + "\n";
 }
 
 // Any failure is told once; the tables are then plain block-based ones.

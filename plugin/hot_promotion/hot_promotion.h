@@ -58,6 +58,10 @@ struct HotPromotionOptions {
 
   // Bytes of memory for accesses that are not in these files yet. Default: 0, by ralt_bytes.
   uint64_t ralt_buffer_bytes = 0;
+
+  // Whether copies are read and written past the page cache, as SSTs are with use_direct_reads and
+  // use_direct_io_for_flush_and_compaction. The file system of `path` must be able to. Default: false.
+  bool direct_io = false;
 };
 
 // X(name, unit, description). Counters count since the directory was opened, of all databases that share it; gauges

@@ -41,6 +41,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"scan_records", {offsetof(Options, scan_records), OptionType::kUInt32T}},
       {"ralt_bytes", {offsetof(Options, ralt_bytes), OptionType::kUInt64T}},
       {"ralt_buffer_bytes", {offsetof(Options, ralt_buffer_bytes), OptionType::kUInt64T}},
+      {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
   };
   return types;
 }

@@ -46,6 +46,7 @@ BlockBasedTableOptions TableOptions() {
 Store::Store(const Options& options)
     : path_(options.path),
       budget_(options.budget),
+      direct_io_(options.direct_io),
       batch_(std::min(kMaxBatch, std::max(kMinBatch, options.budget / 128))),
       found_(options.found),
       logger_(options.logger),
@@ -178,6 +179,8 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.table_factory.reset(NewBlockBasedTableFactory(TableOptions()));
   options.compaction_filter_factory = filter_;
   options.sst_partitioner_factory = std::make_shared<RetainedPartitionerFactory>();
+  options.use_direct_reads = direct_io_;
+  options.use_direct_io_for_flush_and_compaction = direct_io_;
   options.num_levels = 7;
   options.write_buffer_size = 1 << 20;
   options.target_file_size_base = batch_;
@@ -273,7 +276,9 @@ bool Store::FillsLevel0(uint64_t bytes) const {
 
 Status Store::WriteRun(const std::vector<Record>& records, const std::string& path) {
   const ROCKSDB_NAMESPACE::Options options = DatabaseOptions();
-  SstFileWriter writer(EnvOptions(), options);
+  EnvOptions file;
+  file.use_direct_writes = direct_io_;
+  SstFileWriter writer(file, options);
   Status s = writer.Open(path);
   for (const Record& record : records) {
     if (s.ok()) {

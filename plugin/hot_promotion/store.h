@@ -26,6 +26,7 @@ class Store {
   struct Options {
     std::string path;
     uint64_t budget = 0;
+    bool direct_io = false;  // past the page cache
     Judge judge;
     std::function<void(const FileId&, const FileEntry&)>
         found;  // an SST that it has records of when it is opened
@@ -103,6 +104,7 @@ class Store {
 
   const std::string path_;
   const uint64_t budget_;
+  const bool direct_io_;
   const uint64_t batch_;
   const std::function<void(const FileId&, const FileEntry&)> found_;
   const std::shared_ptr<Logger> logger_;

@@ -49,10 +49,9 @@ DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(hot, "", "option string of a HotPromotionTable; empty: plain tables");
 DEFINE_uint64(row_cache_bytes, 0, "of a row cache");
 DEFINE_string(secondary_cache, "", "URI of a secondary cache; empty: none");
-DEFINE_string(
-    slow, "",
-    "the slow folder: its SSTs with direct I/O, all others with the page cache; empty: all "
-    "with the page cache");
+DEFINE_string(slow, "",
+              "the slow folder; SSTs are read and written with direct I/O then; empty: all "
+              "with the page cache");
 DEFINE_uint64(slow_us, 0, "that are added to each read of the slow folder");
 DEFINE_string(devices, "", "block devices whose requests are counted: fast=loop1;slow=loop2");
 DEFINE_string(mix, "ro", "ro; rw: 25% inserts; wh: 50% inserts; uh: 50% updates");
@@ -194,7 +193,7 @@ Status Bench::MakeOptions() {
   if (!FLAGS_slow.empty()) {
     const auto device = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default(), FLAGS_slow);
     device->SetReadLatency(FLAGS_slow_us);
-    env_ = NewCompositeEnv(std::make_shared<CachedFileSystem>(device, FLAGS_slow));
+    env_ = NewCompositeEnv(device);
     options_.env = env_.get();
     options_.use_direct_reads = true;
     options_.use_direct_io_for_flush_and_compaction = true;

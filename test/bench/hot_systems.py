@@ -7,6 +7,8 @@ import shutil
 
 import tier_systems
 
+# Reads a second as in HotRAP's table 1.
+FAST = {"read_iops": 83_000}
 SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
@@ -57,9 +59,16 @@ class Place:
         self.fast, self.slow, self.devices = fast, slow, devices
 
 
+def missing():
+    """Why there are no throttled devices here; empty if there can be."""
+    if not os.access(f"{tier_systems.ZRAM}/hot_add", os.R_OK):
+        return "no zram, for a device in memory"
+    return tier_systems.missing()
+
+
 def place(context, scale):
-    """Made when it is first asked for: with a throttled slow device where there can be one."""
-    if tier_systems.missing():
+    """Made when it is first asked for: with throttled devices where there can be some."""
+    if missing():
         return on_one_device(context)
     name = f"hot-ground-{scale.name}"
 
@@ -67,7 +76,7 @@ def place(context, scale):
         data = scale.megabytes * 10**6
         # All systems' databases, and what is inserted and compactions need besides.
         sizes = {"fast": (1 << 30) + 4 * data, "slow": (1 << 30) + 8 * data}
-        ground = tier_systems.Ground(context, sizes, SLOW)
+        ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW}, in_memory=("fast",))
         return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
 
     return context.resource(name, make)
@@ -111,7 +120,7 @@ def flags(where, scale, system):
         store = more * scale.record_size // (scale.record_size + ACCESS)
         cache = max(1 << 20, scale.share(1) // 2)
         result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};slow={slow};"
-                      f"promotion_cache={cache}")
+                      f"promotion_cache={cache};direct_io={'true' if where.devices else 'false'}")
     return result
 
 

@@ -15,7 +15,6 @@ using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FSRandomAccessFile;
 using ROCKSDB_NAMESPACE::FSRandomAccessFileOwnerWrapper;
 using ROCKSDB_NAMESPACE::FSReadRequest;
-using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IODebugContext;
 using ROCKSDB_NAMESPACE::IOHandleDeleter;
 using ROCKSDB_NAMESPACE::IOOptions;
@@ -112,27 +111,6 @@ void SlowDeviceFileSystem::OnReads(uint64_t requests, uint64_t bytes) {
   bytes_[reader].fetch_add(bytes, std::memory_order_relaxed);
   const uint64_t micros = latency_us_.load(std::memory_order_relaxed);
   if (micros > 0 && requests > 0) SleepMicros(micros);
-}
-
-FileOptions CachedFileSystem::Changed(const std::string& name, const FileOptions& options) const {
-  FileOptions changed = options;
-  if (!IsBelow(name, folder_)) {
-    changed.use_direct_reads = false;
-    changed.use_direct_writes = false;
-  }
-  return changed;
-}
-
-IOStatus CachedFileSystem::NewRandomAccessFile(const std::string& name, const FileOptions& options,
-                                               std::unique_ptr<FSRandomAccessFile>* result,
-                                               IODebugContext* dbg) {
-  return target()->NewRandomAccessFile(name, Changed(name, options), result, dbg);
-}
-
-IOStatus CachedFileSystem::NewWritableFile(const std::string& name, const FileOptions& options,
-                                           std::unique_ptr<FSWritableFile>* result,
-                                           IODebugContext* dbg) {
-  return target()->NewWritableFile(name, Changed(name, options), result, dbg);
 }
 
 }  // namespace rocktier_bench

@@ -66,29 +66,4 @@ class SlowDeviceFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   std::atomic<uint64_t> bytes_[kReaders] = {};
 };
 
-// Files that are not below `folder` are read and written through the page cache, whatever is asked for. Thread-safe.
-class CachedFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
- public:
-  CachedFileSystem(const std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem>& target,
-                   const std::string& folder)
-      : FileSystemWrapper(target), folder_(folder) {}
-
-  const char* Name() const override { return "CachedFileSystem"; }
-
-  ROCKSDB_NAMESPACE::IOStatus NewRandomAccessFile(
-      const std::string& name, const ROCKSDB_NAMESPACE::FileOptions& options,
-      std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile>* result,
-      ROCKSDB_NAMESPACE::IODebugContext* dbg) override;
-  ROCKSDB_NAMESPACE::IOStatus NewWritableFile(
-      const std::string& name, const ROCKSDB_NAMESPACE::FileOptions& options,
-      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* result,
-      ROCKSDB_NAMESPACE::IODebugContext* dbg) override;
-
- private:
-  ROCKSDB_NAMESPACE::FileOptions Changed(const std::string& name,
-                                         const ROCKSDB_NAMESPACE::FileOptions& options) const;
-
-  const std::string folder_;
-};
-
 }  // namespace rocktier_bench

@@ -11,6 +11,7 @@ import threading
 import wal_systems
 
 BLKIO = "/sys/fs/cgroup/blkio/blkio.throttle."
+ZRAM = "/sys/class/zram-control"
 SLOW = {"read_iops": 3000, "write_iops": 3000, "read_bps": 120 << 20, "write_bps": 120 << 20}
 
 SYSTEMS = ("slow", "db_paths", "levels", "hints", "fill", "fast")
@@ -29,30 +30,48 @@ def missing():
 
 
 class Ground:
-    """File systems on loop devices with direct I/O, of which "slow" is throttled."""
+    """File systems on loop devices with direct I/O, or on devices in memory. Those with `limits` are throttled."""
 
-    def __init__(self, context, sizes, limits=None):
+    def __init__(self, context, sizes, limits, in_memory=()):
         self.points, self.devices, self._undo = {}, {}, []
         try:
             for name, size in sizes.items():
-                self._make(context.path(f"image-{name}"), name, size, context.path(f"on-{name}"))
-            self._throttle(self.devices["slow"], limits or SLOW)
+                point = context.path(f"on-{name}")
+                if name in in_memory:
+                    device = self._memory(size)
+                    self._mount(device, point, "--options=discard")  # gives the memory of deleted files back
+                else:
+                    device = self._loop(context.path(f"image-{name}"), size)
+                    self._mount(device, point)
+                self.points[name], self.devices[name] = point, device
+            for name, limit in limits.items():
+                self._throttle(self.devices[name], limit)
         except BaseException:
             self.close()
             raise
 
-    def _make(self, image, name, size, point):
+    def _loop(self, image, size):
         with open(image, "wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
         self._undo.append(lambda: os.unlink(image))
         device = output("losetup", "--find", "--show", "--direct-io=on", image)
         self._undo.append(lambda: output("losetup", "--detach", device))
+        return device
+
+    def _memory(self, size):
+        """It has as much memory as was written."""
+        with open(f"{ZRAM}/hot_add", encoding="ascii") as file:  # makes one
+            number = int(file.read())
+        self._undo.append(lambda: write(f"{ZRAM}/hot_remove", number))
+        write(f"/sys/block/zram{number}/disksize", size)
+        return f"/dev/zram{number}"
+
+    def _mount(self, device, point, *options):
         # Nothing is left to be initialized in the background while figures are taken.
         output("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
         os.makedirs(point)
-        output("mount", device, point)
+        output("mount", *options, device, point)
         self._undo.append(lambda: unmount(point))
-        self.points[name], self.devices[name] = point, device
 
     def _throttle(self, device, limits):
         number = os.stat(device).st_rdev
@@ -84,8 +103,12 @@ def unmount(point):
 
 
 def set_limit(path, number, limit):
+    write(path, f"{os.major(number)}:{os.minor(number)} {limit}")
+
+
+def write(path, value):
     with open(path, "w", encoding="ascii") as file:
-        file.write(f"{os.major(number)}:{os.minor(number)} {limit}")
+        file.write(str(value))
 
 
 def ground(context, records, value_size):
@@ -95,7 +118,7 @@ def ground(context, records, value_size):
     sizes = {"fast": (2 << 30) + 6 * data, "slow": (1 << 30) + 8 * data}
 
     def make():
-        made = Ground(context, sizes)
+        made = Ground(context, sizes, {"slow": SLOW})
         return made, made.close
 
     return context.resource("tiers-ground", make)

@@ -116,7 +116,7 @@ def throttled(context, data):
     """One file system on a loop device; made when it is first asked for, unmade at the end."""
 
     def make():
-        made = tier_systems.Ground(context, {"slow": (2 << 30) + 8 * data}, LIMITS)
+        made = tier_systems.Ground(context, {"slow": (2 << 30) + 8 * data}, {"slow": LIMITS})
         return made, made.close
 
     return context.resource("volatile-ground", make)

@@ -38,7 +38,8 @@ TEST(OptionsTest, WithoutAPathItIsABlockBasedTable) {
 TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   const auto first = Create(
       ";path=/a/b;budget=3M;slow=/c,temperature:cold;promotion_cache=1M;retention=false;"
-      "scan_records=5;slow_read_micros=7;ralt_bytes=2M;ralt_buffer_bytes=64K;block_size=8K");
+      "scan_records=5;slow_read_micros=7;ralt_bytes=2M;ralt_buffer_bytes=64K;direct_io=true;"
+      "block_size=8K");
   std::string text;
   ASSERT_OK(first->GetOptionString(ConfigOptions(), &text));
   const auto second = Create(";" + text);
@@ -52,6 +53,7 @@ TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   EXPECT_EQ(7u, options.slow_read_micros);
   EXPECT_EQ(2u << 20, options.ralt_bytes);
   EXPECT_EQ(64u << 10, options.ralt_buffer_bytes);
+  EXPECT_TRUE(options.direct_io);
   EXPECT_EQ(8u << 10, second->GetOptions<BlockBasedTableOptions>()->block_size);
 }
 

@@ -9,6 +9,7 @@
 
 #include "test/hot_promotion/history.h"
 #include "test/hot_promotion/support.h"
+#include "test/support/direct.h"
 #include "utilities/merge_operators.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -45,6 +46,7 @@ class RandomTest : public HotDb {
     hot_.budget = 1 << 20;
     hot_.promotion_cache = 256 << 10;
     hot_.ralt_buffer_bytes = 4 << 10;
+    hot_.direct_io = seed_ % 2 == 0 && CanDirectIo(root_);
   }
 
   // Most reads go to few keys.

@@ -3,9 +3,11 @@
 #include "plugin/hot_promotion/store.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "file/file_util.h"
+#include "test/support/direct.h"
 #include "test/support/open_db.h"
 #include "test_util/testharness.h"
 #include "util/random.h"
@@ -32,6 +34,7 @@ class StoreTest : public testing::Test {
     Store::Options options;
     options.path = path_;
     options.budget = kBudget;
+    options.direct_io = direct_io_;
     options.judge.alive = [this](const FileId& file, FileEntry*) { return dead_.count(file) == 0; };
     options.found = [this](const FileId& file, const FileEntry&) { found_(file); };
     options.judge.hot = [this](uint64_t, const Slice& key) {
@@ -130,7 +133,22 @@ class StoreTest : public testing::Test {
     return bytes;
   }
 
+  // How many of the store's SSTs that are open, of this process, have direct I/O, and how many do not.
+  std::pair<int, int> DirectAndOthers() {
+    std::pair<int, int> count;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const std::filesystem::path name = std::filesystem::read_symlink(entry.path(), gone);
+      if (!gone && name.parent_path() == path_ && name.extension() == ".sst") {
+        const int flags = fcntl(std::stoi(entry.path().filename()), F_GETFL);
+        (flags & O_DIRECT ? count.first : count.second)++;
+      }
+    }
+    return count;
+  }
+
   const std::string path_;
+  bool direct_io_ = false;
   std::function<void(const FileId&)> found_ = [](const FileId&) {};
   std::set<FileId> dead_;
   std::set<std::string> cold_;
@@ -165,6 +183,26 @@ TEST_F(StoreTest, ReopenHasEverythingAndKnowsItsFiles) {
   EXPECT_EQ("/slow/7", files[File(7)]);
   for (uint64_t i = 1; i <= 20; i++) {
     EXPECT_EQ(10, Count(File(i), 0, 20));
+  }
+}
+
+TEST_F(StoreTest, DirectIoIsPastThePageCache) {
+  ASSERT_OK(AddInTime(File(1), 0, 1000));
+  EXPECT_EQ(0, DirectAndOthers().first);
+  EXPECT_LT(0, DirectAndOthers().second);
+  if (!CanDirectIo(path_)) {
+    ROCKSDB_GTEST_SKIP("no direct I/O in the folder of tests");
+    return;
+  }
+  direct_io_ = true;
+  Open();
+  for (uint64_t i = 2; i <= 8; i++) {
+    ASSERT_OK(AddInTime(File(i), 0, 1000));
+  }
+  EXPECT_LT(0, DirectAndOthers().first);
+  EXPECT_EQ(0, DirectAndOthers().second);
+  for (uint64_t i = 1; i <= 8; i++) {
+    EXPECT_EQ(1000, Count(File(i), 0, 2000));
   }
 }
 
