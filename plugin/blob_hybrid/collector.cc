@@ -270,8 +270,7 @@ Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& spac
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
   if (plan.inputs.empty()) {
-    plan = Pick(survey, space, AllowedHidden(space, options.max_space_amplification), family->ratio,
-                family->since, family->busy);
+    plan = Pick(survey, space, family->since, family->busy);
   }
   return plan;
 }

@@ -23,6 +23,11 @@ constexpr double kLeastLog = 0.125;
 constexpr double kLeastVictims = 0.15;
 constexpr double kMostVictims = 0.6;
 
+// See Pick().
+constexpr double kJob = 16 << 10;
+constexpr double kUncovered = 0.5;
+constexpr uint64_t kPage = 4096;
+
 // Keys in a sample that is believed.
 constexpr uint64_t kLeastSampled = 400;
 
@@ -46,19 +51,17 @@ Plan To(int output_level, const Survey& survey, const SstInfo& input) {
   return plan;
 }
 
-// SSTs of the deepest level above the last one: of those with range deletions, if there are any, the one with most entries.
-// Level 0 goes as a whole.
-Plan Push(const Survey& survey, const std::set<uint64_t>& busy) {
+// The SST with most entries of the deepest level above the last one; `ranges`: of those with range deletions. Level 0 goes as a
+// whole.
+Plan Push(const Survey& survey, bool ranges, const std::set<uint64_t>& busy) {
   const SstInfo* best = nullptr;
   for (const SstInfo& sst : survey.ssts) {
-    if (!IsUpper(survey, sst) || busy.count(sst.number) > 0) {
+    if (!IsUpper(survey, sst) || busy.count(sst.number) > 0 ||
+        (ranges && sst.range_deletions == 0)) {
       continue;
     }
-    const bool range = sst.range_deletions > 0;
-    const bool best_range = best != nullptr && best->range_deletions > 0;
-    if (best == nullptr || range > best_range ||
-        (range == best_range &&
-         (sst.level > best->level || (sst.level == best->level && sst.entries > best->entries)))) {
+    if (best == nullptr || sst.level > best->level ||
+        (sst.level == best->level && sst.entries > best->entries)) {
       best = &sst;
     }
   }
@@ -75,75 +78,157 @@ bool MayRefer(const SstInfo& sst, uint64_t blob, uint64_t since) {
                                    : sst.oldest_blob != 0 && sst.oldest_blob <= blob;
 }
 
-// What it takes to be rid of a blob file.
-struct Cost {
-  const BlobInfo* blob;
-  std::vector<const SstInfo*> ssts;  // that may refer to it
-  uint64_t bytes = 0;                // of these
-
-  double garbage_per_byte() const {
-    return static_cast<double>(blob->garbage_bytes) / static_cast<double>(bytes);
-  }
-};
-
-std::vector<Cost> CostsOf(const Survey& survey, double ratio, const Since& since) {
-  std::vector<Cost> costs;
-  for (const BlobInfo& blob : survey.blobs) {
-    const auto it = since.find(blob.number);
-    if (it == since.end() || blob.garbage_ratio() <= ratio) {
-      continue;
-    }
-    Cost cost{&blob, {}, 1 + blob.bytes - std::min(blob.bytes, blob.garbage_bytes)};
-    for (const SstInfo& sst : survey.ssts) {
-      if (MayRefer(sst, blob.number, it->second)) {
-        cost.ssts.push_back(&sst);
-        cost.bytes += sst.bytes;
-      }
-    }
-    costs.push_back(std::move(cost));
-  }
-  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
-    return std::make_pair(a.garbage_per_byte(), b.blob->number) >
-           std::make_pair(b.garbage_per_byte(), a.blob->number);
-  });
-  return costs;
+double Ratio(uint64_t part, uint64_t of) {
+  return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
 }
 
-// Bytes that an SST is known to refer to.
+// Bytes that an SST says it refers to.
 uint64_t BytesIn(const SstInfo& sst, uint64_t blob) {
-  if (sst.references == nullptr) {
-    return sst.oldest_blob == blob ? 1 : 0;  // RocksDB links it to that
-  }
   const auto it = sst.references->find(blob);
   return it == sst.references->end() ? 0 : it->second;
 }
 
-// An SST of those that refer to the blob file that takes least for its garbage: the one that refers to most of it; of those that
-// do not say, the one that refers to the oldest files.
-Plan Collect(const Survey& survey, double ratio, const Since& since,
-             const std::set<uint64_t>& busy) {
-  Plan plan;
-  for (const Cost& cost : CostsOf(survey, ratio, since)) {
-    const SstInfo* best = nullptr;
-    for (const SstInfo* sst : cost.ssts) {
-      if (busy.count(sst->number) > 0) {
+// A blob file that is collected, and what it takes to be rid of it.
+class Victim {
+ public:
+  Victim(const BlobInfo& blob, uint64_t since, const Survey& survey)
+      : number_(blob.number),
+        since_(since),
+        unsaid_(blob.bytes - std::min(blob.bytes, blob.garbage_bytes)) {
+    uint64_t bytes = 0;  // that have to be moved
+    for (const SstInfo& sst : survey.ssts) {
+      if (sst.references == nullptr) {
+        unsaid_entries_ += MayRefer(sst, number_, since_) ? sst.entries : 0;
         continue;
       }
-      const uint64_t bytes = BytesIn(*sst, cost.blob->number);
-      const uint64_t most = best == nullptr ? 0 : BytesIn(*best, cost.blob->number);
-      if (best == nullptr || bytes > most ||
-          (bytes == most && sst->oldest_blob < best->oldest_blob)) {
-        best = sst;
+      const uint64_t said = BytesIn(sst, number_);
+      unsaid_ -= std::min(unsaid_, said);
+      bytes += sst.level > 0 && sst.number > since_ ? 0 : said;
+    }
+    bytes += unsaid_entries_ > 0 ? unsaid_ : 0;
+    garbage_by_byte_ = Ratio(blob.garbage_bytes, std::max(bytes, kPage));
+  }
+
+  // That are moved when the SST is rewritten.
+  double BytesOf(const SstInfo& sst) const {
+    if (!MayRefer(sst, number_, since_)) {
+      return 0;
+    }
+    // Nobody says how much it is, but it has to be rewritten.
+    return sst.references != nullptr
+               ? static_cast<double>(BytesIn(sst, number_))
+               : 1 + static_cast<double>(unsaid_) * Ratio(sst.entries, unsaid_entries_);
+  }
+
+  double garbage_by_byte() const { return garbage_by_byte_; }
+
+ private:
+  const uint64_t number_;
+  const uint64_t since_;
+  uint64_t unsaid_;              // bytes that no SST says it refers to
+  uint64_t unsaid_entries_ = 0;  // of the SSTs that do not say: these share them
+  double garbage_by_byte_ = 0;   // that is freed for each byte that is moved
+};
+
+// Of a job, or of what an SST has in it. Bytes.
+struct Score {
+  double gain = 0;  // garbage that is freed, or uncovered
+  double cost = 0;  // what is read and written
+  bool busy = false;
+
+  void Add(const Score& other) {
+    gain += other.gain;
+    cost += other.cost;
+    busy = busy || other.busy;
+  }
+};
+
+// Looks for the job that gains most for its cost.
+class Picker {
+ public:
+  Picker(const Survey& survey, const Space& space, const Since& since,
+         const std::set<uint64_t>& busy)
+      : survey_(survey) {
+    for (const BlobInfo& blob : survey.blobs) {
+      const auto it = since.find(blob.number);
+      if (it != since.end()) {
+        victims_.emplace_back(blob, it->second, survey);
       }
     }
-    if (best != nullptr) {
-      plan.inputs.push_back(*best);
-      plan.output_level = best->level;
-      return plan;
+    uint64_t upper = 0;
+    for (const SstInfo& sst : survey.ssts) {
+      upper += IsUpper(survey, sst) ? sst.entries : 0;
+      if (sst.level > 0) {  // which is not compacted alone
+        levels_[sst.level].push_back({&sst, ScoreOf(sst, busy.count(sst.number) > 0)});
+      }
     }
+    uncovered_by_entry_ = kUncovered * Ratio(space.hidden_bytes, upper);
   }
-  return plan;
-}
+
+  Plan Best() const {
+    const SstInfo* best = nullptr;
+    double most = 0;
+    for (const auto& level : levels_) {
+      for (const Part& part : level.second) {
+        const Score job = JobOf(part);
+        if (!job.busy && job.gain > most * job.cost) {
+          most = job.gain / job.cost;
+          best = part.sst;
+        }
+      }
+    }
+    return best == nullptr ? Plan() : To(OutputLevelOf(*best), survey_, *best);
+  }
+
+ private:
+  struct Part {
+    const SstInfo* sst;
+    Score score;
+  };
+
+  Score ScoreOf(const SstInfo& sst, bool busy) const {
+    Score score{0, 2 * static_cast<double>(sst.bytes), busy};
+    for (const Victim& victim : victims_) {
+      const double bytes = victim.BytesOf(sst);
+      score.gain += bytes * victim.garbage_by_byte();
+      score.cost += 2 * bytes;
+    }
+    return score;
+  }
+
+  // The next one that has SSTs; of the last level: itself.
+  int OutputLevelOf(const SstInfo& sst) const {
+    return IsUpper(survey_, sst) ? levels_.upper_bound(sst.level)->first : sst.level;
+  }
+
+  // RocksDB takes those that overlap with it in the output level besides.
+  Score JobOf(const Part& part) const {
+    const SstInfo& sst = *part.sst;
+    Score job = part.score;
+    job.cost += kJob;
+    if (!IsUpper(survey_, sst)) {
+      return job;
+    }
+    const int to = OutputLevelOf(sst);
+    const Comparator& comparator = *survey_.comparator;
+    const std::vector<Part>& others = levels_.at(to);
+    auto other = std::partition_point(others.begin(), others.end(), [&](const Part& candidate) {
+      return comparator.Compare(candidate.sst->largest, sst.smallest) < 0;
+    });
+    for (; other != others.end() && comparator.Compare(other->sst->smallest, sst.largest) <= 0;
+         ++other) {
+      job.Add(other->score);
+    }
+    job.gain +=
+        to == survey_.last_level ? uncovered_by_entry_ * static_cast<double>(sst.entries) : 0;
+    return job;
+  }
+
+  const Survey& survey_;
+  std::vector<Victim> victims_;
+  std::map<int, std::vector<Part>> levels_;
+  double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
+};
 
 // Shares of the values in blob files that SSTs refer to, and of SSTs.
 struct Shares {
@@ -206,13 +291,6 @@ Shares SharesOf(const Survey& survey) {
 
 uint64_t Of(uint64_t bytes, double share) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * share);
-}
-
-// Of SSTs for each byte of values, the square root: by it what to merge and what to move is shared so that least is written.
-double RootOfSsts(const Space& space) {
-  return space.value_bytes == 0 ? 0
-                                : std::sqrt(static_cast<double>(space.sst_bytes) /
-                                            static_cast<double>(space.value_bytes));
 }
 
 }  // namespace
@@ -302,16 +380,11 @@ double LeastRatio(const BlobHybridOptions& options) {
   return std::min(options.gc_garbage_ratio, (1 - 1 / options.max_space_amplification) / 2);
 }
 
-uint64_t AllowedHidden(const Space& space, double bound) {
-  const double allowed = std::max(
-      bound * static_cast<double>(space.user_bytes) - static_cast<double>(space.live_bytes),
-      kLeastGarbage * static_cast<double>(space.live_bytes));
-  const double root = RootOfSsts(space);
-  return static_cast<uint64_t>(allowed * root / (1 + root));
-}
-
 double VictimsShare(const Space& space) {
-  return std::clamp(RootOfSsts(space), kLeastVictims, kMostVictims);
+  const double root = space.value_bytes == 0 ? 0
+                                             : std::sqrt(static_cast<double>(space.sst_bytes) /
+                                                         static_cast<double>(space.value_bytes));
+  return std::clamp(root, kLeastVictims, kMostVictims);
 }
 
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
@@ -358,12 +431,14 @@ Collected FindCollected(const Survey& survey, const Since& since) {
   return collected;
 }
 
-Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,
-          const Since& since, const std::set<uint64_t>& busy) {
-  const bool push_first = space.hidden_bytes > allowed_hidden;
-  Plan plan = push_first ? Push(survey, busy) : Collect(survey, ratio, since, busy);
+Plan Pick(const Survey& survey, const Space& space, const Since& since,
+          const std::set<uint64_t>& busy) {
+  Plan plan = Push(survey, /*ranges=*/true, busy);
   if (plan.inputs.empty()) {
-    plan = push_first ? Collect(survey, ratio, since, busy) : Push(survey, busy);
+    plan = Picker(survey, space, since, busy).Best();
+  }
+  if (plan.inputs.empty() && space.hidden_bytes > 0) {
+    plan = Push(survey, /*ranges=*/false, busy);
   }
   return plan;
 }

@@ -58,11 +58,6 @@ int MergeLevelOf(MergeLevel option, int last_level);
 // this, known garbage is within half of what the bound allows.
 double LeastRatio(const BlobHybridOptions& options);
 
-// How many bytes may be hidden before SSTs are pushed down. Garbage that is allowed is shared between hidden and known one so
-// that least is written: to uncover h of the values takes a merge of all SSTs, and to collect a file with garbage g takes 1/g of
-// it, so that s/h + 1/(a-h) counts, where s is SSTs for values, and a what is allowed.
-uint64_t AllowedHidden(const Space& space, double bound);
-
 // What a job does next.
 struct Plan {
   std::vector<SstInfo> inputs;  // none: nothing to do
@@ -89,10 +84,15 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
 // Those that are tracked.
 Collected FindCollected(const Survey& survey, const Since& since);
 
-// Collects files with more garbage than `ratio`, or pushes SSTs if more is hidden than `allowed_hidden`; if there is nothing for
-// one of them, the other. `busy`: numbers of SSTs that cannot be compacted now.
-Plan Pick(const Survey& survey, const Space& space, uint64_t allowed_hidden, double ratio,
-          const Since& since, const std::set<uint64_t>& busy);
+// The job that gains most for its cost, in bytes: an SST of the last level is rewritten where it is, or one of a level above, but
+// level 0, is pushed to the next level that has SSTs, together with those that overlap with it there.
+// - Gain: what the SSTs refer to in blob files that are collected, times the garbage there for each byte that has to be moved.
+//   In pushes to the last level half of the hidden bytes besides, by entries: uncovered garbage must still be collected.
+// - Cost: the SSTs and what is moved, read and written, and 16 KiB for the job itself.
+// SSTs above the last level that have range deletions are pushed first: these may hide all. If there is nothing to gain and still
+// something is hidden, SSTs are pushed to the last level; level 0 as a whole. `busy`: numbers of SSTs that cannot be compacted now.
+Plan Pick(const Survey& survey, const Space& space, const Since& since,
+          const std::set<uint64_t>& busy);
 
 // What to merge early. SSTs that got to the merge level by being moved, first; they are compacted where they are, once: with
 // numbers up to `since`. Then those that refer to most, of the deepest level above.

@@ -66,6 +66,8 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.path = file->fd.GetPathId();
       sst.bytes = file->fd.GetFileSize();
       sst.oldest_blob = file->oldest_blob_file_number;
+      sst.smallest = file->smallest.user_key().ToString();
+      sst.largest = file->largest.user_key().ToString();
       // Those of FileMetaData are there only for some files after a reopen.
       auto counts = known_.find(sst.number);
       if (counts == known_.end()) {
@@ -96,6 +98,7 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   }
   survey->blobs = BlobsOf(storage);
   survey->base_level = std::max(storage.base_level(), 1);
+  survey->comparator = family->user_comparator();
   db->ReturnAndCleanupSuperVersion(family, version);
   if (s.ok()) {
     known_ = std::move(known);

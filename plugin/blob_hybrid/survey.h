@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "plugin/blob_hybrid/properties.h"
+#include "rocksdb/comparator.h"
 #include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -28,6 +30,8 @@ struct SstInfo {
   uint64_t deletions = 0;    // range deletions included
   uint64_t range_deletions = 0;
   uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
+  std::string smallest;       // user key
+  std::string largest;
   std::shared_ptr<const References> references;  // null: it does not say
   std::shared_ptr<const Sketch> sketch;          // the same
 };
@@ -45,10 +49,11 @@ struct BlobInfo {
 
 // The files of a family at a time.
 struct Survey {
-  std::vector<SstInfo> ssts;  // by level
+  std::vector<SstInfo> ssts;  // by level; but for level 0 by key then
   std::vector<BlobInfo> blobs;
-  int last_level = 0;  // the deepest one that has files
-  int base_level = 1;  // what RocksDB compacts level 0 to
+  int last_level = 0;                                   // the deepest one that has files
+  int base_level = 1;                                   // what RocksDB compacts level 0 to
+  const Comparator* comparator = BytewiseComparator();  // of user keys
 
   uint64_t max_sst_number() const;
 };
