@@ -52,7 +52,8 @@ struct BlobHybridOptions {
   // Bytes that the job writes in a second at most, as long as the bound is not exceeded; 0: no limit. Default: 64 MiB.
   uint64_t gc_bytes_per_second = 64 << 20;
 
-  // Bytes that are read ahead from each blob file that values are moved out of; 0: none. Default: 256 KiB.
+  // Most bytes that a compaction reads ahead from each blob file that values are moved out of, where these are in sequence. It
+  // begins with the size of a value, and doubles with each read. Default: 256 KiB; 0: each value is read alone.
   uint64_t readahead_size = 256 << 10;
 
   // Values from this size on, and below min_blob_size, are of the medium class: a flush writes them to blob files, the

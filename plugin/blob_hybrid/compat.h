@@ -4,9 +4,12 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "db/column_family.h"
+#include "file/file_prefetch_buffer.h"
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
 #include "table/table_builder.h"
@@ -28,6 +31,18 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 // counts them.
 inline uint64_t* MinBlobSizeOfFlush(const TableBuilderOptions& options) {
   return &const_cast<MutableCFOptions&>(options.moptions).min_blob_size;
+}
+
+// For reading a value of `first` bytes, and then twice as much with each read, up to `most` (not 0). RocksDB 11 reads the size of
+// readahead, which cannot be 0, besides what it is asked for; before, it read the larger of the two.
+inline std::unique_ptr<FilePrefetchBuffer> NewPrefetchBuffer(uint64_t first, uint64_t most) {
+#if ROCKSDB_MAJOR >= 11
+  first = std::max<uint64_t>(first / 2, 1);
+#endif
+  ReadaheadParams params;
+  params.initial_readahead_size = static_cast<size_t>(std::min(first, most));
+  params.max_readahead_size = static_cast<size_t>(most);
+  return std::make_unique<FilePrefetchBuffer>(params);
 }
 
 // Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw one before.

@@ -2,8 +2,9 @@
 
 #include "plugin/blob_hybrid/filter.h"
 
+#include <cinttypes>
+
 #include "db/blob/blob_index.h"
-#include "db/blob/blob_source.h"
 #include "db/dbformat.h"
 #include "logging/logging.h"
 #include "plugin/blob_hybrid/subcompaction.h"
@@ -31,9 +32,7 @@ BlobHybridFilter::BlobHybridFilter(BlobFiles files, const CompactionFilter* user
       user_(owned != nullptr ? owned.get() : user),
       owned_(std::move(owned)),
       counters_(std::move(counters)),
-      prefetch_(files_.readahead_size == 0
-                    ? nullptr
-                    : std::make_unique<PrefetchBufferCollection>(files_.readahead_size)) {}
+      reader_(std::make_unique<BlobReader>(files_.source, files_.readahead_size)) {}
 
 Decision BlobHybridFilter::FilterBlobByKey(int level, const Slice& key, std::string* new_value,
                                            std::string* skip_until) const {
@@ -148,20 +147,10 @@ Decision BlobHybridFilter::AskUser(const Slice& user_key, const Slice& value,
 bool BlobHybridFilter::Read(const Slice& user_key, const BlobIndex& index,
                             PinnableSlice* value) const {
   const auto file = files_.files.find(index.file_number());
-  Status s;
-  if (file == files_.files.end()) {
-    s = Status::NotFound("blob file " + std::to_string(index.file_number()),
-                         "is not one of the family");
-  } else {
-    ReadOptions options(Env::IOActivity::kCompaction);
-    options.fill_cache = false;
-    FilePrefetchBuffer* buffer =
-        prefetch_ == nullptr ? nullptr : prefetch_->GetOrCreatePrefetchBuffer(index.file_number());
-    uint64_t bytes_read = 0;
-    s = files_.source->GetBlob(options, user_key, index.file_number(), index.offset(),
-                               file->second.bytes, index.size(), index.compression(), buffer, value,
-                               &bytes_read);
-  }
+  const Status s = file == files_.files.end()
+                       ? Status::NotFound("blob file " + std::to_string(index.file_number()),
+                                          "is not one of the family")
+                       : reader_->Read(user_key, index, file->second.bytes, value);
   if (!s.ok()) {
     counters_->read_errors++;
     ROCKS_LOG_ERROR(files_.logger, "BlobHybrid: reading a value from blob file %" PRIu64 ": %s",

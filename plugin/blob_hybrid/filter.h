@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/blob/prefetch_buffer_collection.h"
 #include "plugin/blob_hybrid/counters.h"
+#include "plugin/blob_hybrid/reader.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/version.h"
 
@@ -92,7 +92,7 @@ class BlobHybridFilter : public CompactionFilter {
   const CompactionFilter* const user_;
   const std::unique_ptr<CompactionFilter> owned_;
   const std::shared_ptr<Counters> counters_;
-  const std::unique_ptr<PrefetchBufferCollection> prefetch_;  // null: no readahead
+  const std::unique_ptr<BlobReader> reader_;
 };
 
 }  // namespace blob_hybrid
