@@ -79,9 +79,9 @@ double VictimsShare(const Space& space);
 // rewritten, so what is moved out of them takes space twice only for that time. None if an SST does not say what it refers to.
 std::set<uint64_t> FindClustered(const Survey& survey, const BlobHybridOptions& options);
 
-// The files that compactions move values out of: those that are being collected, clustered ones, and of others with more garbage than
-// `ratio` the ones with the largest shares of it. As many of these as take `share` of the space that the bound allows besides live
-// data, clustered ones and those that are done not counted; one at least. Without a bound (0): all.
+// The files that compactions move values out of: those that are being collected, clustered ones, and of others with more garbage
+// than `ratio` the ones with the largest shares of it. As many as take `share` of the space that the bound allows besides live data,
+// clustered ones and those that are done not counted; one at least. Without a bound (0): all.
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
                                double share, const Collected& collected,
                                const std::set<uint64_t>& clustered);
