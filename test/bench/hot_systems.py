@@ -74,8 +74,9 @@ def place(context, scale):
 
     def make():
         data = scale.megabytes * 10**6
-        # All systems' databases, and what is inserted and compactions need besides.
-        sizes = {"fast": (1 << 30) + 4 * data, "slow": (1 << 30) + 8 * data}
+        # All systems' databases, and what is inserted and compactions need besides. There may be room for some of them only.
+        room = int(0.8 * shutil.disk_usage(context.path()).free)
+        sizes = {"fast": (1 << 30) + 4 * data, "slow": min((1 << 30) + 8 * data, room)}
         ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW}, in_memory=("fast",))
         return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
 

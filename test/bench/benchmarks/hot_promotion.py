@@ -198,11 +198,11 @@ def gates_of(results, scale):
                results.median(shift, "hot", "stage_after_back"), BACK)
     yield Gate(f"{workload('dynamic', 'ro')}: the same, when the hot spot moves",
                results.median(workload("dynamic", "ro"), "hot", "stage_5b_back"), BACK)
-    # Not with inserts, of which there are more the faster the system is.
+    # Not with inserts, of which there are more the faster the system is. The mean: one's L0 has more here, the other's there.
     bytes_kept = [results.ratio(workload(keys, mix), "fast_bytes", "hot", "fat") for keys in KEYS for mix in ("ro", "uh")]
     bytes_kept = [value for value in bytes_kept if value is not None]
-    yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, the worst", max(bytes_kept, default=None),
-               SAME_BYTES)
+    yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, mean of the workloads",
+               sum(bytes_kept) / len(bytes_kept) if bytes_kept else None, SAME_BYTES)
     used = [results.median(key, "hot", "store_used") for key, system in results.keys()
             if system == "hot" and key.startswith(f"{scale}:")]
     used = [value for value in used if value is not None]
