@@ -91,7 +91,7 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
   }
   const Family& family = *it->second;
   return {PickVictims(blobs, family.ratio, family.factory->options().max_space_amplification,
-                      family.victims, family.collected, family.clustered),
+                      family.victims, family.collected),
           family.medium};
 }
 
@@ -240,7 +240,6 @@ void Collector::Rest(Family* family) {
   family->medium = false;
   family->since.clear();
   SetCollected({}, family);
-  SetClustered({}, family);
   family->merge_since = 0;
   family->busy.clear();
   family->retry_pause = 0;
@@ -265,10 +264,8 @@ Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& spac
     family->ratio = options.gc_garbage_ratio;
     family->since.clear();
     SetCollected({}, family);
-    SetClustered({}, family);
     return plan;
   }
-  SetClustered(FindClustered(survey, options), family);
   SetCollected(FindCollected(survey, family->since), family);
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
@@ -374,11 +371,6 @@ Collector::Next Collector::Stay(bool above, Family* family) {
 void Collector::SetCollected(Collected collected, Family* family) {
   std::lock_guard<std::mutex> lock(mutex_);
   family->collected = std::move(collected);
-}
-
-void Collector::SetClustered(std::set<uint64_t> clustered, Family* family) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  family->clustered = std::move(clustered);
 }
 
 void Collector::Publish(Family* family, bool above, bool missed) {

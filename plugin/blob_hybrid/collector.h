@@ -32,8 +32,8 @@ class Collector {
   bool Uses(uint32_t number, bool* added);
 
   // Of the family's blob files, those that compactions move values out of: with more garbage than the options say, or with
-  // less as long as the bound is near and no file has so much, or few SSTs refer to it. Medium values too as long as the bound
-  // is near; else they wait for the merge level.
+  // less as long as the bound is near and no file has so much. Medium values too as long as the bound is near; else they wait
+  // for the merge level.
   struct Aim {
     std::set<uint64_t> victims;
     bool medium = false;
@@ -61,7 +61,6 @@ class Collector {
     bool above = false;               // the bound, and the job is at work; guarded by mutex_
     bool missed = false;              // the bound, and nothing can be done; guarded by mutex_
     Collected collected;              // guarded by mutex_
-    std::set<uint64_t> clustered;     // FindClustered(); guarded by mutex_
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;
@@ -86,7 +85,6 @@ class Collector {
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
   void SetCollected(Collected collected, Family* family);
-  void SetClustered(std::set<uint64_t> clustered, Family* family);
   void Publish(Family* family, bool above, bool missed);
   uint64_t Now() const;
 

@@ -23,10 +23,6 @@ constexpr double kLeastLog = 0.125;
 constexpr double kLeastVictims = 0.15;
 constexpr double kMostVictims = 0.6;
 
-// See FindClustered().
-constexpr double kLeastClustered = 0.2;
-constexpr int kClusteredSsts = 2;
-
 // See Pick().
 constexpr double kJob = 16 << 10;
 constexpr double kUncovered = 0.5;
@@ -391,30 +387,8 @@ double VictimsShare(const Space& space) {
   return std::clamp(root, kLeastVictims, kMostVictims);
 }
 
-std::set<uint64_t> FindClustered(const Survey& survey, const BlobHybridOptions& options) {
-  std::map<uint64_t, int> referring;
-  for (const SstInfo& sst : survey.ssts) {
-    if (sst.references == nullptr) {
-      return {};
-    }
-    for (const auto& reference : *sst.references) {
-      // Level 0 is not compacted alone.
-      referring[reference.first] += sst.level == 0 ? kClusteredSsts + 1 : 1;
-    }
-  }
-  const double least = std::max(LeastRatio(options), kLeastClustered);
-  std::set<uint64_t> clustered;
-  for (const BlobInfo& blob : survey.blobs) {
-    if (blob.garbage_ratio() > least && referring[blob.number] <= kClusteredSsts) {
-      clustered.insert(blob.number);
-    }
-  }
-  return clustered;
-}
-
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               double share, const Collected& collected,
-                               const std::set<uint64_t>& clustered) {
+                               double share, const Collected& collected) {
   std::set<uint64_t> victims;
   std::vector<BlobInfo> candidates;
   uint64_t live = 0;
@@ -422,9 +396,7 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
   for (const BlobInfo& blob : blobs) {
     live += blob.bytes - std::min(blob.bytes, blob.garbage_bytes);
     const auto it = collected.find(blob.number);
-    if (clustered.count(blob.number) > 0) {
-      victims.insert(blob.number);
-    } else if (it != collected.end()) {
+    if (it != collected.end()) {
       victims.insert(blob.number);
       moving += it->second ? 0 : blob.bytes;
     } else if (blob.garbage_ratio() > ratio) {

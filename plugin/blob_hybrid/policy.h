@@ -75,16 +75,11 @@ using Collected = std::map<uint64_t, bool>;
 // moved takes space twice; but the more are collected at a time, the fewer times SSTs are rewritten for it.
 double VictimsShare(const Space& space);
 
-// Files with a share of garbage worth it that at most two SSTs refer to, none of them of level 0. They have gone when these are
-// rewritten, so what is moved out of them takes space twice only for that time. None if an SST does not say what it refers to.
-std::set<uint64_t> FindClustered(const Survey& survey, const BlobHybridOptions& options);
-
-// The files that compactions move values out of: those that are being collected, clustered ones, and of others with more garbage
-// than `ratio` the ones with the largest shares of it. As many as take `share` of the space that the bound allows besides live data,
-// clustered ones and those that are done not counted; one at least. Without a bound (0): all.
+// The files that compactions move values out of: those that are being collected, and of others with more garbage than `ratio` the
+// ones with the largest shares of it. As many as take `share` of the space that the bound allows besides live data, those that are
+// done not counted; one at least. Without a bound (0): all.
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               double share, const Collected& collected,
-                               const std::set<uint64_t>& clustered);
+                               double share, const Collected& collected);
 
 // Those that are tracked.
 Collected FindCollected(const Survey& survey, const Since& since);

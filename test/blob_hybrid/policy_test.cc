@@ -209,68 +209,35 @@ class VictimsTest : public testing::Test {
 
 TEST_F(VictimsTest, TheWorstOnesWithinThePartOfTheBound) {
   // 15% of what the bound allows: 75,000, 375,000 and 577,500 bytes.
-  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}, {}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {}, {}));
+  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {}));
   // The older one of two with equal garbage.
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, 0.15, {}, {}));
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, 0.15, {}));
 }
 
-TEST_F(VictimsTest, OneAtLeast) {
-  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, 0.15, {}, {}));
-}
+TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, 0.15, {})); }
 
 TEST_F(VictimsTest, NoneWithLessGarbage) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, 0.15, {}, {}));
-  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, 0.15, {}, {}));
-  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, 0.15, {}, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, 0.15, {}));
+  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, 0.15, {}));
+  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, 0.15, {}));
 }
 
 TEST_F(VictimsTest, AllWithoutABound) {
-  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, 0.15, {}, {}));
+  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, 0.15, {}));
 }
 
 TEST_F(VictimsTest, ThoseThatAreCollectedComeFirst) {
-  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, false}}, {}));
-  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{5, false}}, {}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {{5, false}}, {}));
+  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, false}}));
+  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{5, false}}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {{5, false}}));
 }
 
 TEST_F(VictimsTest, OthersFollowWhenNothingMoreCanBeDone) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}}, {}));
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}, {5, true}}, {}));
+  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}}));
+  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}, {5, true}}));
   EXPECT_EQ((Set{3, 6}),
-            PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, true}, {7, true}}, {}));  // 7 has gone
-}
-
-// They are victims besides those that there is room for.
-TEST_F(VictimsTest, ClusteredFilesTakeNoRoom) {
-  EXPECT_EQ((Set{3, 6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}, {6}));
-  EXPECT_EQ((Set{3, 5, 6}), PickVictims(blobs_, 0.3, 3.5, 0.15, {}, {6}));
-  EXPECT_EQ((Set{3, 6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, false}}, {6}));
-  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}, {7}));  // 7 has gone
-}
-
-TEST_F(VictimsTest, FewSstsReferToClusteredFiles) {
-  BlobHybridOptions options;
-  options.max_space_amplification = 1.5;
-  const auto sst = [](int level, const References& references) {
-    SstInfo result = Sst(10, level, 10, 0);
-    result.references = std::make_shared<References>(references);
-    return result;
-  };
-  Survey survey;
-  survey.blobs = {Blob(1, 100, 50), Blob(2, 100, 50), Blob(3, 100, 20), Blob(4, 100, 21)};
-  survey.ssts = {sst(5, {{1, 10}, {2, 10}}), sst(6, {{1, 10}, {2, 10}, {3, 80}, {4, 79}}),
-                 sst(6, {{2, 10}})};
-  EXPECT_EQ((Set{1, 4}), FindClustered(survey, options));
-  // With more garbage than is collected at all.
-  options.max_space_amplification = 3;
-  EXPECT_EQ((Set{1}), FindClustered(survey, options));
-  survey.ssts.push_back(sst(0, {{4, 1}}));
-  options.max_space_amplification = 1.5;
-  EXPECT_EQ((Set{1}), FindClustered(survey, options));
-  survey.ssts.back().references = nullptr;
-  EXPECT_EQ((Set{}), FindClustered(survey, options));
+            PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, true}, {7, true}}));  // 7 has gone
 }
 
 TEST_F(VictimsTest, DoneWhenAllOlderSstsAreRewritten) {
