@@ -70,6 +70,8 @@ using ROCKSDB_NAMESPACE::blob_hybrid::SettleBlobHybrid;
 constexpr double kTheta = 0.99;
 constexpr uint64_t kLongestScan = 100;  // records
 constexpr int kFixedScan = 50;
+// Of the cache, for blocks, which values in blob files do not push out.
+constexpr double kBlocksShare = 0.8;
 
 using Clock = std::chrono::steady_clock;
 
@@ -190,7 +192,11 @@ Status Bench::MakeOptions(Options* options) const {
   const Status s = GetOptionsFromString(ConfigOptions(), base, FLAGS_options, options);
   if (s.ok()) {  // all systems' tables are block-based; values in blob files are in the same cache
     auto* table = options->table_factory->GetOptions<BlockBasedTableOptions>();
-    table->block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
+    ROCKSDB_NAMESPACE::LRUCacheOptions cache;
+    cache.capacity = FLAGS_cache_bytes;
+    cache.high_pri_pool_ratio = 0;
+    cache.low_pri_pool_ratio = kBlocksShare;
+    table->block_cache = cache.MakeSharedCache();
     table->filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
     if (options->enable_blob_files) options->blob_cache = table->block_cache;
   }

@@ -4,9 +4,17 @@ import json
 import os
 import shutil
 
-BOUND = 1.5
+import tier_systems
+
+# Bytes a second for two hardware threads, of the device (2.4 and 2.0 GB/s) and the 24 threads of the paper.
+DISK = {"read_bps": 200_000_000, "write_bps": 167_000_000}
+DISK_BYTES = 16 << 30  # it takes memory as files do
+# max_space_amplification. Of L as much as RocksDB's own collection takes at most.
+BOUNDS = {"S": 1.5, "M": 1.5, "L": 2.4, "SD": 1.5, "MD": 1.5, "LD": 1.5}
 # Bytes of a key and a value, of which a record of each mix has so much on average.
 SIZES = {"S": 33, "M": 128, "L": 1028, "SD": 251, "MD": 289, "LD": 649}
+# The block cache's share of these bytes: table 1 of the paper.
+CACHE_SHARES = {"S": 2 / 10, "M": 4 / 26, "L": 16 / 100, "SD": 4 / 22.5, "MD": 4 / 25.5, "LD": 4 / 62.5}
 LARGE = 512  # values from here on are large
 MEDIUM = 64  # and from here on medium, where the mix has such
 MIXES_WITH_MEDIUM = ("M", "SD", "MD", "LD")
@@ -22,22 +30,44 @@ OPTIONS = {
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
     "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
-    f"{{id=BlobHybrid;max_space_amplification={BOUND};space_floor={{floor}};readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable}}",
+    f"{{id=BlobHybrid;max_space_amplification={{bound}};space_floor={{floor}};gc_bytes_per_second=0;readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable}}",
 }
 SYSTEMS = tuple(OPTIONS)
 OTHERS = tuple(system for system in SYSTEMS if system != "ours")
 
 
+# Options besides, for one mix. M: merges pass all keys alike, and begin a level above the last one, so that the log has room.
+PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin")}
+
+
+def missing():
+    """Why there is no throttled device here; empty if there can be one."""
+    return tier_systems.missing() or tier_systems.missing_memory()
+
+
+def folder(context, ground):
+    """Of the databases; for "direct" on a throttled device in memory, made when it is first asked for, if there can be one."""
+    if ground == "buffered" or missing():
+        return context.path()
+
+    def make():
+        disk = tier_systems.Ground(context, {"disk": DISK_BYTES}, {"disk": DISK}, in_memory=("disk",))
+        return disk.points["disk"], disk.close
+
+    return context.resource("blob-disk", make)
+
+
 def path(context, ground, sizes, system):
-    return context.path(f"blob-{ground}-{sizes}-{system}")
+    return os.path.join(folder(context, ground), f"blob-{ground}-{sizes}-{system}")
 
 
 def options(system, sizes, changes, floor):
     """Those of the system, and what the command line has for it."""
     has_medium = sizes in MIXES_WITH_MEDIUM
-    text = OPTIONS[system].replace("{floor}", str(floor))
-    text = text.replace("{medium}", f";medium_value_size={MEDIUM}" if has_medium else "")
-    return ";".join(part for part in (text, changes.get(system, "")) if part)
+    medium, family = PRESETS.get(sizes, ("", "")) if system == "ours" else ("", "")
+    text = OPTIONS[system].replace("{floor}", str(floor)).replace("{bound}", str(BOUNDS[sizes]))
+    text = text.replace("{medium}", f";medium_value_size={MEDIUM}{medium}" if has_medium else "")
+    return ";".join(part for part in (text, family, changes.get(system, "")) if part)
 
 
 def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *more):

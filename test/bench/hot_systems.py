@@ -61,9 +61,7 @@ class Place:
 
 def missing():
     """Why there are no throttled devices here; empty if there can be."""
-    if not os.access(f"{tier_systems.ZRAM}/hot_add", os.R_OK):
-        return "no zram, for a device in memory"
-    return tier_systems.missing()
+    return tier_systems.missing_memory() or tier_systems.missing()
 
 
 def place(context, scale):

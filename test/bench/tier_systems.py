@@ -29,6 +29,11 @@ def missing():
     return ""
 
 
+def missing_memory():
+    """Why there is no device in memory here; empty if there can be one."""
+    return "" if os.access(f"{ZRAM}/hot_add", os.R_OK) else "no zram, for a device in memory"
+
+
 class Ground:
     """File systems on loop devices with direct I/O, or on devices in memory. Those with `limits` are throttled."""
 
