@@ -3,7 +3,6 @@
 #include "plugin/blob_hybrid/sketch.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "db/blob/blob_log_format.h"
 #include "util/coding.h"
@@ -76,33 +75,66 @@ std::shared_ptr<const Sketch> DecodeSketch(const Slice& text) {
 
 namespace {
 
+size_t CountBelow(uint64_t threshold, const std::vector<const Sketch*>& sketches) {
+  size_t count = 0;
+  for (const Sketch* sketch : sketches) {
+    for (const Sketch::Entry& entry : sketch->entries) {
+      count += entry.hash < threshold ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 // What all of them sample, and no more than is of use.
 uint64_t CommonThreshold(const std::vector<const Sketch*>& sketches) {
   uint64_t threshold = UINT64_MAX;
   for (const Sketch* sketch : sketches) {
     threshold = std::min(threshold, sketch->threshold);
   }
-  size_t entries = 0;
-  for (const Sketch* sketch : sketches) {
-    for (const Sketch::Entry& entry : sketch->entries) {
-      entries += entry.hash < threshold ? 1 : 0;
-    }
-  }
+  const size_t entries = CountBelow(threshold, sketches);
   return entries <= kMostTogether ? threshold : threshold / entries * kMostTogether;
 }
+
+// Of hashes, with open addressing: sketches are combined before each job, and a set of nodes takes many times as long.
+class Seen {
+ public:
+  explicit Seen(size_t most) {
+    size_t slots = 2;
+    while (slots < 2 * most) {
+      slots *= 2;
+    }
+    slots_.resize(slots);
+  }
+
+  // Whether it is a new one.
+  bool Add(uint64_t hash) {
+    const uint64_t value = std::max<uint64_t>(hash, 1);  // 0 is a free slot
+    size_t slot = value & (slots_.size() - 1);
+    while (slots_[slot] != 0 && slots_[slot] != value) {
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    const bool added = slots_[slot] == 0;
+    slots_[slot] = value;
+    return added;
+  }
+
+ private:
+  std::vector<uint64_t> slots_;
+};
 
 }  // namespace
 
 Sampled Combine(const std::vector<const Sketch*>& sketches) {
   const uint64_t threshold = CommonThreshold(sketches);
   Sampled sampled;
-  std::unordered_set<uint64_t> seen;
+  Seen seen(CountBelow(threshold, sketches));
   for (const Sketch* sketch : sketches) {
     for (const Sketch::Entry& entry : sketch->entries) {
       if (entry.hash >= threshold) {
         continue;
       }
-      const bool newest = seen.insert(entry.hash).second;
+      const bool newest = seen.Add(entry.hash);
+      sampled.keys += newest ? 1 : 0;
       sampled.entries++;
       sampled.blob_bytes += entry.blob_bytes;
       sampled.sst_bytes += entry.sst_bytes;
@@ -119,7 +151,6 @@ Sampled Combine(const std::vector<const Sketch*>& sketches) {
       }
     }
   }
-  sampled.keys = seen.size();
   return sampled;
 }
 
