@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Copies of a database, and files that come from others: with values in blob files that have been moved, and while they
-// are. All open with and without the plugin.
+// Copies of a database, and files that come from others: with values in blob files that have been moved, or merged, and while
+// they are. All open with and without the plugin.
 
 #include <atomic>
 #include <chrono>
@@ -19,9 +19,14 @@ namespace {
 constexpr int kKeys = 500;
 constexpr int kCopies = 4;
 
-class CopiesTest : public HybridDb {
+// The parameter: whether values are medium, else they are large.
+class CopiesTest : public HybridDb, public testing::WithParamInterface<bool> {
  protected:
   CopiesTest() {
+    if (GetParam()) {
+      hybrid_.medium_value_size = options_.min_blob_size;
+      options_.min_blob_size = 4000;
+    }
     options_.write_buffer_size = 64 << 10;
     options_.blob_file_size = 64 << 10;
     options_.target_file_size_base = 8 << 10;
@@ -36,7 +41,13 @@ class CopiesTest : public HybridDb {
     Flush();
     Compact();
     Compact();
-    EXPECT_GT(Stats().moved_values, 0u);
+    EXPECT_GT(Moved(Stats()), 0u);
+  }
+
+  // Values that were moved or merged.
+  uint64_t Moved(const BlobHybridStats& stats) const {
+    EXPECT_EQ(0u, GetParam() ? stats.moved_values : stats.merged_values);
+    return GetParam() ? stats.merged_values : stats.moved_values;
   }
 
   static void ExpectValues(DB* db) {
@@ -72,12 +83,12 @@ class CopiesTest : public HybridDb {
     }
     BlobHybridStats stats;
     ASSERT_OK(GetBlobHybridStats(copy.get(), copy->DefaultColumnFamily(), &stats));
-    EXPECT_GT(stats.moved_values, 0u);
+    EXPECT_GT(Moved(stats), 0u);
     ExpectValues(copy.get());
   }
 };
 
-TEST_F(CopiesTest, Checkpoint) {
+TEST_P(CopiesTest, Checkpoint) {
   Open();
   MakeAndCollect();
   Checkpoint* raw = nullptr;
@@ -87,7 +98,7 @@ TEST_F(CopiesTest, Checkpoint) {
   ExpectCopy(root_ + "/copy");
 }
 
-TEST_F(CopiesTest, Backup) {
+TEST_P(CopiesTest, Backup) {
   Open();
   MakeAndCollect();
   BackupEngine* raw = nullptr;
@@ -107,7 +118,7 @@ TEST_F(CopiesTest, Backup) {
 }
 
 // Backups and checkpoints while values move and blob files vanish.
-TEST_F(CopiesTest, CopiesWhileValuesMove) {
+TEST_P(CopiesTest, CopiesWhileValuesMove) {
   options_.disable_auto_compactions = false;
   hybrid_.max_space_amplification = 1.2;
   hybrid_.space_floor = 1;
@@ -127,8 +138,8 @@ TEST_F(CopiesTest, CopiesWhileValuesMove) {
       BackupEngine::Open(Env::Default(), BackupEngineOptions(root_ + "/backup"), &raw_engine));
   const std::unique_ptr<BackupEngine> engine(raw_engine);
   for (int round = 0; round < kCopies; round++) {
-    const uint64_t moved = Stats().moved_values;
-    while (Stats().moved_values < moved + kKeys / 5) {
+    const uint64_t moved = Moved(Stats());
+    while (Moved(Stats()) < moved + kKeys / 5) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     const std::string path = root_ + "/copy" + std::to_string(round);
@@ -151,7 +162,7 @@ TEST_F(CopiesTest, CopiesWhileValuesMove) {
 }
 
 // Values of SSTs that are ingested are in place, until they are compacted: then they are separated as others are, and collected.
-TEST_F(CopiesTest, Ingestion) {
+TEST_P(CopiesTest, Ingestion) {
   Open();
   MakeAndCollect();
   for (const int version : {2, 3}) {
@@ -176,14 +187,17 @@ TEST_F(CopiesTest, Ingestion) {
   expect();
   EXPECT_EQ(0u, Stats().large_garbage_bytes);
   EXPECT_EQ(0u, Stats().read_errors);
-  EXPECT_GT(Stats().large_live_bytes, kKeys * 1000u);
+  EXPECT_GT(GetParam() ? Stats().small_bytes : Stats().large_live_bytes, kKeys * 1000u);
   Close();
   OpenWithoutPlugin();
   expect();
 }
 
+// Where there are no blob files there is no job.
+class LargeCopiesTest : public CopiesTest {};
+
 // Ingestion wakes the job: what the new SSTs overwrite is garbage.
-TEST_F(CopiesTest, IngestionOverEverything) {
+TEST_P(LargeCopiesTest, IngestionOverEverything) {
   hybrid_.max_space_amplification = 1.5;
   hybrid_.space_floor = 1;
   Open();
@@ -204,6 +218,9 @@ TEST_F(CopiesTest, IngestionOverEverything) {
     ASSERT_EQ(i % 10 == 0 ? ValueOf(i, i % 2 == 0 ? 1 : 0) : "none", Get(i)) << i;
   }
 }
+
+INSTANTIATE_TEST_CASE_P(Medium, CopiesTest, testing::Bool());
+INSTANTIATE_TEST_CASE_P(Large, LargeCopiesTest, testing::Values(false));
 
 }  // namespace
 }  // namespace blob_hybrid

@@ -2,6 +2,8 @@
 //
 // All the ways to open a database: transactions, for reading, as a secondary, after RepairDB; and DestroyDB.
 
+#include <tuple>
+
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/transaction_db.h"
@@ -17,6 +19,12 @@ constexpr int kKeys = 200;
 class OpensTest : public HybridDb {
  protected:
   OpensTest() { hybrid_.gc_garbage_ratio = 0.1; }
+
+  // Values are of the medium class then.
+  void UseMedium() {
+    hybrid_.medium_value_size = options_.min_blob_size;
+    options_.min_blob_size = 4000;
+  }
 
   // Every second key has version 1, and all values of the first blob file have been moved or dropped.
   void MakeAndCollect() {
@@ -115,6 +123,29 @@ TEST_F(OpensTest, DestroyDbDeletesEverything) {
   EXPECT_TRUE(Env::Default()->FileExists(path_).IsNotFound());
 }
 
+// The log is in stock files, so that all opens find it.
+TEST_F(OpensTest, LogOfMediumValues) {
+  UseMedium();
+  Open();
+  Fill(0, kKeys, 0);
+  Fill(0, kKeys, 1, 2);
+  Flush();
+  EXPECT_EQ(kKeys * (1000u + 32 + 11), Stats().medium_bytes);
+  Close();
+  options_.max_open_files = 100;
+  for (const Options& options : {WithPlugin(), options_}) {
+    ASSERT_OK(OpenDbForReadOnly(options, path_, &db_));
+    ExpectValues(db_.get());
+    Close();
+  }
+  const Options options = WithPlugin();
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  ExpectValues(db_.get());
+  Close();
+  ASSERT_OK(DestroyDB(path_, options));
+  EXPECT_TRUE(Env::Default()->FileExists(path_).IsNotFound());
+}
+
 // A DestroyDB right after a close while the job was at work, and a database of the same name then.
 TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
   hybrid_.max_space_amplification = 1.1;
@@ -139,11 +170,21 @@ TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
 
 // Commits, rollbacks, and prepared transactions that stay open over compactions and a reopen. For both policies a reader sees
 // what was committed and nothing else, whatever moves.
-class TransactionsTest : public OpensTest, public testing::WithParamInterface<TxnDBWritePolicy> {
+class TransactionsTest
+    : public OpensTest,
+      public testing::WithParamInterface<std::tuple<TxnDBWritePolicy, bool /*medium*/>> {
  protected:
+  TransactionsTest() {
+    if (std::get<1>(GetParam())) {
+      UseMedium();
+    }
+  }
+
+  TxnDBWritePolicy policy() const { return std::get<0>(GetParam()); }
+
   void OpenTransactions() {
     TransactionDBOptions transactions;
-    transactions.write_policy = GetParam();
+    transactions.write_policy = policy();
     TransactionDB* raw = nullptr;
     ASSERT_OK(TransactionDB::Open(WithPlugin(), transactions, path_, &raw));
     txn_db_ = raw;
@@ -219,10 +260,10 @@ TEST_P(TransactionsTest, ReadersSeeWhatIsCommitted) {
   snapshot = nullptr;
   Compact();
   Compact();
-  EXPECT_GT(RootStats().moved_values, 0u);
+  EXPECT_GT(RootStats().moved_values + RootStats().merged_values, 0u);
   expect(0);
 
-  if (GetParam() != WRITE_COMMITTED) {
+  if (policy() != WRITE_COMMITTED) {
     // These assert that nothing is undecided at a close.
     ASSERT_OK(open->Commit());
     expect(200);
@@ -232,7 +273,7 @@ TEST_P(TransactionsTest, ReadersSeeWhatIsCommitted) {
   OpenTransactions();
   std::vector<Transaction*> prepared;
   txn_db_->GetAllPreparedTransactions(&prepared);
-  ASSERT_EQ(GetParam() == WRITE_COMMITTED ? 1u : 0u, prepared.size());
+  ASSERT_EQ(policy() == WRITE_COMMITTED ? 1u : 0u, prepared.size());
   if (!prepared.empty()) {
     expect(0);
     const std::unique_ptr<Transaction> recovered(prepared[0]);
@@ -249,7 +290,9 @@ TEST_P(TransactionsTest, ReadersSeeWhatIsCommitted) {
 }
 
 INSTANTIATE_TEST_CASE_P(Policies, TransactionsTest,
-                        testing::Values(WRITE_COMMITTED, WRITE_PREPARED, WRITE_UNPREPARED));
+                        testing::Combine(testing::Values(WRITE_COMMITTED, WRITE_PREPARED,
+                                                         WRITE_UNPREPARED),
+                                         testing::Bool()));
 
 TEST_F(OpensTest, OptimisticTransactions) {
   OptimisticTransactionDB* raw = nullptr;
