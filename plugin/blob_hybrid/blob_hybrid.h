@@ -31,14 +31,16 @@ struct ValueClasses {
 };
 
 // All options but user_filter can be set by name from strings:
-// "compaction_filter_factory={id=BlobHybrid;gc_garbage_ratio=0.3;max_space_amplification=1.5}". They do not change while a
+// "compaction_filter_factory={id=BlobHybrid;max_space_amplification=1.5}". They do not change while a
 // database is open.
 struct BlobHybridOptions {
   static const char* kName() { return "BlobHybridOptions"; }
 
   // A compaction moves the large values that it comes across out of blob files that have more garbage than this share of
-  // their bytes. Less: less space, more writes. Default: 0.3. Above 0, at most 1; 1: never.
-  double gc_garbage_ratio = 0.3;
+  // their bytes, even if there is room for it. Less: less space, more writes. At most 1: never; near max_space_amplification
+  // files are collected all the same, those with most garbage first. Default: 0, which is 1 with max_space_amplification,
+  // and 0.5 without.
+  double gc_garbage_ratio = 0;
 
   // Most bytes of files for each byte of live keys and values. A background job compacts the SSTs that keep garbage alive as
   // this comes near; when it is exceeded flushes wait for the job, and writers with them. What is live is estimated by the

@@ -21,7 +21,6 @@ namespace {
 
 constexpr auto kLater = std::chrono::milliseconds(20);
 constexpr auto kRetryTick = std::chrono::milliseconds(500);
-constexpr double kRatioStep = 0.8;
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
 
@@ -70,7 +69,7 @@ bool Collector::Uses(uint32_t number, bool* added) {
   auto factory = FactoryOf(db_, number);
   if (factory != nullptr) {
     family = std::make_unique<Family>();
-    family->ratio = factory->options().gc_garbage_ratio;
+    family->ratio = RestingRatio(factory->options());
     family->factory = std::move(factory);
   }
   const bool uses = family != nullptr;
@@ -105,6 +104,9 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle == nullptr) {
     return Status::ColumnFamilyDropped();
+  }
+  if (LayoutOf(db_, DataOf(handle.get())).blobs.empty()) {
+    return Status::OK();  // nothing to do, so nothing to count
   }
   const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
   if (s.ok()) {
@@ -236,7 +238,7 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
 }
 
 void Collector::Rest(Family* family) {
-  family->ratio = family->factory->options().gc_garbage_ratio;
+  family->ratio = RestingRatio(family->factory->options());
   family->medium = false;
   family->since.clear();
   SetCollected({}, family);
@@ -261,11 +263,12 @@ Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& spac
   }
   family->medium = needs.space;
   if (!needs.space) {
-    family->ratio = options.gc_garbage_ratio;
+    family->ratio = RestingRatio(options);
     family->since.clear();
     SetCollected({}, family);
     return plan;
   }
+  family->ratio = LeastRatio(options);
   SetCollected(FindCollected(survey, family->since), family);
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
@@ -344,11 +347,6 @@ Collector::Next Collector::Stay(bool above, Family* family) {
     // Compactions of others are under way, and may help.
     family->busy.clear();
     return Next::kLater;
-  }
-  const double least = LeastRatio(family->factory->options());
-  if (family->ratio > least) {
-    family->ratio = std::max(least, family->ratio * kRatioStep);
-    return Next::kAgain;
   }
   const uint64_t now = Now();
   if (family->retry_pause == 0) {

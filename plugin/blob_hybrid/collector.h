@@ -73,6 +73,7 @@ class Collector {
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
+  // Finds nothing in a family without blob files.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   // One compaction at most.
   Next Step(uint32_t number, Family* family);

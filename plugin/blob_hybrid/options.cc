@@ -116,9 +116,9 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
 
 Status Validate(const Options& options) {
   // Written so that NaN fails, too.
-  if (!(options.gc_garbage_ratio > 0 && options.gc_garbage_ratio <= 1)) {
+  if (!(options.gc_garbage_ratio >= 0 && options.gc_garbage_ratio <= 1)) {
     return Invalid("gc_garbage_ratio=" + std::to_string(options.gc_garbage_ratio),
-                   "must be above 0, and at most 1");
+                   "must be between 0 and 1");
   }
   if (options.max_space_amplification != 0 &&
       !(options.max_space_amplification >= kMinSpaceAmplification)) {
@@ -158,6 +158,21 @@ bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {
   return false;
 }
 
+Status ValidateStyle(const Options& options, CompactionStyle style) {
+  if (style == kCompactionStyleLevel) {
+    return Status::OK();
+  }
+  if (style != kCompactionStyleUniversal) {
+    return Invalid("compaction_style",
+                   "must be kCompactionStyleLevel or kCompactionStyleUniversal");
+  }
+  return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
+             ? Status::OK()
+             : Invalid("compaction_style",
+                       "kCompactionStyleUniversal needs max_space_amplification=0 and no medium "
+                       "class: the job and the transient log go by levels");
+}
+
 Status ValidateFamily(const Options& options, const DBOptions& db,
                       const ColumnFamilyOptions& family) {
   if (!HasListener(db.listeners)) {
@@ -174,8 +189,9 @@ Status ValidateFamily(const Options& options, const DBOptions& db,
     return Invalid("compaction_filter",
                    "would be used in the place of BlobHybrid: give it as user_filter");
   }
-  if (family.compaction_style != kCompactionStyleLevel) {
-    return Invalid("compaction_style", "only kCompactionStyleLevel is supported yet");
+  Status s = ValidateStyle(options, family.compaction_style);
+  if (!s.ok()) {
+    return s;
   }
   if (family.comparator != nullptr && family.comparator->timestamp_size() > 0) {
     return Invalid("comparator",

@@ -19,6 +19,9 @@ constexpr double kLeastGarbage = 0.1;
 // Of what blob files have. A log that takes more is merged when there is too little room: values in SSTs need less.
 constexpr double kLeastLog = 0.125;
 
+// gc_garbage_ratio without a bound.
+constexpr double kUnboundedRatio = 0.5;
+
 // See VictimsShare().
 constexpr double kLeastVictims = 0.15;
 constexpr double kMostVictims = 0.6;
@@ -213,9 +216,10 @@ class Picker {
     const Comparator& comparator = *survey_.comparator;
     const std::vector<Part>& others = levels_.at(to);
     auto other = std::partition_point(others.begin(), others.end(), [&](const Part& candidate) {
-      return comparator.Compare(candidate.sst->largest, sst.smallest) < 0;
+      return comparator.Compare(candidate.sst->keys->largest, sst.keys->smallest) < 0;
     });
-    for (; other != others.end() && comparator.Compare(other->sst->smallest, sst.largest) <= 0;
+    for (; other != others.end() &&
+           comparator.Compare(other->sst->keys->smallest, sst.keys->largest) <= 0;
          ++other) {
       job.Add(other->score);
     }
@@ -373,11 +377,15 @@ double SoftBound(double bound) { return 1 + (bound - 1) * kSoft; }
 
 double WaitBound(double bound) { return 1 + (bound - 1) * 0.92; }
 
-double LeastRatio(const BlobHybridOptions& options) {
-  if (options.max_space_amplification == 0) {
+double RestingRatio(const BlobHybridOptions& options) {
+  if (options.gc_garbage_ratio > 0) {
     return options.gc_garbage_ratio;
   }
-  return std::min(options.gc_garbage_ratio, (1 - 1 / options.max_space_amplification) / 2);
+  return options.max_space_amplification > 0 ? 1 : kUnboundedRatio;
+}
+
+double LeastRatio(const BlobHybridOptions& options) {
+  return std::min(RestingRatio(options), (1 - 1 / options.max_space_amplification) / 2);
 }
 
 double VictimsShare(const Space& space) {

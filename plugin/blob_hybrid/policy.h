@@ -54,8 +54,11 @@ Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& optio
 // Compactions to this level and below merge. `last_level`: the deepest one that has files.
 int MergeLevelOf(MergeLevel option, int last_level);
 
-// The least garbage ratio that files are collected from when the bound is near and there are none with more. If none has more than
-// this, known garbage is within half of what the bound allows.
+// The garbage ratio that files are collected from: gc_garbage_ratio, or what it is by default.
+double RestingRatio(const BlobHybridOptions& options);
+
+// The same while the job is at work for space, so there is a bound. If no file has more than this, known garbage is within half of
+// what the bound allows.
 double LeastRatio(const BlobHybridOptions& options);
 
 // What a job does next.

@@ -30,6 +30,11 @@ std::vector<BlobInfo> BlobsOf(const VersionStorageInfo& storage) {
   return blobs;
 }
 
+std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
+  return std::make_shared<const KeyRange>(
+      KeyRange{file.smallest.user_key().ToString(), file.largest.user_key().ToString()});
+}
+
 }  // namespace
 
 uint64_t Survey::max_sst_number() const {
@@ -66,8 +71,6 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.path = file->fd.GetPathId();
       sst.bytes = file->fd.GetFileSize();
       sst.oldest_blob = file->oldest_blob_file_number;
-      sst.smallest = file->smallest.user_key().ToString();
-      sst.largest = file->largest.user_key().ToString();
       // Those of FileMetaData are there only for some files after a reopen.
       auto counts = known_.find(sst.number);
       if (counts == known_.end()) {
@@ -78,11 +81,12 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
         }
         counts =
             known_
-                .emplace(sst.number, Counts{properties->num_entries, properties->num_deletions,
-                                            properties->num_range_deletions,
-                                            MediumBytesOf(properties->user_collected_properties),
-                                            ReferencesOf(properties->user_collected_properties),
-                                            SketchOf(properties->user_collected_properties)})
+                .emplace(sst.number,
+                         Counts{properties->num_entries, properties->num_deletions,
+                                properties->num_range_deletions,
+                                MediumBytesOf(properties->user_collected_properties), KeysOf(*file),
+                                ReferencesOf(properties->user_collected_properties),
+                                SketchOf(properties->user_collected_properties)})
                 .first;
       }
       known.insert(*counts);
@@ -90,6 +94,7 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.deletions = counts->second.deletions;
       sst.range_deletions = counts->second.range_deletions;
       sst.medium_bytes = counts->second.medium_bytes;
+      sst.keys = counts->second.keys;
       sst.references = counts->second.references;
       sst.sketch = counts->second.sketch;
       survey->ssts.push_back(sst);

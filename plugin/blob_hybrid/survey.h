@@ -20,6 +20,11 @@ class DBImpl;
 
 namespace blob_hybrid {
 
+struct KeyRange {
+  std::string smallest;  // user keys
+  std::string largest;
+};
+
 struct SstInfo {
   uint64_t number = 0;
   int level = 0;
@@ -30,8 +35,7 @@ struct SstInfo {
   uint64_t deletions = 0;    // range deletions included
   uint64_t range_deletions = 0;
   uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
-  std::string smallest;       // user key
-  std::string largest;
+  std::shared_ptr<const KeyRange> keys;
   std::shared_ptr<const References> references;  // null: it does not say
   std::shared_ptr<const Sketch> sketch;          // the same
 };
@@ -80,6 +84,7 @@ class Surveyor {
     uint64_t deletions;
     uint64_t range_deletions;
     uint64_t medium_bytes;
+    std::shared_ptr<const KeyRange> keys;
     std::shared_ptr<const References> references;
     std::shared_ptr<const Sketch> sketch;
   };

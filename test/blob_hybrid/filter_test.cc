@@ -18,6 +18,8 @@ constexpr int kKeys = 200;
 
 class FilterTest : public HybridDb {
  protected:
+  FilterTest() { hybrid_.gc_garbage_ratio = 0.3; }
+
   // Two versions of each step-th key: the first blob file has garbage in all of them.
   void MakeGarbage(int step) {
     Fill(0, kKeys, 0);

@@ -75,8 +75,8 @@ TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {
 }
 
 TEST_F(OptionsTest, WrongValuesAreNamed) {
-  hybrid_.gc_garbage_ratio = 0;
-  ExpectError(TryOpen(), "gc_garbage_ratio=0.0");
+  hybrid_.gc_garbage_ratio = -0.5;
+  ExpectError(TryOpen(), "gc_garbage_ratio=-0.5");
   hybrid_.gc_garbage_ratio = 1.5;
   ExpectError(TryOpen(), "gc_garbage_ratio=1.5");
   hybrid_.gc_garbage_ratio = std::nan("");
@@ -124,10 +124,18 @@ TEST_F(OptionsTest, CompactionFilterInItsPlaceIsRefused) {
   ExpectError(OpenDb(options, path_, &db_), "compaction_filter");
 }
 
-TEST_F(OptionsTest, OtherCompactionStylesAreRefused) {
-  Options options = FromStrings(kListener, kFamily);
-  options.compaction_style = kCompactionStyleUniversal;
-  ExpectError(OpenDb(options, path_, &db_), "compaction_style");
+TEST_F(OptionsTest, JobNeedsLevels) {
+  options_.compaction_style = kCompactionStyleUniversal;
+  hybrid_.max_space_amplification = 1.5;
+  ExpectError(TryOpen(), "compaction_style");
+  hybrid_.max_space_amplification = 0;
+  hybrid_.medium_value_size = 50;
+  ExpectError(TryOpen(), "compaction_style");
+  hybrid_.medium_value_size = 0;
+  EXPECT_OK(TryOpen());
+  Close();
+  options_.compaction_style = kCompactionStyleFIFO;
+  ExpectError(TryOpen(), "compaction_style");
 }
 
 TEST_F(OptionsTest, UserTimestampsAreRefused) {
@@ -158,11 +166,11 @@ TEST_F(OptionsTest, UseBlobHybridSetsAllOrNothing) {
   EXPECT_EQ(1u, options.listeners.size());
   ExpectError(UseBlobHybrid(hybrid_, &options, &other), "compaction_filter_factory");
 
-  Options universal = options_;
-  universal.compaction_style = kCompactionStyleUniversal;
-  ExpectError(UseBlobHybrid(hybrid_, &universal, &universal), "compaction_style");
-  EXPECT_EQ(nullptr, universal.compaction_filter_factory);
-  EXPECT_TRUE(universal.listeners.empty());
+  Options fifo = options_;
+  fifo.compaction_style = kCompactionStyleFIFO;
+  ExpectError(UseBlobHybrid(hybrid_, &fifo, &fifo), "compaction_style");
+  EXPECT_EQ(nullptr, fifo.compaction_filter_factory);
+  EXPECT_TRUE(fifo.listeners.empty());
 }
 
 // The medium class.

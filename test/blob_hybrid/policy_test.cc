@@ -184,6 +184,20 @@ TEST(BoundTest, LeastRatioKeepsKnownGarbageWithinTheBound) {
   }
 }
 
+// With a bound there is room for garbage.
+TEST(BoundTest, CompactionsCollectByThemselvesWithoutABound) {
+  BlobHybridOptions options;
+  options.max_space_amplification = 2;
+  EXPECT_EQ(1, RestingRatio(options));
+  options.max_space_amplification = 0;
+  EXPECT_EQ(0.5, RestingRatio(options));
+  options.gc_garbage_ratio = 0.1;
+  EXPECT_EQ(0.1, RestingRatio(options));
+  options.max_space_amplification = 2;
+  EXPECT_EQ(0.1, RestingRatio(options));
+  EXPECT_EQ(0.1, LeastRatio(options));
+}
+
 // More files at a time where SSTs are large.
 TEST(VictimsShareTest, GrowsWithSsts) {
   Space space;
@@ -266,8 +280,7 @@ class PickTest : public testing::Test {
     survey_.ssts.push_back(
         Sst(number, level, entries, references.empty() ? 0 : references.begin()->first));
     SstInfo* sst = &survey_.ssts.back();
-    sst->smallest = smallest;
-    sst->largest = largest;
+    sst->keys = std::make_shared<const KeyRange>(KeyRange{smallest, largest});
     sst->references = std::make_shared<References>(references);
     return sst;
   }
@@ -302,8 +315,9 @@ class PickTest : public testing::Test {
 
   void Sort() {
     std::sort(survey_.ssts.begin(), survey_.ssts.end(), [&](const SstInfo& a, const SstInfo& b) {
-      return a.level != b.level ? a.level < b.level
-                                : survey_.comparator->Compare(a.smallest, b.smallest) < 0;
+      return a.level != b.level
+                 ? a.level < b.level
+                 : survey_.comparator->Compare(a.keys->smallest, b.keys->smallest) < 0;
     });
   }
 
@@ -453,7 +467,7 @@ TEST_F(PickTest, OverlapsMustNotBeBusy) {
   }
   survey_.comparator = ReverseBytewiseComparator();
   for (SstInfo& sst : survey_.ssts) {
-    std::swap(sst.smallest, sst.largest);
+    sst.keys = std::make_shared<const KeyRange>(KeyRange{sst.keys->largest, sst.keys->smallest});
   }
   for (char c = 'a'; c <= 'z'; c++) {
     busy_ = {100 + static_cast<uint64_t>(c)};
@@ -591,7 +605,7 @@ TEST_F(PickTest, ItEnds) {
     ASSERT_LE(++jobs, 7 * most);
     for (const SstInfo& input : plan.inputs) {
       Remove(input.number);
-      Add(++number, plan.output_level, input.entries, input.smallest, input.largest);
+      Add(++number, plan.output_level, input.entries, input.keys->smallest, input.keys->largest);
     }
   }
   EXPECT_EQ(most, survey_.ssts.size());

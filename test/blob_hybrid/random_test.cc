@@ -59,6 +59,11 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
       options_.min_blob_size = 400;
       hybrid_.merge_level = (kind & 1) != 0 ? MergeLevel::kLastButOne : MergeLevel::kLast;
     }
+    if ((kind & 16) != 0) {
+      options_.compaction_style = kCompactionStyleUniversal;
+      hybrid_.max_space_amplification = 0;
+      hybrid_.transient_log_budget = 0;
+    }
   }
 
   std::string AnyValue() {
@@ -313,7 +318,7 @@ TEST_P(RandomTest, AnswersAreRight) {
   CheckAll(db_.get(), model_);
 }
 
-INSTANTIATE_TEST_CASE_P(Kinds, RandomTest, testing::Range(0, 16));
+INSTANTIATE_TEST_CASE_P(Kinds, RandomTest, testing::Range(0, 20));
 
 }  // namespace
 }  // namespace blob_hybrid

@@ -74,6 +74,8 @@ class ReaderTest : public HybridDb {
  protected:
   static constexpr int kKeys = 400;
 
+  ReaderTest() { hybrid_.gc_garbage_ratio = 0.3; }
+
   // The values of version 0 that are left of a blob file move to a new one.
   template <typename Overwritten>
   void MoveAllBut(const Overwritten& overwritten) {

@@ -60,7 +60,7 @@ Status CreatePlugin(const std::string& plugin) {
   }
   if (plugin == "blob_hybrid") {
     const Status s = Create<CompactionFilterFactory>(
-        "id=BlobHybrid;gc_garbage_ratio=0.3;max_space_amplification=1.5", "BlobHybrid");
+        "id=BlobHybrid;gc_garbage_ratio=0.5;max_space_amplification=1.5", "BlobHybrid");
     return s.ok() ? Create<EventListener>("id=BlobHybridListener", "BlobHybridListener") : s;
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
