@@ -152,9 +152,10 @@ std::shared_ptr<TableFactory> NewBlobHybridTableFactory(const BlockBasedTableOpt
 // Where classes begin with these options.
 ValueClasses ClassesOf(const BlobHybridOptions& options);
 
-// For a family that is written much and has mostly medium values, with keys of `key_size` bytes: the paper's thresholds,
-// merging at the last level, a larger level multiplier, round-robin compactions, which pass all keys alike, and space for
-// half of the data in the log and a bound of 2. To be given to UseBlobHybrid() then.
+// For a family that is written much, seldom overwritten, and has mostly medium values, with keys of `key_size` bytes: the paper's
+// thresholds, merging from the level above the last one on, and space for half of the data in the log. Round-robin compactions,
+// which pass all keys alike. And a level 0 of 12 flushes, which have a third of a memtable's bytes, for a level 1 of four
+// memtables. To be given to UseBlobHybrid() then.
 void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
                             ColumnFamilyOptions* family);
 

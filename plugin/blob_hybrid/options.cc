@@ -17,6 +17,8 @@ using Options = BlobHybridOptions;
 
 constexpr double kMinSpaceAmplification = 1.1;
 constexpr double kMinLogBudget = 0.01;
+// References have about a third of the bytes of medium records.
+constexpr int kFlushesOfLevel0 = 12;
 
 const std::unordered_map<std::string, MergeLevel>& MergeLevels() {
   static const std::unordered_map<std::string, MergeLevel> levels = {
@@ -142,11 +144,11 @@ void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
                             ColumnFamilyOptions* family) {
   hybrid->medium_value_size = 0;
   hybrid->key_size = key_size;
-  hybrid->merge_level = MergeLevel::kLast;
+  hybrid->merge_level = MergeLevel::kLastButOne;
   hybrid->transient_log_budget = 0.5;
-  hybrid->max_space_amplification = 2;
-  family->max_bytes_for_level_multiplier = 20;
   family->compaction_pri = kRoundRobin;
+  family->level0_file_num_compaction_trigger = kFlushesOfLevel0;
+  family->max_bytes_for_level_base = 4 * family->write_buffer_size;
 }
 
 bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {

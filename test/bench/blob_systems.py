@@ -36,8 +36,9 @@ SYSTEMS = tuple(OPTIONS)
 OTHERS = tuple(system for system in SYSTEMS if system != "ours")
 
 
-# Options besides, for one mix. M: merges pass all keys alike, and begin a level above the last one, so that the log has room.
-PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin")}
+# Options besides, for one mix, of the filter and of the family. M: those of PrepareForMediumValues().
+PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin;level0_file_num_compaction_trigger=12"
+                 ";max_bytes_for_level_base=2097152")}
 
 
 def missing():
