@@ -91,6 +91,21 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   return Status::OK();
 }
 
+Status ValidateStyle(const Options& options, CompactionStyle style) {
+  if (style == kCompactionStyleLevel) {
+    return Status::OK();
+  }
+  if (style != kCompactionStyleUniversal) {
+    return Invalid("compaction_style",
+                   "must be kCompactionStyleLevel or kCompactionStyleUniversal");
+  }
+  return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
+             ? Status::OK()
+             : Invalid("compaction_style",
+                       "kCompactionStyleUniversal needs max_space_amplification=0 and no medium "
+                       "class: the job and the transient log go by levels");
+}
+
 }  // namespace
 
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
@@ -158,21 +173,6 @@ bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {
     }
   }
   return false;
-}
-
-Status ValidateStyle(const Options& options, CompactionStyle style) {
-  if (style == kCompactionStyleLevel) {
-    return Status::OK();
-  }
-  if (style != kCompactionStyleUniversal) {
-    return Invalid("compaction_style",
-                   "must be kCompactionStyleLevel or kCompactionStyleUniversal");
-  }
-  return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
-             ? Status::OK()
-             : Invalid("compaction_style",
-                       "kCompactionStyleUniversal needs max_space_amplification=0 and no medium "
-                       "class: the job and the transient log go by levels");
 }
 
 Status ValidateFamily(const Options& options, const DBOptions& db,
