@@ -41,14 +41,9 @@ PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin;level0_file_
                  ";max_bytes_for_level_base=2097152")}
 
 
-def missing():
-    """Why there is no throttled device here; empty if there can be one."""
-    return tier_systems.missing() or tier_systems.missing_memory()
-
-
 def folder(context, ground):
     """Of the databases; for "direct" on a throttled device in memory, made when it is first asked for, if there can be one."""
-    if ground == "buffered" or missing():
+    if ground == "buffered" or tier_systems.missing(in_memory=True):
         return context.path()
 
     def make():

@@ -59,14 +59,9 @@ class Place:
         self.fast, self.slow, self.devices = fast, slow, devices
 
 
-def missing():
-    """Why there are no throttled devices here; empty if there can be."""
-    return tier_systems.missing_memory() or tier_systems.missing()
-
-
 def place(context, scale):
     """Made when it is first asked for: with throttled devices where there can be some."""
-    if missing():
+    if tier_systems.missing(in_memory=True):
         return on_one_device(context)
     name = f"hot-ground-{scale.name}"
 

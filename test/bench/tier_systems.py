@@ -18,8 +18,10 @@ SYSTEMS = ("slow", "db_paths", "levels", "hints", "fill", "fast")
 OVERHEAD_SYSTEMS = ("stock", "tiers")
 
 
-def missing():
-    """Why there is no slow device here; empty if there can be one."""
+def missing(in_memory=False):
+    """Why there is no throttled device here, or none in memory; empty if there can be one."""
+    if in_memory and not os.access(f"{ZRAM}/hot_add", os.R_OK):
+        return "no zram, for a device in memory"
     if not wal_systems.can_loop():
         return "loop devices need root"
     if not shutil.which("mkfs.ext4"):
@@ -27,11 +29,6 @@ def missing():
     if not os.access(f"{BLKIO}read_iops_device", os.W_OK):
         return "no blkio.throttle of cgroup v1"
     return ""
-
-
-def missing_memory():
-    """Why there is no device in memory here; empty if there can be one."""
-    return "" if os.access(f"{ZRAM}/hot_add", os.R_OK) else "no zram, for a device in memory"
 
 
 class Ground:

@@ -3,6 +3,7 @@
 import functools
 
 import blob_systems
+import tier_systems
 from harness import Benchmark, Case, Gate, Metric, Panel
 
 MEGABYTES, QUICK_MEGABYTES = 64, 8  # of keys and values that a database is filled with
@@ -83,7 +84,7 @@ def title(ground, sizes, workload):
 
 def cases(args):
     result = []
-    reason = blob_systems.missing()
+    reason = tier_systems.missing(in_memory=True)
     if reason and "direct" in args.blob_grounds.split(","):
         print(f"No throttled device, so in the data folder: {reason}")
     changes = dict(change.split(":", 1) for change in args.blob_options)

@@ -3,6 +3,7 @@
 import functools
 
 import hot_systems
+import tier_systems
 from harness import Benchmark, Case, Gate, Metric, Panel
 
 SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
@@ -76,7 +77,7 @@ def scales(args):
 
 def cases(args):
     result = []
-    reason = hot_systems.missing()
+    reason = tier_systems.missing(in_memory=True)
     if reason:
         print(f"No throttled device, so only the CPU is measured: {reason}")
     else:
