@@ -24,8 +24,7 @@ class CopiesTest : public HybridDb, public testing::WithParamInterface<bool> {
  protected:
   CopiesTest() {
     if (GetParam()) {
-      hybrid_.medium_value_size = options_.min_blob_size;
-      options_.min_blob_size = 4000;
+      UseMedium();
     }
     options_.write_buffer_size = 64 << 10;
     options_.blob_file_size = 64 << 10;

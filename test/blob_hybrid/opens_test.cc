@@ -20,12 +20,6 @@ class OpensTest : public HybridDb {
  protected:
   OpensTest() { hybrid_.gc_garbage_ratio = 0.1; }
 
-  // Values are of the medium class then.
-  void UseMedium() {
-    hybrid_.medium_value_size = options_.min_blob_size;
-    options_.min_blob_size = 4000;
-  }
-
   // Every second key has version 1, and all values of the first blob file have been moved or dropped.
   void MakeAndCollect() {
     Fill(0, kKeys, 0);

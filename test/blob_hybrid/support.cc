@@ -49,6 +49,11 @@ HybridDb::~HybridDb() {
   EXPECT_OK(DestroyDir(Env::Default(), root_));
 }
 
+void HybridDb::UseMedium() {
+  hybrid_.medium_value_size = options_.min_blob_size;
+  options_.min_blob_size = 4000;
+}
+
 Status HybridDb::TryOpen() {
   Options options = options_;
   const Status s = UseBlobHybrid(hybrid_, &options, &options);

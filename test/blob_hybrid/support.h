@@ -28,6 +28,8 @@ class HybridDb : public testing::Test {
   HybridDb();
   ~HybridDb() override;
 
+  // Values from 200 bytes on are medium then, and large from 4000 bytes on.
+  void UseMedium();
   // With options_ and hybrid_ as they are.
   void Open();
   // As any RocksDB would.
