@@ -31,15 +31,14 @@ struct ValueClasses {
 };
 
 // All options but user_filter can be set by name from strings:
-// "compaction_filter_factory={id=BlobHybrid;max_space_amplification=1.5}". They do not change while a
-// database is open.
+// "compaction_filter_factory={id=BlobHybrid;max_space_amplification=1.5}". They do not change while a database is open.
 struct BlobHybridOptions {
   static const char* kName() { return "BlobHybridOptions"; }
 
   // A compaction moves the large values that it comes across out of blob files that have more garbage than this share of
-  // their bytes, even if there is room for it. Less: less space, more writes. At most 1: never; near max_space_amplification
-  // files are collected all the same, those with most garbage first. Default: 0, which is 1 with max_space_amplification,
-  // and 0.5 without.
+  // their bytes, even if there is room for it. Less: less space, more writes. At most 1, which is never. Near
+  // max_space_amplification files are collected all the same, those with most garbage first. Default: 0, which is 1 with
+  // max_space_amplification, and 0.5 without.
   double gc_garbage_ratio = 0;
 
   // Most bytes of files for each byte of live keys and values. A background job compacts the SSTs that keep garbage alive as

@@ -69,7 +69,6 @@ bool Collector::Uses(uint32_t number, bool* added) {
   auto factory = FactoryOf(db_, number);
   if (factory != nullptr) {
     family = std::make_unique<Family>();
-    family->ratio = RestingRatio(factory->options());
     family->factory = std::move(factory);
   }
   const bool uses = family != nullptr;
@@ -89,9 +88,11 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
     return Aim();
   }
   const Family& family = *it->second;
-  return {PickVictims(blobs, family.ratio, family.factory->options().max_space_amplification,
-                      family.victims, family.collected),
-          family.medium};
+  const BlobHybridOptions& options = family.factory->options();
+  const bool near = family.near;
+  return {PickVictims(blobs, near ? LeastRatio(options) : RestingRatio(options),
+                      options.max_space_amplification, family.victims, family.collected),
+          near};
 }
 
 void Collector::Wake() {
@@ -238,8 +239,7 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
 }
 
 void Collector::Rest(Family* family) {
-  family->ratio = RestingRatio(family->factory->options());
-  family->medium = false;
+  family->near = false;
   family->since.clear();
   SetCollected({}, family);
   family->merge_since = 0;
@@ -261,14 +261,12 @@ Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& spac
     plan = PickMerge(survey, options.merge_level, family->merge_since, family->busy);
     *merge = !plan.inputs.empty();
   }
-  family->medium = needs.space;
+  family->near = needs.space;
   if (!needs.space) {
-    family->ratio = RestingRatio(options);
     family->since.clear();
     SetCollected({}, family);
     return plan;
   }
-  family->ratio = LeastRatio(options);
   SetCollected(FindCollected(survey, family->since), family);
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);

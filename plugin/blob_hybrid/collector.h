@@ -32,8 +32,7 @@ class Collector {
   bool Uses(uint32_t number, bool* added);
 
   // Of the family's blob files, those that compactions move values out of: with more garbage than the options say, or with
-  // less as long as the bound is near and no file has so much. Medium values too as long as the bound is near; else they wait
-  // for the merge level.
+  // less as long as the bound is near. Medium values too as long as it is; else they wait for the merge level.
   struct Aim {
     std::set<uint64_t> victims;
     bool medium = false;
@@ -55,12 +54,11 @@ class Collector {
  private:
   struct Family {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
-    std::atomic<double> ratio{1};
-    std::atomic<bool> medium{false};  // as in Aim
-    std::atomic<double> victims{0};   // VictimsShare()
-    bool above = false;               // the bound, and the job is at work; guarded by mutex_
-    bool missed = false;              // the bound, and nothing can be done; guarded by mutex_
-    Collected collected;              // guarded by mutex_
+    std::atomic<bool> near{false};               // the bound: the job is at work for space
+    std::atomic<double> victims{0};              // VictimsShare()
+    bool above = false;   // the bound, and the job is at work; guarded by mutex_
+    bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
+    Collected collected;  // guarded by mutex_
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;
