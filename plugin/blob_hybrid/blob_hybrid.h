@@ -95,7 +95,8 @@ struct BlobHybridOptions {
   X(moved_bytes, "bytes", "of these, as they are in blob files")                                 \
   X(merged_values, "values", "medium ones that compactions put into SSTs")                       \
   X(merged_bytes, "bytes", "of these")                                                           \
-  X(not_separated, "values", "medium ones that flushes left in SSTs")                            \
+  X(not_separated, "values", "that flushes should have separated and left in SSTs")              \
+  X(crowded_flushes, "flushes", "that left medium values in SSTs, since there was no room")      \
   X(read_errors, "events", "values that could not be read: they stayed where they are")          \
   X(jobs, "compactions", "of the background job: SSTs that keep garbage alive, or that hide it") \
   X(log_jobs, "compactions", "of these, for transient_log_budget")                               \

@@ -95,6 +95,12 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
           near};
 }
 
+bool Collector::IsCrowdedFamily(uint32_t number) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = families_.find(number);
+  return it != families_.end() && it->second != nullptr && it->second->crowded;
+}
+
 void Collector::Wake() {
   std::lock_guard<std::mutex> lock(mutex_);
   wanted_++;
@@ -106,7 +112,7 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
   if (handle == nullptr) {
     return Status::ColumnFamilyDropped();
   }
-  if (LayoutOf(db_, DataOf(handle.get())).blobs.empty()) {
+  if (!family->crowded && LayoutOf(db_, DataOf(handle.get())).blobs.empty()) {
     return Status::OK();  // nothing to do, so nothing to count
   }
   const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
@@ -224,6 +230,7 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     Publish(family, false, false);
     return Next::kNothing;
   }
+  family->crowded = IsCrowded(space, options.max_space_amplification, family->crowded);
   const Needs needs = NeedsOf(space, !survey.blobs.empty(), options);
   if (!needs.any()) {
     Rest(family);

@@ -39,6 +39,9 @@ class Collector {
   };
   Aim AimOf(uint32_t number, const std::vector<BlobInfo>& blobs);
 
+  // Whether the family's flushes are to leave medium values in SSTs: IsCrowded().
+  bool IsCrowdedFamily(uint32_t number);
+
   // There may be something to do.
   void Wake();
 
@@ -55,6 +58,7 @@ class Collector {
   struct Family {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
     std::atomic<bool> near{false};               // the bound: the job is at work for space
+    std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<double> victims{0};              // VictimsShare()
     bool above = false;   // the bound, and the job is at work; guarded by mutex_
     bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
@@ -71,7 +75,7 @@ class Collector {
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
-  // Finds nothing in a family without blob files.
+  // Finds nothing in a family without blob files, unless it is crowded.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   // One compaction at most.
   Next Step(uint32_t number, Family* family);

@@ -78,18 +78,24 @@ std::shared_ptr<Collector> Databases::Find(DB* db) {
   return it == collectors_.end() ? nullptr : it->second;
 }
 
+std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(const std::string& folder,
+                                                                       uint32_t family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = folders_.find(std::make_pair(folder, family));
+  DBImpl* const db = it == folders_.end() ? nullptr : it->second;
+  const auto entry = collectors_.find(db);
+  return {db, entry == collectors_.end() ? nullptr : entry->second};
+}
+
+bool Databases::IsCrowdedFamily(const std::string& folder, uint32_t family) {
+  const auto [db, collector] = FindByFolder(folder, family);
+  return collector != nullptr && collector->IsCrowdedFamily(family);
+}
+
 bool Databases::FindBlobFiles(const std::string& folder, uint32_t family,
                               const BlobHybridOptions& options, BlobFiles* files) {
-  DBImpl* db = nullptr;
-  std::shared_ptr<Collector> collector;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = folders_.find(std::make_pair(folder, family));
-    db = it == folders_.end() ? nullptr : it->second;
-    const auto entry = collectors_.find(db);
-    collector = entry == collectors_.end() ? nullptr : entry->second;
-  }
-  if (db == nullptr || collector == nullptr) {
+  const auto [db, collector] = FindByFolder(folder, family);
+  if (collector == nullptr) {
     return false;
   }
   // The compaction that asks keeps the database open, the family's data, and the blob files that its inputs refer to.

@@ -40,7 +40,14 @@ class Databases {
   bool FindBlobFiles(const std::string& folder, uint32_t family, const BlobHybridOptions& options,
                      BlobFiles* files);
 
+  // Whether a flush is to leave medium values in its SST, by its folder. False if the family is not known.
+  bool IsCrowdedFamily(const std::string& folder, uint32_t family);
+
  private:
+  // The database, and its collector; null if it is not known.
+  std::pair<DBImpl*, std::shared_ptr<Collector>> FindByFolder(const std::string& folder,
+                                                              uint32_t family);
+
   std::mutex mutex_;
   std::map<DB*, std::shared_ptr<Collector>> collectors_;
   // By folder of SSTs and number of the family. Null if it cannot be told which database it is.

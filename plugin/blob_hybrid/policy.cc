@@ -11,7 +11,12 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr double kSoft = 0.8;
+// Of the way to the bound.
+constexpr double kSoft = 0.84;
+constexpr double kWait = 0.93;
+constexpr double kRoomy = 0.5;
+constexpr double kSoftLog = 0.8;  // of the budget
+constexpr double kMuchHidden = 0.05;
 
 // Of live bytes of files: with less garbage the job would do much for little.
 constexpr double kLeastGarbage = 0.1;
@@ -334,7 +339,7 @@ Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& optio
     needs.above = needs.any() && space.amplification > WaitBound(bound);
   }
   if (has_blobs && budget > 0) {
-    needs.log = needs.log || space.log_share > budget * kSoft;
+    needs.log = needs.log || space.log_share > budget * kSoftLog;
     needs.above = needs.above || space.log_share > budget;
   }
   return needs;
@@ -375,7 +380,17 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
 
 double SoftBound(double bound) { return 1 + (bound - 1) * kSoft; }
 
-double WaitBound(double bound) { return 1 + (bound - 1) * 0.92; }
+double WaitBound(double bound) { return 1 + (bound - 1) * kWait; }
+
+bool IsCrowded(const Space& space, double bound, bool crowded) {
+  if (bound == 0 || space.amplification < 1 + (bound - 1) * kRoomy) {
+    return false;
+  }
+  const uint64_t known =
+      space.value_bytes - std::min(space.value_bytes, space.garbage_bytes) + space.sst_bytes;
+  const uint64_t hidden = known - std::min(known, space.live_bytes);
+  return crowded || (space.amplification > SoftBound(bound) && hidden > Of(known, kMuchHidden));
+}
 
 double RestingRatio(const BlobHybridOptions& options) {
   if (options.gc_garbage_ratio > 0) {

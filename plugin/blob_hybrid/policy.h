@@ -40,6 +40,10 @@ double SoftBound(double bound);
 // From this one on flushes wait for it. It leaves room for values that are there twice, see PickVictims().
 double WaitBound(double bound);
 
+// Whether a family's flushes should put medium values into SSTs at once, for which there is no room otherwise: so many entries
+// are overwritten or deleted that the log would mostly keep garbage. `crowded`: it was so before; it goes on until there is room again.
+bool IsCrowded(const Space& space, double bound, bool crowded);
+
 // What a family needs. `above`: a bound is exceeded.
 struct Needs {
   bool space = false;

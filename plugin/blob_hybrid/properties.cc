@@ -36,8 +36,8 @@ bool Skip(char c, Slice* text) {
 // Of one SST. Used by one thread.
 class ClassCounter : public InternalTblPropColl {
  public:
-  ClassCounter(const ValueClasses& classes, bool flush, std::shared_ptr<Counters> counters)
-      : classes_(classes), flush_(flush), counters_(std::move(counters)) {}
+  ClassCounter(uint64_t large, uint64_t separated, std::shared_ptr<Counters> counters)
+      : large_(large), separated_(separated), counters_(std::move(counters)) {}
 
   const char* Name() const override { return "BlobHybridClassCounter"; }
 
@@ -54,8 +54,7 @@ class ClassCounter : public InternalTblPropColl {
       sketch_.Add(parsed.user_key, 0, parsed.user_key.size() + value.size(),
                   parsed.type == kTypeDeletion || parsed.type == kTypeSingleDeletion);
     }
-    if (flush_ && classes_.medium > 0 && parsed.type == kTypeValue &&
-        value.size() >= classes_.medium) {
+    if (separated_ > 0 && parsed.type == kTypeValue && value.size() >= separated_) {
       counters_->not_separated++;
     }
     return Status::OK();
@@ -84,7 +83,7 @@ class ClassCounter : public InternalTblPropColl {
           index.size() + BlobLogRecord::CalculateAdjustmentForRecordHeader(user_key.size());
       references_[index.file_number()] += bytes;
       sketch_.Add(user_key, bytes, user_key.size() + reference.size(), /*deletion=*/false);
-      if (index.size() < classes_.large) {
+      if (index.size() < large_) {
         values_++;
         bytes_ += bytes;
       }
@@ -92,8 +91,8 @@ class ClassCounter : public InternalTblPropColl {
     return s;
   }
 
-  const ValueClasses classes_;
-  const bool flush_;
+  const uint64_t large_;
+  const uint64_t separated_;
   const std::shared_ptr<Counters> counters_;
   uint64_t values_ = 0;
   uint64_t bytes_ = 0;  // as blob files count them: with headers and keys
@@ -103,19 +102,19 @@ class ClassCounter : public InternalTblPropColl {
 
 class ClassCounterFactory : public InternalTblPropCollFactory {
  public:
-  ClassCounterFactory(const ValueClasses& classes, bool flush, std::shared_ptr<Counters> counters)
-      : classes_(classes), flush_(flush), counters_(std::move(counters)) {}
+  ClassCounterFactory(uint64_t large, uint64_t separated, std::shared_ptr<Counters> counters)
+      : large_(large), separated_(separated), counters_(std::move(counters)) {}
 
   const char* Name() const override { return "BlobHybridClassCounterFactory"; }
   InternalTblPropColl* CreateInternalTblPropColl(
       uint32_t /*column_family*/, int /*level*/, int /*levels*/,
       SequenceNumber /*last_level_inclusive_max_seqno_threshold*/) override {
-    return new ClassCounter(classes_, flush_, counters_);
+    return new ClassCounter(large_, separated_, counters_);
   }
 
  private:
-  const ValueClasses classes_;
-  const bool flush_;
+  const uint64_t large_;
+  const uint64_t separated_;
   const std::shared_ptr<Counters> counters_;
 };
 
@@ -137,7 +136,7 @@ class Borrowed : public InternalTblPropCollFactory {
 }  // namespace
 
 InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories* others,
-                                              const ValueClasses& classes, bool flush,
+                                              uint64_t large, uint64_t separated,
                                               const std::shared_ptr<Counters>& counters) {
   InternalTblPropCollFactories factories;
   if (others != nullptr) {
@@ -145,7 +144,7 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
       factories.push_back(std::make_unique<Borrowed>(other.get()));
     }
   }
-  factories.push_back(std::make_unique<ClassCounterFactory>(classes, flush, counters));
+  factories.push_back(std::make_unique<ClassCounterFactory>(large, separated, counters));
   return factories;
 }
 

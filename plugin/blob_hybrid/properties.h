@@ -24,10 +24,10 @@ extern const char kSketchProperty[];
 // Bytes that an SST refers to, by number of the blob file: of the values with their headers and keys.
 using References = std::map<uint64_t, uint64_t>;
 
-// The factories of the database and one more, whose collectors count references. In flushes they also count
-// values that should have become references and did not.
+// The factories of the database and one more, whose collectors count references; values below `large` bytes are medium. Values from
+// `separated` on should have become references: those that did not are counted, too. 0: none.
 InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories* others,
-                                              const ValueClasses& classes, bool flush,
+                                              uint64_t large, uint64_t separated,
                                               const std::shared_ptr<Counters>& counters);
 
 // Bytes in blob files of the medium values that the SST refers to. 0 if it does not say.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/databases.h"
 #include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/options.h"
 #include "plugin/blob_hybrid/properties.h"
@@ -25,16 +26,28 @@ const BlobHybridFactory* FactoryOf(const ImmutableOptions& options) {
              : nullptr;
 }
 
-// The builder of a flush's table: as long as it lives, values from `medium` bytes on go to blob files. Compactions
+// Values from this size on go to blob files in a flush. 0: this is no flush, or there is no medium class.
+uint64_t SeparatedBy(const TableBuilderOptions& options, const ValueClasses& classes,
+                     Counters* counters) {
+  if (options.reason != TableFileCreationReason::kFlush || classes.medium == 0) {
+    return 0;
+  }
+  const bool crowded = Databases::Instance()->IsCrowdedFamily(
+      options.ioptions.cf_paths.front().path, options.column_family_id);
+  counters->crowded_flushes += crowded ? 1 : 0;
+  return crowded ? classes.large : std::min(classes.medium, classes.large);
+}
+
+// The builder of a flush's table: as long as it lives, values from `separated` bytes on go to blob files. Compactions
 // separate large values only, so that what they have merged stays in SSTs.
 class FlushBuilder : public BlockBasedTableBuilder {
  public:
   FlushBuilder(const BlockBasedTableOptions& table_options, const TableBuilderOptions& options,
-               WritableFileWriter* file, uint64_t medium)
+               WritableFileWriter* file, uint64_t separated)
       : BlockBasedTableBuilder(table_options, options, file),
         min_blob_size_(MinBlobSizeOfFlush(options)),
         family_(*min_blob_size_) {
-    *min_blob_size_ = std::min(medium, family_);
+    *min_blob_size_ = separated;
   }
   // RocksDB goes on to use these options for other things.
   ~FlushBuilder() override { *min_blob_size_ = family_; }
@@ -56,16 +69,16 @@ TableBuilder* BlobHybridTable::NewTableBuilder(const TableBuilderOptions& option
   if (hybrid == nullptr) {
     return BlockBasedTableFactory::NewTableBuilder(options, file);
   }
-  ValueClasses classes = ClassesOf(hybrid->options());
-  classes.large = classes.medium == 0 ? 0 : options.moptions.min_blob_size;
-  const bool flush = options.reason == TableFileCreationReason::kFlush;
+  const ValueClasses classes{ClassesOf(hybrid->options()).medium, options.moptions.min_blob_size};
+  const uint64_t separated = SeparatedBy(options, classes, hybrid->counters().get());
   // The builder makes its collectors when it is made.
-  const InternalTblPropCollFactories factories = WithClassCounter(
-      options.internal_tbl_prop_coll_factories, classes, flush, hybrid->counters());
+  const InternalTblPropCollFactories factories =
+      WithClassCounter(options.internal_tbl_prop_coll_factories,
+                       classes.medium == 0 ? 0 : classes.large, separated, hybrid->counters());
   TableBuilderOptions counted(options);
   counted.internal_tbl_prop_coll_factories = &factories;
-  if (flush && classes.medium > 0) {
-    return new FlushBuilder(*GetOptions<BlockBasedTableOptions>(), counted, file, classes.medium);
+  if (separated > 0) {
+    return new FlushBuilder(*GetOptions<BlockBasedTableOptions>(), counted, file, separated);
   }
   return BlockBasedTableFactory::NewTableBuilder(counted, file);
 }

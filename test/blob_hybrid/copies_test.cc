@@ -119,7 +119,8 @@ TEST_P(CopiesTest, Backup) {
 // Backups and checkpoints while values move and blob files vanish.
 TEST_P(CopiesTest, CopiesWhileValuesMove) {
   options_.disable_auto_compactions = false;
-  hybrid_.max_space_amplification = 1.2;
+  hybrid_.max_space_amplification = GetParam() ? 0 : 1.2;
+  hybrid_.transient_log_budget = 0.1;
   hybrid_.space_floor = 1;
   hybrid_.gc_bytes_per_second = 0;
   Open();

@@ -663,6 +663,46 @@ TEST_F(MediumTest, UpperLevelsAreMergedForTheBudget) {
   EXPECT_GE(Stats().log_jobs, 3u);
 }
 
+// As long as the job cannot make room.
+TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
+  hybrid_.max_space_amplification = 1.5;
+  hybrid_.space_floor = 0;
+  Open();
+  FillSized(0, kKeys, 0, kMedium);
+  FillSized(kKeys, 2 * kKeys, 0, kLarge);
+  Flush();
+  db_->DisableManualCompaction();
+  FillSized(0, kKeys, 1, kMedium);
+  FillSized(kKeys, 2 * kKeys, 1, kLarge);
+  Flush();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  EXPECT_EQ(0u, Stats().crowded_flushes);
+  ASSERT_GT(Stats().space_amplification_percent, 150u);
+
+  const uint64_t references = References();
+  FillSized(0, kKeys, 2, kMedium);
+  FillSized(kKeys, 2 * kKeys, 2, kLarge);
+  const size_t blob_files = BlobFiles().size();
+  Flush();
+  EXPECT_EQ(1u, Stats().crowded_flushes);
+  EXPECT_EQ(references, References());
+  EXPECT_EQ(blob_files + 1, BlobFiles().size());  // of large values
+  EXPECT_EQ(0u, Stats().not_separated);
+  EXPECT_EQ(500u, db_->GetOptions().min_blob_size);
+  ExpectSized(0, kKeys, 2, kMedium);
+
+  db_->EnableManualCompaction();
+  Compact();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  ASSERT_LT(Stats().space_amplification_percent, 125u);
+  FillSized(2 * kKeys, 3 * kKeys, 2, kMedium);
+  Flush();
+  EXPECT_EQ(1u, Stats().crowded_flushes);
+  EXPECT_EQ(static_cast<uint64_t>(kKeys), References());
+  ExpectSized(0, kKeys, 2, kMedium);
+  ExpectSized(kKeys, 2 * kKeys, 2, kLarge);
+}
+
 // With dynamic levels data begins at the last one: nothing is pushed to a level that RocksDB does not use yet.
 TEST_F(MediumTest, DynamicLevels) {
   options_.level_compaction_dynamic_level_bytes = true;

@@ -157,6 +157,26 @@ TEST(NeedsTest, WhatIsNoGarbageIsNotCollected) {
   EXPECT_FALSE(NeedsOf(space, true, options).any());
 }
 
+TEST(CrowdedTest, WhereMuchIsOverwrittenUntilThereIsRoom) {
+  Space space;
+  space.sst_bytes = 400;
+  space.value_bytes = 700;
+  space.garbage_bytes = 100;
+  space.live_bytes = 940;  // of 1000
+  const auto at = [&](double amplification, double bound, bool before) {
+    space.amplification = amplification;
+    return IsCrowded(space, bound, before);
+  };
+  EXPECT_FALSE(at(1.4, 1.5, false));
+  EXPECT_TRUE(at(1.45, 1.5, false));
+  EXPECT_TRUE(at(1.3, 1.5, true));
+  EXPECT_FALSE(at(1.2, 1.5, true));
+  EXPECT_FALSE(at(9, 0, true));  // without a bound there is room
+  space.live_bytes = 960;
+  EXPECT_FALSE(at(1.45, 1.5, false));
+  EXPECT_TRUE(at(1.45, 1.5, true));
+}
+
 TEST(EstimateTest, RangeDeletionMayHideAll) {
   Survey survey;
   survey.ssts = {Sst(11, 5, 1, 0), Sst(10, 6, 100, 5)};
