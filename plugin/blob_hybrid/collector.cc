@@ -142,7 +142,7 @@ void Collector::WaitForRoom(uint32_t number) {
   Survey survey;
   Space space;
   if (!HasBound(options) || !Look(number, family, &survey, &space).ok() ||
-      !NeedsOf(space, !survey.blobs.empty(), options).above) {
+      !NeedsOf(space, IsOurs(*family, survey), options).above) {
     return;
   }
   Counters& counters = *family->factory->counters();
@@ -222,6 +222,11 @@ void Collector::Run() {
   }
 }
 
+// Whether the bound is to be kept: without blob files the plugin leaves a family alone, unless that is its own doing.
+bool Collector::IsOurs(const Family& family, const Survey& survey) {
+  return !survey.blobs.empty() || family.crowded;
+}
+
 Collector::Next Collector::Step(uint32_t number, Family* family) {
   const BlobHybridOptions& options = family->factory->options();
   Survey survey;
@@ -231,7 +236,7 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     return Next::kNothing;
   }
   family->crowded = IsCrowded(space, options.max_space_amplification, family->crowded);
-  const Needs needs = NeedsOf(space, !survey.blobs.empty(), options);
+  const Needs needs = NeedsOf(space, IsOurs(*family, survey), options);
   if (!needs.any()) {
     Rest(family);
     return Next::kNothing;

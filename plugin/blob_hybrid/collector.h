@@ -77,6 +77,7 @@ class Collector {
   void Run();
   // Finds nothing in a family without blob files, unless it is crowded.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
+  static bool IsOurs(const Family& family, const Survey& survey);
   // One compaction at most.
   Next Step(uint32_t number, Family* family);
   // Nothing is needed.

@@ -12,8 +12,8 @@ namespace blob_hybrid {
 namespace {
 
 // Of the way to the bound.
-constexpr double kSoft = 0.84;
-constexpr double kWait = 0.93;
+constexpr double kSoft = 0.82;
+constexpr double kWait = 0.88;
 constexpr double kRoomy = 0.5;
 constexpr double kSoftLog = 0.8;  // of the budget
 constexpr double kMuchHidden = 0.05;
@@ -29,7 +29,7 @@ constexpr double kUnboundedRatio = 0.5;
 
 // See VictimsShare().
 constexpr double kLeastVictims = 0.15;
-constexpr double kMostVictims = 0.6;
+constexpr double kMostVictims = 0.75;
 
 // See Pick().
 constexpr double kJob = 16 << 10;
@@ -319,8 +319,8 @@ Space Estimate(const Survey& survey, uint64_t floor) {
   const Shares shares = SharesOf(survey);
   const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
   space.hidden_bytes = Of(referred, shares.hidden_values);
-  space.live_bytes =
-      referred - space.hidden_bytes + space.sst_bytes - Of(space.sst_bytes, shares.hidden_ssts);
+  space.hidden_sst_bytes = Of(space.sst_bytes, shares.hidden_ssts);
+  space.live_bytes = referred - space.hidden_bytes + space.sst_bytes - space.hidden_sst_bytes;
   space.user_bytes = Of(referred, shares.user_values) + Of(space.sst_bytes, shares.user_ssts);
   const uint64_t base = std::max({space.user_bytes, floor, uint64_t{1}});
   space.amplification = static_cast<double>(space.disk_bytes) / static_cast<double>(base);
@@ -328,17 +328,17 @@ Space Estimate(const Survey& survey, uint64_t floor) {
   return space;
 }
 
-Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& options) {
+Needs NeedsOf(const Space& space, bool ours, const BlobHybridOptions& options) {
   Needs needs;
   const double bound = options.max_space_amplification;
   const double budget = options.transient_log_budget;
-  if (has_blobs && bound > 0 && space.amplification > SoftBound(bound)) {
+  if (ours && bound > 0 && space.amplification > SoftBound(bound)) {
     const uint64_t garbage = space.disk_bytes - std::min(space.disk_bytes, space.live_bytes);
     needs.space = garbage > Of(space.live_bytes, kLeastGarbage);
     needs.log = space.medium_bytes > Of(space.value_bytes, kLeastLog);
     needs.above = needs.any() && space.amplification > WaitBound(bound);
   }
-  if (has_blobs && budget > 0) {
+  if (ours && budget > 0) {
     needs.log = needs.log || space.log_share > budget * kSoftLog;
     needs.above = needs.above || space.log_share > budget;
   }
@@ -460,7 +460,7 @@ Plan Pick(const Survey& survey, const Space& space, const Since& since,
   if (plan.inputs.empty()) {
     plan = Picker(survey, space, since, busy).Best();
   }
-  if (plan.inputs.empty() && space.hidden_bytes > 0) {
+  if (plan.inputs.empty() && space.hidden_bytes + space.hidden_sst_bytes > 0) {
     plan = Push(survey, /*ranges=*/false, busy);
   }
   return plan;

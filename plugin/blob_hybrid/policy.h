@@ -21,10 +21,11 @@ namespace blob_hybrid {
 struct Space {
   uint64_t disk_bytes = 0;  // SSTs and blob files
   uint64_t sst_bytes = 0;
-  uint64_t value_bytes = 0;    // in blob files
-  uint64_t garbage_bytes = 0;  // of these, what no SST refers to
-  uint64_t hidden_bytes = 0;   // of these, what may be hidden garbage
-  uint64_t live_bytes = 0;     // of files: SSTs and values that are live, if so
+  uint64_t value_bytes = 0;       // in blob files
+  uint64_t garbage_bytes = 0;     // of these, what no SST refers to
+  uint64_t hidden_bytes = 0;      // of these, what may be hidden garbage
+  uint64_t hidden_sst_bytes = 0;  // of sst_bytes, likewise
+  uint64_t live_bytes = 0;        // of files: SSTs and values that are live, if so
   uint64_t user_bytes =
       0;  // of these, keys and values; with what SSTs need for those that they have themselves
   uint64_t medium_bytes = 0;  // of value_bytes, those of medium values that SSTs refer to
@@ -44,7 +45,7 @@ double WaitBound(double bound);
 // are overwritten or deleted that the log would mostly keep garbage. `crowded`: it was so before; it goes on until there is room again.
 bool IsCrowded(const Space& space, double bound, bool crowded);
 
-// What a family needs. `above`: a bound is exceeded.
+// What a family needs; `ours`: if the bounds are to be kept for it. `above`: a bound is exceeded.
 struct Needs {
   bool space = false;
   bool log = false;  // merges, for transient_log_budget or for room
@@ -53,7 +54,7 @@ struct Needs {
   bool any() const { return space || log; }
 };
 
-Needs NeedsOf(const Space& space, bool has_blobs, const BlobHybridOptions& options);
+Needs NeedsOf(const Space& space, bool ours, const BlobHybridOptions& options);
 
 // Compactions to this level and below merge. `last_level`: the deepest one that has files.
 int MergeLevelOf(MergeLevel option, int last_level);

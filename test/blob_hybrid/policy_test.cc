@@ -228,7 +228,7 @@ TEST(VictimsShareTest, GrowsWithSsts) {
   space.sst_bytes = 900;
   EXPECT_DOUBLE_EQ(0.3, VictimsShare(space));
   space.sst_bytes = 10000;
-  EXPECT_DOUBLE_EQ(0.6, VictimsShare(space));
+  EXPECT_DOUBLE_EQ(0.75, VictimsShare(space));
 }
 
 class VictimsTest : public testing::Test {
@@ -654,7 +654,7 @@ TEST(NeedsTest, BoundsOfSpaceAndLog) {
   EXPECT_FALSE(NeedsOf(space, false, options).any());
   options.transient_log_budget = 0;
   EXPECT_FALSE(NeedsOf(space, true, options).above);
-  space.amplification = 1.45;
+  space.amplification = 1.42;
   EXPECT_TRUE(NeedsOf(space, true, options).space);
   EXPECT_FALSE(NeedsOf(space, true, options).above);
   space.amplification = 1.51;
