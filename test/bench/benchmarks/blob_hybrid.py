@@ -124,24 +124,29 @@ def run_one(ground, sizes, workload, system, megabytes, changes, overwrites, las
 
 
 def gates(results):
+    grounds = {name.split(": ")[0] for name, _ in results.keys()}
+    return [gate for ground in GROUNDS if ground in grounds for gate in gates_of(ground, results)]
+
+
+def gates_of(ground, results):
     def share(sizes, workload, metric, systems, best):
         """Ours to the best one of others."""
-        name = title("direct", sizes, workload)
+        name = title(ground, sizes, workload)
         values = [results.median(name, system, metric) for system in systems]
         ours = results.median(name, "ours", metric)
         return None if None in (ours, *values) or not values else ours / best(values)
 
     def at_most(sizes, workload, systems, target, label=None):
-        return Gate(f"{sizes}, {workload}: I/O amplification, ours / {label or ' '.join(systems)}",
+        return Gate(f"{title(ground, sizes, workload)}: I/O amplification, ours / {label or ' '.join(systems)}",
                     share(sizes, workload, "io_amp", systems, min), target)
 
     def at_least(sizes, workload, systems, target, label=None):
-        return Gate(f"{sizes}, {workload}: ops/s until settled, ours / {label or ' '.join(systems)}",
+        return Gate(f"{title(ground, sizes, workload)}: ops/s until settled, ours / {label or ' '.join(systems)}",
                     share(sizes, workload, "settled_per_s", systems, max), target, True)
 
     def within(sizes, workload):
         """The others that take no more space than ours may."""
-        spaces = {system: results.median(title("direct", sizes, workload), system, "space_max")
+        spaces = {system: results.median(title(ground, sizes, workload), system, "space_max")
                   for system in blob_systems.OTHERS}
         return tuple(system for system, space in spaces.items()
                      if space is not None and space <= blob_systems.BOUNDS[sizes] * TOLERANCE)
@@ -159,10 +164,10 @@ def gates(results):
         yield at_most("M", workload, ("in_place",), 0.65 if loads else 0.8)
         yield at_most("S", workload, ("in_place",), 1.03)
         yield at_least("S", workload, ("in_place",), 0.97)
-    yield Gate("M, scans of 50: microseconds, ours / in_place",
+    yield Gate(f"{title(ground, 'M', 'scans of 50')}: microseconds, ours / in_place",
                share("M", "scans of 50", "scan_p50_us", ("in_place",), min), 1.5)
     for name, system in results.keys():
-        if system == "ours":
+        if system == "ours" and name.startswith(ground):
             sizes = name.split(": ")[1].split(",")[0]
             yield Gate(f"{name}: space amplification", results.median(name, system, "space_max"),
                        blob_systems.BOUNDS[sizes] * TOLERANCE)
@@ -178,5 +183,5 @@ BENCHMARK = Benchmark(
     panels=PANELS,
     add_arguments=add_arguments,
     cases=cases,
-    gates=lambda results: list(gates(results)),
+    gates=gates,
 )
