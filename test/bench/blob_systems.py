@@ -32,8 +32,12 @@ OPTIONS = {
     "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
     f"{{id=BlobHybrid;max_space_amplification={{bound}};space_floor={{floor}};gc_bytes_per_second=0;readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable}}",
 }
-SYSTEMS = tuple(OPTIONS)
-OTHERS = tuple(system for system in SYSTEMS if system != "ours")
+OTHERS = tuple(system for system in OPTIONS if system != "ours")
+# Ours with another max_space_amplification: as much as others take, whatever that is.
+ROOMY = {"ours_1.8": 1.8, "ours_3": 3.0}
+ROOMY_MIXES = ("SD", "MD", "LD")
+AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))  # after updates
+SYSTEMS = (*OPTIONS, *ROOMY)
 
 
 # Options besides, for one mix, of the filter and of the family. M: those of PrepareForMediumValues().
@@ -57,11 +61,21 @@ def path(context, ground, sizes, system):
     return os.path.join(folder(context, ground), f"blob-{ground}-{sizes}-{system}")
 
 
+def is_ours(system):
+    return system == "ours" or system in ROOMY
+
+
+def bound(system, sizes):
+    """Of a system that is ours."""
+    return ROOMY.get(system, BOUNDS[sizes])
+
+
 def options(system, sizes, changes, floor):
     """Those of the system, and what the command line has for it."""
     has_medium = sizes in MIXES_WITH_MEDIUM
-    medium, family = PRESETS.get(sizes, ("", "")) if system == "ours" else ("", "")
-    text = OPTIONS[system].replace("{floor}", str(floor)).replace("{bound}", str(BOUNDS[sizes]))
+    medium, family = PRESETS.get(sizes, ("", "")) if is_ours(system) else ("", "")
+    text = OPTIONS["ours" if is_ours(system) else system]
+    text = text.replace("{floor}", str(floor)).replace("{bound}", str(bound(system, sizes)))
     text = text.replace("{medium}", f";medium_value_size={MEDIUM}{medium}" if has_medium else "")
     return ";".join(part for part in (text, family, changes.get(system, "")) if part)
 
