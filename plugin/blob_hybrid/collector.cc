@@ -235,7 +235,8 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     Publish(family, false, false);
     return Next::kNothing;
   }
-  family->crowded = IsCrowded(space, options.max_space_amplification, family->crowded);
+  family->crowded = ClassesOf(options).medium > 0 &&
+                    IsCrowded(space, options.max_space_amplification, family->crowded);
   const Needs needs = NeedsOf(space, IsOurs(*family, survey), options);
   if (!needs.any()) {
     Rest(family);
