@@ -158,7 +158,7 @@ def gates_of(ground, results):
         loads = workload == "Load A"
         yield at_most("L", workload, ("blob_large",), 0.6 if loads else 0.65)
         yield at_least("L", workload, ("blob_large",), 1.15)
-        for sizes in ("MD", "SD", "LD"):
+        for sizes in blob_systems.ROOMY_MIXES:
             for systems, label in ((blob_systems.OTHERS, "the best one"),
                                    (within(sizes, workload), "the best one with as little space")):
                 yield at_most(sizes, workload, systems, 1.0 if loads else 0.95, label)
