@@ -82,18 +82,12 @@ bool MayRefer(const SstInfo& sst, uint64_t blob, uint64_t since) {
   if (sst.level == 0 || sst.number > since) {
     return false;
   }
-  return sst.references != nullptr ? sst.references->count(blob) > 0
+  return sst.references != nullptr ? BytesIn(*sst.references, blob) > 0
                                    : sst.oldest_blob != 0 && sst.oldest_blob <= blob;
 }
 
 double Ratio(uint64_t part, uint64_t of) {
   return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
-}
-
-// Bytes that an SST says it refers to.
-uint64_t BytesIn(const SstInfo& sst, uint64_t blob) {
-  const auto it = sst.references->find(blob);
-  return it == sst.references->end() ? 0 : it->second;
 }
 
 // A blob file that is collected, and what it takes to be rid of it.
@@ -109,7 +103,7 @@ class Victim {
         unsaid_entries_ += MayRefer(sst, number_, since_) ? sst.entries : 0;
         continue;
       }
-      const uint64_t said = BytesIn(sst, number_);
+      const uint64_t said = BytesIn(*sst.references, number_);
       unsaid_ -= std::min(unsaid_, said);
       bytes += sst.level > 0 && sst.number > since_ ? 0 : said;
     }
@@ -124,7 +118,7 @@ class Victim {
     }
     // Nobody says how much it is, but it has to be rewritten.
     return sst.references != nullptr
-               ? static_cast<double>(BytesIn(sst, number_))
+               ? static_cast<double>(BytesIn(*sst.references, number_))
                : 1 + static_cast<double>(unsaid_) * Ratio(sst.entries, unsaid_entries_);
   }
 

@@ -2,7 +2,9 @@
 
 #include "plugin/blob_hybrid/properties.h"
 
+#include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "db/blob/blob_index.h"
 #include "db/blob/blob_log_format.h"
@@ -25,6 +27,12 @@ std::string ToString(const References& references) {
     text += (text.empty() ? "" : ",") + std::to_string(number) + ":" + std::to_string(bytes);
   }
   return text;
+}
+
+References Sorted(const std::unordered_map<uint64_t, uint64_t>& bytes_by_file) {
+  References references(bytes_by_file.begin(), bytes_by_file.end());
+  std::sort(references.begin(), references.end());
+  return references;
 }
 
 bool Skip(char c, Slice* text) {
@@ -70,7 +78,7 @@ class ClassCounter : public InternalTblPropColl {
   UserCollectedProperties GetReadableProperties() const override {
     return {{kMediumValuesProperty, std::to_string(values_)},
             {kMediumBytesProperty, std::to_string(bytes_)},
-            {kReferencesProperty, ToString(references_)},
+            {kReferencesProperty, ToString(Sorted(references_))},
             {kSketchProperty, sketch_.Finish()}};
   }
 
@@ -96,7 +104,7 @@ class ClassCounter : public InternalTblPropColl {
   const std::shared_ptr<Counters> counters_;
   uint64_t values_ = 0;
   uint64_t bytes_ = 0;  // as blob files count them: with headers and keys
-  References references_;
+  std::unordered_map<uint64_t, uint64_t> references_;
   SketchBuilder sketch_;
 };
 
@@ -158,9 +166,15 @@ uint64_t MediumBytesOf(const UserCollectedProperties& properties) {
   return ConsumeDecimalNumber(&text, &bytes) && text.empty() ? bytes : 0;
 }
 
-std::shared_ptr<const Sketch> SketchOf(const UserCollectedProperties& properties) {
+SketchPtr SketchOf(const UserCollectedProperties& properties) {
   const auto it = properties.find(kSketchProperty);
   return it == properties.end() ? nullptr : DecodeSketch(it->second);
+}
+
+uint64_t BytesIn(const References& references, uint64_t blob) {
+  const auto it =
+      std::lower_bound(references.begin(), references.end(), std::make_pair(blob, uint64_t{0}));
+  return it != references.end() && it->first == blob ? it->second : 0;
 }
 
 std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& properties) {
@@ -177,8 +191,12 @@ std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& pr
         !ConsumeDecimalNumber(&text, &bytes) || (!text.empty() && !Skip(',', &text))) {
       return nullptr;
     }
-    (*references)[number] = bytes;
+    if (!references->empty() && number <= references->back().first) {
+      return nullptr;
+    }
+    references->emplace_back(number, bytes);
   }
+  references->shrink_to_fit();
   return references;
 }
 

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "db/table_properties_collector.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
@@ -21,8 +22,12 @@ extern const char kMediumBytesProperty[];
 extern const char kReferencesProperty[];
 extern const char kSketchProperty[];
 
-// Bytes that an SST refers to, by number of the blob file: of the values with their headers and keys.
-using References = std::map<uint64_t, uint64_t>;
+// Numbers of the blob files that an SST refers to, ascending, with the bytes it refers to: of the values with their headers and
+// keys. Not a map: an SST may refer to most blob files, and all SSTs' are kept.
+using References = std::vector<std::pair<uint64_t, uint64_t>>;
+
+// 0: it does not refer to the blob file.
+uint64_t BytesIn(const References& references, uint64_t blob);
 
 // The factories of the database and one more, whose collectors count references; values below `large` bytes are medium. Values from
 // `separated` on should have become references: those that did not are counted, too. 0: none.
@@ -34,7 +39,7 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
 uint64_t MediumBytesOf(const UserCollectedProperties& properties);
 
 // Null if it does not say.
-std::shared_ptr<const Sketch> SketchOf(const UserCollectedProperties& properties);
+SketchPtr SketchOf(const UserCollectedProperties& properties);
 
 // What the SST refers to. Null if it does not say.
 std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& properties);

@@ -14,7 +14,8 @@ namespace blob_hybrid {
 namespace {
 
 constexpr size_t kMostEntries = 512;     // of an SST
-constexpr size_t kMostTogether = 65536;  // of all
+constexpr size_t kMostTogether = 65536;  // of all that are combined
+constexpr size_t kMostKept = 4 * kMostTogether;
 constexpr char kVersion = 1;
 
 }  // namespace
@@ -23,6 +24,13 @@ void SketchBuilder::Add(const Slice& user_key, uint64_t blob_bytes, uint64_t sst
                         bool deletion) {
   const uint64_t hash = GetSliceNPHash64(user_key);
   if (hash >= sketch_.threshold) {
+    return;
+  }
+  const size_t count = sketch_.entries.size();
+  if (count >= 2 && sketch_.entries[count - 2].hash == hash) {
+    // Older versions count together: a key that has many must not take the room of others.
+    sketch_.entries.back().blob_bytes += blob_bytes;
+    sketch_.entries.back().sst_bytes += sst_bytes;
     return;
   }
   sketch_.entries.push_back({hash, blob_bytes, sst_bytes, deletion});
@@ -50,7 +58,7 @@ std::string SketchBuilder::Finish() const {
   return text;
 }
 
-std::shared_ptr<const Sketch> DecodeSketch(const Slice& text) {
+SketchPtr DecodeSketch(const Slice& text) {
   Slice input = text;
   auto sketch = std::make_shared<Sketch>();
   if (input.empty() || input[0] != kVersion) {
@@ -83,6 +91,16 @@ size_t CountBelow(uint64_t threshold, const std::vector<const Sketch*>& sketches
     }
   }
   return count;
+}
+
+SketchPtr Below(uint64_t threshold, const Sketch& sketch) {
+  auto result = std::make_shared<Sketch>();
+  result->threshold = std::min(threshold, sketch.threshold);
+  for (const Sketch::Entry& entry : sketch.entries) {
+    if (entry.hash < threshold) result->entries.push_back(entry);
+  }
+  result->entries.shrink_to_fit();
+  return result;
 }
 
 // What all of them sample, and no more than is of use.
@@ -123,6 +141,29 @@ class Seen {
 };
 
 }  // namespace
+
+void ThinTogether(const std::vector<SketchPtr*>& sketches) {
+  std::vector<const Sketch*> present;
+  uint64_t threshold = 0;
+  for (const SketchPtr* sketch : sketches) {
+    if (*sketch != nullptr) {
+      present.push_back(sketch->get());
+      threshold = std::max(threshold, (*sketch)->threshold);
+    }
+  }
+  if (CountBelow(threshold, present) <= kMostKept) {
+    return;
+  }
+  // Not to what all of them sample: one that samples little may go, and the others would not get back what they had.
+  while (CountBelow(threshold, present) > kMostTogether) {
+    threshold /= 2;
+  }
+  for (SketchPtr* sketch : sketches) {
+    if (*sketch != nullptr && (*sketch)->threshold > threshold) {
+      *sketch = Below(threshold, **sketch);
+    }
+  }
+}
 
 Sampled Combine(const std::vector<const Sketch*>& sketches) {
   const uint64_t threshold = CommonThreshold(sketches);

@@ -25,8 +25,11 @@ struct Sketch {
   };
 
   uint64_t threshold = 0;
-  std::vector<Entry> entries;  // in the order of the SST: the newest one of a key first
+  // In the order of the SST: the newest one of a key first, then one for all older ones of the key.
+  std::vector<Entry> entries;
 };
+
+using SketchPtr = std::shared_ptr<const Sketch>;
 
 // Makes the sketch of one SST. Not thread-safe.
 class SketchBuilder {
@@ -44,7 +47,11 @@ class SketchBuilder {
 };
 
 // Null if the text is not one.
-std::shared_ptr<const Sketch> DecodeSketch(const Slice& text);
+SketchPtr DecodeSketch(const Slice& text);
+
+// Thins sketches that have many entries together to about as many as Combine() uses. So they take no more memory and time, however
+// large the family is. Null ones are passed over.
+void ThinTogether(const std::vector<SketchPtr*>& sketches);
 
 // What is known of entries by the sketches of all SSTs. Those of deletions count in SSTs.
 struct Sampled {

@@ -10,6 +10,7 @@
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
 #include "db/version_set.h"
+#include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/properties.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -37,6 +38,14 @@ std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
 
 }  // namespace
 
+void Surveyor::Thin(std::map<uint64_t, Counts>* counts) {
+  std::vector<SketchPtr*> sketches;
+  for (auto& [number, of_sst] : *counts) {
+    sketches.push_back(&of_sst.sketch);
+  }
+  ThinTogether(sketches);
+}
+
 uint64_t Survey::max_sst_number() const {
   uint64_t result = 0;
   for (const SstInfo& sst : ssts) {
@@ -51,9 +60,26 @@ Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
   Layout layout;
   layout.blobs = BlobsOf(storage);
   layout.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
-  layout.min_blob_size = version->mutable_cf_options.min_blob_size;
+  const MutableCFOptions& options = version->mutable_cf_options;
+  layout.min_blob_size = options.min_blob_size;
+  layout.goes_by_levels = ImmutableOf(*family).compaction_style == kCompactionStyleLevel &&
+                          options.preclude_last_level_data_seconds == 0;
   db->ReturnAndCleanupSuperVersion(family, version);
   return layout;
+}
+
+std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family) {
+  std::set<uint64_t> numbers;
+  InstrumentedMutexLock lock(db->mutex());
+  const VersionStorageInfo& storage = *family->current()->storage_info();
+  for (int level = 0; level < storage.num_levels(); level++) {
+    for (const FileMetaData* file : storage.LevelFiles(level)) {
+      if (file->being_compacted) {
+        numbers.insert(file->fd.GetNumber());
+      }
+    }
+  }
+  return numbers;
 }
 
 Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
@@ -96,7 +122,6 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.medium_bytes = counts->second.medium_bytes;
       sst.keys = counts->second.keys;
       sst.references = counts->second.references;
-      sst.sketch = counts->second.sketch;
       survey->ssts.push_back(sst);
       survey->last_level = level;
     }
@@ -105,9 +130,14 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   survey->base_level = std::max(storage.base_level(), 1);
   survey->comparator = family->user_comparator();
   db->ReturnAndCleanupSuperVersion(family, version);
-  if (s.ok()) {
-    known_ = std::move(known);
+  if (!s.ok()) {
+    return s;
   }
+  Thin(&known);
+  for (SstInfo& sst : survey->ssts) {
+    sst.sketch = known.at(sst.number).sketch;
+  }
+  known_ = std::move(known);
   return s;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct SstInfo {
   uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
   std::shared_ptr<const KeyRange> keys;
   std::shared_ptr<const References> references;  // null: it does not say
-  std::shared_ptr<const Sketch> sketch;          // the same
+  SketchPtr sketch;                              // the same
 };
 
 struct BlobInfo {
@@ -67,10 +68,14 @@ struct Layout {
   std::vector<BlobInfo> blobs;
   int last_level = 0;
   uint64_t min_blob_size = 0;
+  bool goes_by_levels = false;  // what is compacted to a level is there then
 };
 
 // Of the current version. Thread-safe.
 Layout LayoutOf(DBImpl* db, ColumnFamilyData* family);
+
+// SSTs of the current version that compactions are at work on. Thread-safe.
+std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family);
 
 // Surveys a family again and again, and remembers the properties of its SSTs. Thread-safe.
 class Surveyor {
@@ -86,8 +91,11 @@ class Surveyor {
     uint64_t medium_bytes;
     std::shared_ptr<const KeyRange> keys;
     std::shared_ptr<const References> references;
-    std::shared_ptr<const Sketch> sketch;
+    SketchPtr sketch;
   };
+
+  static void Thin(std::map<uint64_t, Counts>* counts);
+
   std::mutex mutex_;
   std::map<uint64_t, Counts> known_;  // by number of the SST; guarded by mutex_
 };

@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/policy.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "test_util/testharness.h"
@@ -321,7 +322,7 @@ class PickTest : public testing::Test {
 
   // Of the last level, as most are.
   References Rest() const {
-    References rest;
+    std::map<uint64_t, uint64_t> rest;
     for (const BlobInfo& blob : survey_.blobs) {
       rest[blob.number] = blob.bytes - blob.garbage_bytes;
     }
@@ -330,7 +331,7 @@ class PickTest : public testing::Test {
         rest[blob] -= bytes;
       }
     }
-    return rest;
+    return References(rest.begin(), rest.end());
   }
 
   void Sort() {

@@ -13,7 +13,7 @@ namespace {
 std::string Key(int i) { return "key" + std::to_string(i); }
 
 // Keys [from, to), each with so many bytes in a blob file.
-std::shared_ptr<const Sketch> Make(int from, int to, uint64_t blob_bytes, bool deletion = false) {
+SketchPtr Make(int from, int to, uint64_t blob_bytes, bool deletion = false) {
   SketchBuilder builder;
   for (int i = from; i < to; i++) {
     builder.Add(Key(i), deletion ? 0 : blob_bytes, 20, deletion);
@@ -92,7 +92,7 @@ TEST(SketchTest, TheNewestEntryIsTheFirst) {
 // Small and large SSTs sample keys with different shares.
 TEST(SketchTest, SketchesOfDifferentSizesAgree) {
   const auto lower = Make(0, 1000000, 100);
-  std::vector<std::shared_ptr<const Sketch>> upper;
+  std::vector<SketchPtr> upper;
   std::vector<const Sketch*> all;
   for (int i = 0; i < 100; i++) {
     upper.push_back(Make(i * 10000, i * 10000 + 2000, 100));
@@ -102,6 +102,87 @@ TEST(SketchTest, SketchesOfDifferentSizesAgree) {
   const Sampled sampled = Combine(all);
   EXPECT_GT(sampled.keys, 200u);
   EXPECT_NEAR(0.2 / 1.2, HiddenShare(sampled), 4 / std::sqrt(static_cast<double>(sampled.keys)));
+}
+
+size_t CountOf(const std::vector<SketchPtr>& sketches) {
+  size_t count = 0;
+  for (const SketchPtr& sketch : sketches) {
+    count += sketch == nullptr ? 0 : sketch->entries.size();
+  }
+  return count;
+}
+
+Sampled CombineAll(const std::vector<SketchPtr>& sketches) {
+  std::vector<const Sketch*> all;
+  for (const SketchPtr& sketch : sketches) {
+    if (sketch != nullptr) all.push_back(sketch.get());
+  }
+  return Combine(all);
+}
+
+void Thin(std::vector<SketchPtr>* sketches) {
+  std::vector<SketchPtr*> all;
+  for (SketchPtr& sketch : *sketches) {
+    all.push_back(&sketch);
+  }
+  ThinTogether(all);
+}
+
+// Of 1000 SSTs, each fourth of which hides another one.
+TEST(SketchTest, TogetherTheyAreSmallHoweverManyThereAre) {
+  std::vector<SketchPtr> sketches{nullptr};
+  for (int i = 0; i < 1000; i++) {
+    const int from = i % 4 == 0 ? (i + 1) * 16000 : i * 16000;
+    sketches.push_back(Make(from, from + 16000, 100));
+  }
+  const Sampled before = CombineAll(sketches);
+  ASSERT_GT(CountOf(sketches), 300000u);
+  Thin(&sketches);
+  EXPECT_LE(CountOf(sketches), 65536u);
+  EXPECT_GT(CountOf(sketches), 25000u);
+  EXPECT_EQ(nullptr, sketches.front());
+  const Sampled after = CombineAll(sketches);
+  EXPECT_EQ(CountOf(sketches), after.entries);
+  const double error = 4 / std::sqrt(static_cast<double>(after.keys));
+  EXPECT_NEAR(0.25, HiddenShare(before), error);
+  EXPECT_NEAR(0.25, HiddenShare(after), error);
+}
+
+// One SST that samples little does not take from the others what they have.
+TEST(SketchTest, TheyAreNotThinnedToTheThinnestOne) {
+  std::vector<SketchPtr> sketches{Make(0, 16000000, 100)};
+  for (int i = 0; i < 1000; i++) {
+    sketches.push_back(Make(i * 16000, (i + 1) * 16000, 100));
+  }
+  Thin(&sketches);
+  EXPECT_LE(CountOf(sketches), 65536u);
+  sketches.erase(sketches.begin());
+  EXPECT_GT(CombineAll(sketches).keys, 25000u);
+}
+
+// As snapshots and merge operands make them.
+TEST(SketchTest, ManyVersionsOfAKeyTakeNoRoomOfOthers) {
+  SketchBuilder builder;
+  for (int key = 0; key < 5000; key++) {
+    for (int version = 0; version < 100; version++) {
+      builder.Add(Key(key), 100, 20, version == 50);
+    }
+  }
+  const SketchPtr sketch = DecodeSketch(builder.Finish());
+  EXPECT_EQ(UINT64_MAX / 32, sketch->threshold);
+  EXPECT_LT(sketch->entries.size(), 512u);
+  const Sampled sampled = Combine({sketch.get()});
+  EXPECT_NEAR(5000.0 / 32, static_cast<double>(sampled.keys), 60);
+  EXPECT_EQ(sampled.keys * 100 * 99, sampled.hidden_blob_bytes);
+  EXPECT_EQ(sampled.keys * 100 * 100, sampled.blob_bytes);
+  EXPECT_EQ(sampled.keys * 20 * 99, sampled.hidden_sst_bytes);
+}
+
+TEST(SketchTest, FewStayAsTheyAre) {
+  std::vector<SketchPtr> sketches{Make(0, 1000000, 100), Make(0, 1000, 100)};
+  const std::vector<SketchPtr> before = sketches;
+  Thin(&sketches);
+  EXPECT_EQ(before, sketches);
 }
 
 }  // namespace
