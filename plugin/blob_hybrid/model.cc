@@ -16,6 +16,7 @@ namespace {
 constexpr double kReference =
     20;  // bytes: a BlobIndex, and what an entry has besides key and value
 constexpr double kBlobHeader = BlobLogRecord::kHeaderSize;
+constexpr double kLeastGrowth = 2;  // a tree that does not grow has no number of levels
 
 // Bytes of all records of the classes.
 struct Placed {
@@ -55,8 +56,9 @@ Placed Place(const std::vector<SizeClass>& records, const Thresholds& thresholds
 }  // namespace
 
 int Levels(const Tree& tree, double bytes) {
+  const double growth = std::max(tree.growth, kLeastGrowth);
   int levels = 1;
-  for (double size = tree.memory_bytes * tree.growth; size < bytes; size *= tree.growth) {
+  for (double size = tree.memory_bytes * growth; size < bytes; size *= growth) {
     levels++;
   }
   return levels;

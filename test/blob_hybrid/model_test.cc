@@ -22,6 +22,12 @@ TEST(ModelTest, LevelsGrow) {
 }
 
 // Equation 1, added up merge by merge: l levels, of which each is filled by f merges of the one above it.
+TEST(ModelTest, TreesThatDoNotGrowHaveLevels) {
+  Tree tree;
+  tree.growth = 1;
+  EXPECT_LT(Levels(tree, 1e15), 60);
+}
+
 TEST(ModelTest, IoAmplificationIsTheSumOfAllMerges) {
   for (const int growth : {4, 8, 10}) {
     const Tree tree{static_cast<double>(growth), 1};
