@@ -19,7 +19,7 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr auto kLater = std::chrono::milliseconds(20);
+constexpr uint64_t kLater = 100 * 1000;  // unless a flush or a compaction ends before
 constexpr auto kRetryTick = std::chrono::milliseconds(500);
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
@@ -112,7 +112,8 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
   if (handle == nullptr) {
     return Status::ColumnFamilyDropped();
   }
-  if (!family->crowded && LayoutOf(db_, DataOf(handle.get())).blobs.empty()) {
+  const Layout layout = LayoutOf(db_, DataOf(handle.get()));
+  if (!layout.goes_by_levels || (!family->crowded && layout.blobs.empty())) {
     return Status::OK();  // nothing to do, so nothing to count
   }
   const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
@@ -149,8 +150,10 @@ void Collector::WaitForRoom(uint32_t number) {
   const uint64_t begin = Now();
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t mine = ++wanted_;
+  family->waiting++;
   changed_.notify_all();
   changed_.wait(lock, [&] { return stop_ || closing_ || (looked_ >= mine && !family->above); });
+  family->waiting--;
   counters.flush_waits++;
   counters.flush_wait_micros += Now() - begin;
   counters.bound_missed += family->missed ? 1 : 0;
@@ -193,13 +196,15 @@ void Collector::Run() {
     }
     lock.unlock();
     bool again = false;
-    bool later = false;
     bool retry = false;
+    uint64_t later = 0;  // when to look again; 0: it is not known
     for (const auto& [number, family] : families) {
       const Next next = Step(number, family);
       again = again || next == Next::kAgain;
-      later = later || next == Next::kLater;
       retry = retry || family->retry_pause > 0;
+      if (next == Next::kLater) {
+        later = later == 0 ? family->later : std::min(later, family->later);
+      }
     }
     lock.lock();
     looked_ = wanted;
@@ -207,8 +212,10 @@ void Collector::Run() {
     if (again) {
       continue;
     }
-    if (later) {
-      changed_.wait_for(lock, kLater, [&] { return stop_; });
+    if (later > 0) {
+      const uint64_t pause = later - std::min(later, Now());
+      changed_.wait_for(lock, std::chrono::microseconds(pause),
+                        [&] { return stop_ || wanted_ != wanted; });
       continue;
     }
     done_ = wanted;
@@ -227,8 +234,18 @@ bool Collector::IsOurs(const Family& family, const Survey& survey) {
   return !survey.blobs.empty() || family.crowded;
 }
 
+// For gc_bytes_per_second, if nobody waits.
+bool Collector::Rests(const Family& family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return family.waiting == 0 && settling_ == 0 && Now() < family.rest_until;
+}
+
 Collector::Next Collector::Step(uint32_t number, Family* family) {
   const BlobHybridOptions& options = family->factory->options();
+  if (Rests(*family)) {
+    family->later = family->rest_until;
+    return Next::kLater;
+  }
   Survey survey;
   Space space;
   if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
@@ -241,6 +258,10 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   if (!needs.any()) {
     Rest(family);
     return Next::kNothing;
+  }
+  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+  if (handle != nullptr) {
+    family->busy.merge(InCompaction(db_, DataOf(handle.get())));
   }
   bool merge = false;
   const Plan plan = PlanFor(number, survey, space, needs, family, &merge);
@@ -291,19 +312,11 @@ Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& spac
 
 Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, bool merge,
                                    Family* family) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (stop_) {
-      return Next::kNothing;
-    }
-    if (!above && settling_ == 0 && Now() < family->rest_until) {
-      return Next::kLater;
-    }
-  }
   const BlobHybridOptions& options = family->factory->options();
   Counters& counters = *family->factory->counters();
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle == nullptr) {
+    Publish(family, false, false);
     return Next::kNothing;
   }
   ColumnFamilyData* data = DataOf(handle.get());
@@ -324,14 +337,14 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
     counters.jobs++;
     counters.log_jobs += merge ? 1 : 0;
     counters.job_bytes += bytes;
-    if (options.gc_bytes_per_second > 0) {
+    if (options.gc_bytes_per_second > 0 && !above) {
       family->rest_until =
           Now() + static_cast<uint64_t>(static_cast<double>(bytes) * 1e6 /
                                         static_cast<double>(options.gc_bytes_per_second));
     }
     return Next::kAgain;
   }
-  if (s.IsAborted() || s.IsInvalidArgument()) {
+  if (s.IsAborted() || (s.IsInvalidArgument() && !AreThere(plan, data, family))) {
     // Others compact them, or have done so.
     for (const SstInfo& sst : plan.inputs) {
       family->busy.insert(sst.number);
@@ -353,10 +366,24 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   return Next::kNothing;
 }
 
+// Whether all inputs of a plan are where they were.
+bool Collector::AreThere(const Plan& plan, ColumnFamilyData* data, Family* family) {
+  Survey survey;
+  if (!family->surveyor.Take(db_, data, &survey).ok()) {
+    return false;
+  }
+  return std::all_of(plan.inputs.begin(), plan.inputs.end(), [&](const SstInfo& input) {
+    return std::any_of(survey.ssts.begin(), survey.ssts.end(), [&](const SstInfo& sst) {
+      return sst.number == input.number && sst.level == input.level;
+    });
+  });
+}
+
 Collector::Next Collector::Stay(bool above, Family* family) {
   if (!family->busy.empty()) {
     // Compactions of others are under way, and may help.
     family->busy.clear();
+    family->later = Now() + kLater;
     return Next::kLater;
   }
   const uint64_t now = Now();

@@ -18,6 +18,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 
+class ColumnFamilyData;
 class DBImpl;
 
 namespace blob_hybrid {
@@ -62,6 +63,7 @@ class Collector {
     std::atomic<double> victims{0};              // VictimsShare()
     bool above = false;   // the bound, and the job is at work; guarded by mutex_
     bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
+    int waiting = 0;      // flushes; guarded by mutex_
     Collected collected;  // guarded by mutex_
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
@@ -69,12 +71,14 @@ class Collector {
     uint64_t merge_since = 0;  // the newest SST when early merges began; 0: they have not
     std::set<uint64_t> busy;   // SSTs that others compact
     uint64_t rest_until = 0;   // for gc_bytes_per_second
+    uint64_t later = 0;        // when to look again, after kLater
     uint64_t retry_at = 0;     // for blob files that stayed
     uint64_t retry_pause = 0;
   };
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
+  bool Rests(const Family& family);
   // Finds nothing in a family without blob files, unless it is crowded.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   static bool IsOurs(const Family& family, const Survey& survey);
@@ -86,6 +90,7 @@ class Collector {
   Plan PlanFor(uint32_t number, const Survey& survey, const Space& space, const Needs& needs,
                Family* family, bool* merge);
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
+  bool AreThere(const Plan& plan, ColumnFamilyData* data, Family* family);
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
   void SetCollected(Collected collected, Family* family);

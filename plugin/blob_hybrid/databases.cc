@@ -45,10 +45,7 @@ std::shared_ptr<Collector> Databases::Notice(DB* db, uint32_t family) {
     if (handle != nullptr) {
       std::lock_guard<std::mutex> lock(mutex_);
       for (const DbPath& path : ImmutableOf(*DataOf(handle.get())).cf_paths) {
-        const auto [it, inserted] = folders_.emplace(std::make_pair(path.path, family), impl);
-        if (!inserted && it->second != impl) {
-          it->second = nullptr;
-        }
+        folders_[std::make_pair(path.path, family)].insert(impl);
       }
     }
   }
@@ -66,7 +63,8 @@ void Databases::Forget(DB* db) {
     collector = std::move(it->second);
     collectors_.erase(it);
     for (auto folder = folders_.begin(); folder != folders_.end();) {
-      folder = folder->second == db ? folders_.erase(folder) : std::next(folder);
+      folder->second.erase(static_cast<DBImpl*>(db));
+      folder = folder->second.empty() ? folders_.erase(folder) : std::next(folder);
     }
   }
   collector->Stop();
@@ -82,7 +80,7 @@ std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(const std
                                                                        uint32_t family) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = folders_.find(std::make_pair(folder, family));
-  DBImpl* const db = it == folders_.end() ? nullptr : it->second;
+  DBImpl* const db = it == folders_.end() || it->second.size() > 1 ? nullptr : *it->second.begin();
   const auto entry = collectors_.find(db);
   return {db, entry == collectors_.end() ? nullptr : entry->second};
 }
@@ -106,6 +104,8 @@ bool Databases::FindBlobFiles(const std::string& folder, uint32_t family,
   ColumnFamilyData* data = DataOf(handle.get());
   files->source = data->blob_source();
   files->logger = ImmutableOf(*data).logger;
+  // Files that are mapped into memory are not read into buffers.
+  files->readahead_size = ImmutableOf(*data).allow_mmap_reads ? 0 : options.readahead_size;
   files->family = family;
   const Layout layout = LayoutOf(db, data);
   const bool has_medium = ClassesOf(options).medium > 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,8 @@ class Databases {
 
   std::mutex mutex_;
   std::map<DB*, std::shared_ptr<Collector>> collectors_;
-  // By folder of SSTs and number of the family. Null if it cannot be told which database it is.
-  std::map<std::pair<std::string, uint32_t>, DBImpl*> folders_;
+  // By folder of SSTs and number of the family. With more than one it cannot be told which database it is.
+  std::map<std::pair<std::string, uint32_t>, std::set<DBImpl*>> folders_;
 };
 
 }  // namespace blob_hybrid

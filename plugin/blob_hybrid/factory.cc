@@ -70,7 +70,6 @@ std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
       return user;
     }
   }
-  files.readahead_size = options_.readahead_size;
   return std::make_unique<BlobHybridFilter>(std::move(files), options_.user_filter, std::move(user),
                                             counters_);
 }

@@ -91,9 +91,31 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   return Status::OK();
 }
 
-Status ValidateStyle(const Options& options, CompactionStyle style) {
+// What the job compacts to a level must be there then, and it compacts to any level.
+Status ValidateLevels(const DBOptions& db, const ColumnFamilyOptions& family) {
+  if (family.preclude_last_level_data_seconds > 0) {
+    return Invalid("preclude_last_level_data_seconds",
+                   "must be 0: the job could not get data to the last level; or have "
+                   "max_space_amplification=0 and no medium class");
+  }
+#if ROCKSDB_MAJOR >= 11
+  const bool behind = db.allow_ingest_behind || family.cf_allow_ingest_behind;
+#else
+  const bool behind = db.allow_ingest_behind;
+#endif
+  return behind ? Invalid("allow_ingest_behind",
+                          "must be false: the last level is closed to the job; or have "
+                          "max_space_amplification=0 and no medium class")
+                : Status::OK();
+}
+
+Status ValidateStyle(const Options& options, const DBOptions& db,
+                     const ColumnFamilyOptions& family) {
+  const CompactionStyle style = family.compaction_style;
   if (style == kCompactionStyleLevel) {
-    return Status::OK();
+    return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
+               ? Status::OK()
+               : ValidateLevels(db, family);
   }
   if (style != kCompactionStyleUniversal) {
     return Invalid("compaction_style",
@@ -191,7 +213,7 @@ Status ValidateFamily(const Options& options, const DBOptions& db,
     return Invalid("compaction_filter",
                    "would be used in the place of BlobHybrid: give it as user_filter");
   }
-  Status s = ValidateStyle(options, family.compaction_style);
+  Status s = ValidateStyle(options, db, family);
   if (!s.ok()) {
     return s;
   }

@@ -86,6 +86,16 @@ TEST_F(FilterTest, WithoutReadahead) {
   ExpectValues(2);
 }
 
+TEST_F(FilterTest, MappedFiles) {
+  options_.allow_mmap_reads = true;
+  Open();
+  MakeGarbage(2);
+  Compact();
+  EXPECT_EQ(kKeys / 2u, Stats().moved_values);
+  EXPECT_EQ(0u, Stats().read_errors);
+  ExpectValues(2);
+}
+
 TEST_F(FilterTest, CompressedBlobs) {
   options_.blob_compression_type = kLZ4Compression;
   Open();

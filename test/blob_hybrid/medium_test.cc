@@ -671,6 +671,7 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
   FillSized(0, kKeys, 0, kMedium);
   FillSized(kKeys, 2 * kKeys, 0, kLarge);
   Flush();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
   db_->DisableManualCompaction();
   FillSized(0, kKeys, 1, kMedium);
   FillSized(kKeys, 2 * kKeys, 1, kLarge);
@@ -695,6 +696,7 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
   Compact();
   ASSERT_OK(SettleBlobHybrid(db_.get()));
   ASSERT_LT(Stats().space_amplification_percent, 125u);
+  db_->DisableManualCompaction();  // which would merge the log at once
   FillSized(2 * kKeys, 3 * kKeys, 2, kMedium);
   Flush();
   EXPECT_EQ(1u, Stats().crowded_flushes);

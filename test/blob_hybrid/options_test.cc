@@ -138,6 +138,23 @@ TEST_F(OptionsTest, JobNeedsLevels) {
   ExpectError(TryOpen(), "compaction_style");
 }
 
+TEST_F(OptionsTest, JobNeedsTheLastLevel) {
+  hybrid_.max_space_amplification = 1.5;
+  options_.preclude_last_level_data_seconds = 1000;
+  ExpectError(TryOpen(), "preclude_last_level_data_seconds");
+  options_.preclude_last_level_data_seconds = 0;
+  options_.allow_ingest_behind = true;
+  ExpectError(TryOpen(), "allow_ingest_behind");
+  options_.allow_ingest_behind = false;
+#if ROCKSDB_MAJOR >= 11
+  options_.cf_allow_ingest_behind = true;
+  ExpectError(TryOpen(), "allow_ingest_behind");
+#endif
+  hybrid_.max_space_amplification = 0;
+  options_.preclude_last_level_data_seconds = 1000;
+  EXPECT_OK(TryOpen());
+}
+
 TEST_F(OptionsTest, UserTimestampsAreRefused) {
   Options options = FromStrings(kListener, kFamily);
   options.comparator = test::BytewiseComparatorWithU64TsWrapper();

@@ -1,0 +1,128 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The job leaves families alone that it can do nothing for, and it does not keep their flushes waiting.
+
+#include <functional>
+
+#include "rocksdb/env.h"
+#include "test/blob_hybrid/support.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+constexpr int kKeys = 500;
+
+class JobTest : public HybridDb {
+ protected:
+  JobTest() {
+    options_.disable_auto_compactions = false;
+    options_.write_buffer_size = 64 << 10;
+    options_.target_file_size_base = 16 << 10;
+    options_.max_bytes_for_level_base = 32 << 10;
+    options_.max_bytes_for_level_multiplier = 4;
+    options_.blob_file_size = 128 << 10;
+    hybrid_.max_space_amplification = 1.2;
+    hybrid_.space_floor = 64 << 10;
+  }
+
+  // Values that are overwritten again and again: without the job above the bound soon.
+  void Overwrite(ColumnFamilyHandle* family) {
+    for (int version = 0; version < 10; version++) {
+      for (int i = 0; i < kKeys; i++) {
+        ASSERT_OK(db_->Put(WriteOptions(), family, KeyOf(i), ValueOf(i, version)));
+      }
+    }
+    ASSERT_OK(db_->Flush(FlushOptions(), family));
+    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+    ASSERT_OK(SettleBlobHybrid(db_.get()));
+  }
+
+  void ExpectValues(ColumnFamilyHandle* family) {
+    for (int i = 0; i < kKeys; i++) {
+      std::string value;
+      ASSERT_OK(db_->Get(ReadOptions(), family, KeyOf(i), &value));
+      EXPECT_EQ(ValueOf(i, 9), value);
+    }
+  }
+
+  // A family that nobody has checked.
+  void TryFamily(const std::function<void(ColumnFamilyOptions*)>& change) {
+    Options options = options_;
+    ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+    ColumnFamilyOptions family = options;
+    change(&family);
+    ASSERT_OK(OpenDb(options, path_, &db_));
+    ColumnFamilyHandle* handle = nullptr;
+    ASSERT_OK(db_->CreateColumnFamily(family, "other", &handle));
+    Overwrite(handle);
+    ExpectValues(handle);
+    BlobHybridStats stats;
+    ASSERT_OK(GetBlobHybridStats(db_.get(), handle, &stats));
+    EXPECT_EQ(0u, stats.jobs);
+    EXPECT_EQ(0u, stats.flush_waits);
+    ASSERT_OK(db_->DestroyColumnFamilyHandle(handle));
+  }
+};
+
+TEST_F(JobTest, WorksHere) {
+  Open();
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_GT(Stats().jobs, 0u);
+  ExpectValues(db_->DefaultColumnFamily());
+}
+
+#if ROCKSDB_MAJOR >= 11  // before, the option is none of SetOptions()
+// RocksDB keeps young data above the last level then, wherever it is compacted to.
+TEST_F(JobTest, LastLevelIsForOldData) {
+  Open();
+  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "100000"}}));
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_EQ(0u, Stats().jobs);
+  ExpectValues(db_->DefaultColumnFamily());
+  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_GT(Stats().jobs, 0u);
+  ExpectValues(db_->DefaultColumnFamily());
+}
+#endif
+
+TEST_F(JobTest, FifoFamily) {
+  TryFamily([](ColumnFamilyOptions* family) {
+    family->compaction_style = kCompactionStyleFIFO;
+    family->compaction_options_fifo.max_table_files_size = 1 << 30;
+  });
+}
+
+TEST_F(JobTest, UniversalFamilyOfOneLevel) {
+  TryFamily([](ColumnFamilyOptions* family) {
+    family->compaction_style = kCompactionStyleUniversal;
+    family->num_levels = 1;
+  });
+}
+
+// In two file systems. As long as both are open it cannot be told which one a compaction is of.
+TEST_F(JobTest, TwoDatabasesOfOnePath) {
+  const std::unique_ptr<Env> memory(NewMemEnv(Env::Default()));
+  Options options = options_;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  options.env = memory.get();
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(options, path_, &other));
+  ASSERT_OK(other->Put(WriteOptions(), KeyOf(0), ValueOf(0, 0)));
+  ASSERT_OK(other->Flush(FlushOptions()));
+  Open();
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_EQ(0u, Stats().moved_values);
+  ExpectValues(db_->DefaultColumnFamily());
+  other.reset();
+  Close();
+  Open();
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_GT(Stats().moved_values, 0u);
+  ExpectValues(db_->DefaultColumnFamily());
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
