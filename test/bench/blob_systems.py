@@ -46,15 +46,16 @@ PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin;level0_file_
 
 
 def folder(context, ground):
-    """Of the databases; for "direct" on a throttled device in memory, made when it is first asked for, if there can be one."""
+    """Of the databases; but for "buffered" on a throttled device in memory, made when it is first asked for, if there can be one."""
     if ground == "buffered" or tier_systems.missing(in_memory=True):
         return context.path()
 
     def make():
-        disk = tier_systems.Ground(context, {"disk": DISK_BYTES}, {"disk": DISK}, in_memory=("disk",))
-        return disk.points["disk"], disk.close
+        kind = {"in_memory" if ground == "direct" else "with_sectors": (ground,)}
+        disk = tier_systems.Ground(context, {ground: DISK_BYTES}, {ground: DISK}, **kind)
+        return disk.points[ground], disk.close
 
-    return context.resource("blob-disk", make)
+    return context.resource(f"blob-{ground}", make)
 
 
 def path(context, ground, sizes, system):
@@ -88,7 +89,7 @@ def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *m
         f"--sizes={sizes}", f"--records={records}", f"--cache_bytes={cache_bytes}",
     ]
     figures = json.loads(context.child([
-        *common, f"--direct={str(ground == 'direct').lower()}", f"--space_floor={floor}", *more,
+        *common, f"--direct={str(ground != 'buffered').lower()}", f"--space_floor={floor}", *more,
     ]))
     context.child([*common, "--mode=check", "--direct=false"])
     return figures

@@ -32,9 +32,10 @@ def missing(in_memory=False):
 
 
 class Ground:
-    """File systems on loop devices with direct I/O, or on devices in memory. Those with `limits` are throttled."""
+    """File systems on loop devices with direct I/O, or on devices in memory: with sectors of 4 KiB, or of 512 bytes as most SSDs
+    have. Those with `limits` are throttled."""
 
-    def __init__(self, context, sizes, limits, in_memory=()):
+    def __init__(self, context, sizes, limits, in_memory=(), with_sectors=()):
         self.points, self.devices, self._undo = {}, {}, []
         try:
             for name, size in sizes.items():
@@ -42,6 +43,9 @@ class Ground:
                 if name in in_memory:
                     device = self._memory(size)
                     self._mount(device, point, "--options=discard")  # gives the memory of deleted files back
+                elif name in with_sectors:
+                    device = self._sectors(context.path(f"memory-{name}"), size)
+                    self._mount(device, point, "--options=discard")
                 else:
                     device = self._loop(context.path(f"image-{name}"), size)
                     self._mount(device, point)
@@ -67,6 +71,18 @@ class Ground:
         self._undo.append(lambda: write(f"{ZRAM}/hot_remove", number))
         write(f"/sys/block/zram{number}/disksize", size)
         return f"/dev/zram{number}"
+
+    def _sectors(self, folder, size):
+        """Likewise, but every request is served by a thread of the kernel: for bytes, not for time."""
+        os.makedirs(folder)
+        output("mount", "--types=tmpfs", "--options=size=100%", "tmpfs", folder)
+        self._undo.append(lambda: unmount(folder))
+        image = os.path.join(folder, "image")
+        with open(image, "wb") as file:
+            os.truncate(file.fileno(), size)
+        device = output("losetup", "--find", "--show", "--sector-size=512", image)
+        self._undo.append(lambda: output("losetup", "--detach", device))
+        return device
 
     def _mount(self, device, point, *options):
         # Nothing is left to be initialized in the background while figures are taken.
