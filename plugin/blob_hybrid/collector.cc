@@ -113,6 +113,7 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
     return Status::ColumnFamilyDropped();
   }
   const Layout layout = LayoutOf(db_, DataOf(handle.get()));
+  family->memtable_bytes = layout.memtable_bytes;
   if (!layout.goes_by_levels || (!family->crowded && layout.blobs.empty())) {
     return Status::OK();  // nothing to do, so nothing to count
   }
@@ -150,9 +151,15 @@ void Collector::WaitForRoom(uint32_t number) {
   const uint64_t begin = Now();
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t mine = ++wanted_;
+  const uint64_t enough =
+      space.disk_bytes - std::min(space.disk_bytes, family->memtable_bytes.load());
+  family->disk_bytes = space.disk_bytes;
   family->waiting++;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return stop_ || closing_ || (looked_ >= mine && !family->above); });
+  changed_.wait(lock, [&] {
+    const bool goes_on = !family->above || family->disk_bytes < enough;
+    return stop_ || closing_ || (looked_ >= mine && goes_on);
+  });
   family->waiting--;
   counters.flush_waits++;
   counters.flush_wait_micros += Now() - begin;
@@ -258,6 +265,10 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   if (!needs.any()) {
     Rest(family);
     return Next::kNothing;
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    family->disk_bytes = space.disk_bytes;
   }
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle != nullptr) {

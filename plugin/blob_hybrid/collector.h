@@ -46,7 +46,8 @@ class Collector {
   // There may be something to do.
   void Wake();
 
-  // Before a flush: waits as long as the family is above its bound and the job can do something about it.
+  // Before a flush: waits as long as the family is above its bound and the job can do something about it, and has not freed more than
+  // the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
   void WaitForRoom(uint32_t number);
 
   // Until there is nothing to do, or nothing can be done, or Stop().
@@ -61,10 +62,12 @@ class Collector {
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<double> victims{0};              // VictimsShare()
-    bool above = false;   // the bound, and the job is at work; guarded by mutex_
-    bool missed = false;  // the bound, and nothing can be done; guarded by mutex_
-    int waiting = 0;      // flushes; guarded by mutex_
-    Collected collected;  // guarded by mutex_
+    std::atomic<uint64_t> memtable_bytes{0};     // see Layout
+    bool above = false;       // the bound, and the job is at work; guarded by mutex_
+    bool missed = false;      // the bound, and nothing can be done; guarded by mutex_
+    int waiting = 0;          // flushes; guarded by mutex_
+    uint64_t disk_bytes = 0;  // when the thread looked; guarded by mutex_
+    Collected collected;      // guarded by mutex_
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;

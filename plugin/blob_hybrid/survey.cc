@@ -62,6 +62,7 @@ Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
   layout.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
   const MutableCFOptions& options = version->mutable_cf_options;
   layout.min_blob_size = options.min_blob_size;
+  layout.memtable_bytes = options.write_buffer_size * options.max_write_buffer_number;
   layout.goes_by_levels = ImmutableOf(*family).compaction_style == kCompactionStyleLevel &&
                           options.preclude_last_level_data_seconds == 0;
   db->ReturnAndCleanupSuperVersion(family, version);

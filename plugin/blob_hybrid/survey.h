@@ -68,6 +68,7 @@ struct Layout {
   std::vector<BlobInfo> blobs;
   int last_level = 0;
   uint64_t min_blob_size = 0;
+  uint64_t memtable_bytes = 0;  // of all that may wait for a flush
   bool goes_by_levels = false;  // what is compacted to a level is there then
 };
 

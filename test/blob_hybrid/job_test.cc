@@ -101,6 +101,42 @@ TEST_F(JobTest, UniversalFamilyOfOneLevel) {
   });
 }
 
+// Stops the job when a flush has ended.
+class Stopper : public EventListener {
+ public:
+  void OnFlushCompleted(DB* db, const FlushJobInfo& /*info*/) override {
+    db->DisableManualCompaction();
+  }
+};
+
+// A flush waits for as much as it may add itself, not for all that was there before.
+TEST_F(JobTest, WritersGoOnWhileMuchIsCollected) {
+  const int keys = 4 * kKeys;
+  options_.target_file_size_base = 4 << 10;  // many jobs
+  OpenWithoutPlugin();
+  Fill(0, keys, 0);
+  Flush();
+  Fill(0, keys, 1, 2);
+  Flush();
+  Compact();
+  Close();
+  options_.listeners = {std::make_shared<Stopper>()};
+  Open();
+  Put(0, 1);
+  Flush();
+  const BlobHybridStats stats = Stats();
+  EXPECT_EQ(1u, stats.flush_waits);
+  EXPECT_EQ(0u, stats.bound_missed);
+  EXPECT_GT(stats.jobs, 0u);
+  EXPECT_GT(stats.space_amplification_percent, 120u);
+  db_->EnableManualCompaction();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  EXPECT_LE(Stats().space_amplification_percent, 120u);
+  for (int i = 0; i < keys; i++) {
+    ASSERT_EQ(ValueOf(i, i % 2 == 0 ? 1 : 0), Get(i));
+  }
+}
+
 // In two file systems. As long as both are open it cannot be told which one a compaction is of.
 TEST_F(JobTest, TwoDatabasesOfOnePath) {
   const std::unique_ptr<Env> memory(NewMemEnv(Env::Default()));
