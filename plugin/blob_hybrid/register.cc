@@ -22,8 +22,9 @@ int Register(ObjectLibrary& library) {
         guard->reset(new BlobHybridFactory());
         return guard->get();
       });
+  // RocksDB writes several listeners to an OPTIONS file as "{A:B}", and reads that as the name of one.
   library.AddFactory<EventListener>(
-      ObjectLibrary::PatternEntry(BlobHybridListener::kClassName()),
+      ObjectLibrary::PatternEntry(BlobHybridListener::kClassName()).AddSeparator(":"),
       [](const std::string& /*uri*/, std::unique_ptr<EventListener>* guard,
          std::string* /*error*/) {
         guard->reset(new BlobHybridListener());

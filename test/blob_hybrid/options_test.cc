@@ -74,6 +74,23 @@ TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {
   ASSERT_OK(OpenDb(options, path_, &db_));
 }
 
+// RocksDB itself cannot read the other one back.
+TEST_F(OptionsTest, OptionsFileWithAnotherListener) {
+  class OtherListener : public EventListener {
+   public:
+    const char* Name() const override { return "OtherListener"; }
+  };
+  Options options = FromStrings(kListener, kFamily);
+  options.listeners.push_back(std::make_shared<OtherListener>());
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Close();
+  DBOptions db_options;
+  std::vector<ColumnFamilyDescriptor> families;
+  ASSERT_OK(LoadLatestOptions(ConfigOptions(), path_, &db_options, &families));
+  EXPECT_TRUE(HasListener(db_options.listeners));
+  ASSERT_OK(OpenDb(Options(db_options, families.at(0).options), path_, &db_));
+}
+
 TEST_F(OptionsTest, WrongValuesAreNamed) {
   hybrid_.gc_garbage_ratio = -0.5;
   ExpectError(TryOpen(), "gc_garbage_ratio=-0.5");
