@@ -6,6 +6,7 @@
 
 #include "plugin/blob_hybrid/factory.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
 #include "test/blob_hybrid/support.h"
 #include "test_util/testutil.h"
@@ -72,6 +73,126 @@ TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {
   EXPECT_EQ(2u << 20, OptionsOf(options).space_floor);
   EXPECT_TRUE(HasListener(options.listeners));
   ASSERT_OK(OpenDb(options, path_, &db_));
+}
+
+// Drops keys that end with a 7.
+class DropSevens : public CompactionFilter {
+ public:
+  const char* Name() const override { return "DropSevens"; }
+  bool Filter(int /*level*/, const Slice& key, const Slice& /*value*/, std::string* /*new_value*/,
+              bool* /*changed*/) const override {
+    return key[key.size() - 1] == '7';
+  }
+};
+
+class DropSevensFactory : public CompactionFilterFactory {
+ public:
+  static const char* kClassName() { return "DropSevensFactory"; }
+  const char* Name() const override { return kClassName(); }
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context& /*context*/) override {
+    return std::make_unique<DropSevens>();
+  }
+
+  static void Register() {
+    ObjectLibrary::Default()->AddFactory<CompactionFilterFactory>(
+        kClassName(), [](const std::string& /*uri*/,
+                         std::unique_ptr<CompactionFilterFactory>* guard, std::string* /*error*/) {
+          guard->reset(new DropSevensFactory());
+          return guard->get();
+        });
+  }
+};
+
+// All but medium_value_size, which excludes key_size, and none with its default.
+constexpr char kAllOptions[] =
+    "gc_garbage_ratio=0.25;max_space_amplification=1.75;space_floor=2M;gc_bytes_per_second=3K;"
+    "readahead_size=5K;key_size=30;prefix_size=20;t_sm=0.25;t_ml=0.05;merge_level=last-1;"
+    "transient_log_budget=0.125;user_filter_factory={id=DropSevensFactory}";
+// 20 is a twentieth of 400, of which 30 are the key.
+const std::string kFamilyWithAll =
+    "enable_blob_files=true;min_blob_size=370;table_factory={id=BlobHybridTable};"
+    "compaction_filter_factory={id=BlobHybrid;" +
+    std::string(kAllOptions) + "}";
+
+class AllOptionsTest : public OptionsTest {
+ protected:
+  AllOptionsTest() { DropSevensFactory::Register(); }
+
+  static void ExpectAll(const BlobHybridOptions& hybrid) {
+    EXPECT_EQ(0.25, hybrid.gc_garbage_ratio);
+    EXPECT_EQ(1.75, hybrid.max_space_amplification);
+    EXPECT_EQ(2u << 20, hybrid.space_floor);
+    EXPECT_EQ(3u << 10, hybrid.gc_bytes_per_second);
+    EXPECT_EQ(5u << 10, hybrid.readahead_size);
+    EXPECT_EQ(0u, hybrid.medium_value_size);
+    EXPECT_EQ(30u, hybrid.key_size);
+    EXPECT_EQ(20u, hybrid.prefix_size);
+    EXPECT_EQ(0.25, hybrid.t_sm);
+    EXPECT_EQ(0.05, hybrid.t_ml);
+    EXPECT_EQ(MergeLevel::kLastButOne, hybrid.merge_level);
+    EXPECT_EQ(0.125, hybrid.transient_log_budget);
+    EXPECT_EQ(nullptr, hybrid.user_filter);
+    ASSERT_NE(nullptr, hybrid.user_filter_factory);
+    EXPECT_STREQ("DropSevensFactory", hybrid.user_filter_factory->Name());
+  }
+
+  Options Loaded() {
+    DBOptions db_options;
+    std::vector<ColumnFamilyDescriptor> families;
+    EXPECT_OK(LoadLatestOptions(ConfigOptions(), path_, &db_options, &families));
+    return Options(db_options, families.at(0).options);
+  }
+};
+
+TEST_F(AllOptionsTest, NoneIsLeftOut) {
+  const std::string all = std::string("medium_value_size=;") + kAllOptions;
+  for (const auto& [name, type] : OptionTypes()) {
+    EXPECT_NE(std::string::npos, (";" + all).find(";" + name + "=")) << name;
+  }
+}
+
+TEST_F(AllOptionsTest, EachHasItsPlace) {
+  const Options options = FromStrings(kListener, kFamilyWithAll);
+  ASSERT_NE(nullptr, options.compaction_filter_factory);
+  ExpectAll(OptionsOf(options));
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  ExpectAll(OptionsOf(db_->GetOptions()));
+  Close();
+  const Options loaded = Loaded();
+  ASSERT_NE(nullptr, loaded.compaction_filter_factory);
+  ExpectAll(OptionsOf(loaded));
+  ASSERT_OK(OpenDb(loaded, path_, &db_));
+}
+
+TEST_F(AllOptionsTest, UserFilterFactoryRuns) {
+  ASSERT_OK(OpenDb(FromStrings(kListener, kFamilyWithAll), path_, &db_));
+  Close();
+  // From the OPTIONS file, too.
+  ASSERT_OK(OpenDb(Loaded(), path_, &db_));
+  const std::vector<size_t> sizes = {40, 100, 1000};  // small, medium, large
+  for (int i = 0; i < 60; i++) {
+    Put(i, 0, sizes[static_cast<size_t>(i) % sizes.size()]);
+  }
+  Flush();
+  EXPECT_EQ(1u, BlobFiles().size());
+  EXPECT_EQ(ValueOf(7, 0, 100), Get(7));
+  Compact();
+  for (int i = 0; i < 60; i++) {
+    const std::string value = ValueOf(i, 0, sizes[static_cast<size_t>(i) % sizes.size()]);
+    EXPECT_EQ(i % 10 == 7 ? "none" : value, Get(i)) << i;
+  }
+}
+
+// As with compaction_filter_factory itself: what RocksDB does not know it leaves out, unless it is told not to.
+TEST_F(OptionsTest, UnknownUserFilterFactory) {
+  const std::string family =
+      "compaction_filter_factory={id=BlobHybrid;user_filter_factory={id=NoSuchFactory}}";
+  EXPECT_EQ(nullptr, OptionsOf(FromStrings(kListener, family)).user_filter_factory);
+  ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
+  ColumnFamilyOptions options;
+  EXPECT_NOK(GetColumnFamilyOptionsFromString(strict, ColumnFamilyOptions(), family, &options));
 }
 
 // RocksDB itself cannot read the other one back.
@@ -251,6 +372,18 @@ TEST_F(OptionsTest, SizesFollowFromKeySize) {
   EXPECT_EQ(1u, ClassesOf(hybrid_).medium);
 }
 
+TEST_F(OptionsTest, LargeValuesBeginWhereTmlSays) {
+  hybrid_.key_size = 24;
+  hybrid_.t_ml = 0.04;  // of 600
+  Options options = options_;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  EXPECT_EQ(600u - 24, options.min_blob_size);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Close();
+  options.min_blob_size = 1200 - 24;  // by the default
+  ExpectError(OpenDb(options, path_, &db_), "min_blob_size=1176");
+}
+
 TEST_F(OptionsTest, WrongValuesOfTheMediumClassAreNamed) {
   const BlobHybridOptions good;
   hybrid_.t_sm = 0.01;
@@ -346,7 +479,17 @@ TEST_F(OptionsTest, UseBlobHybridKeepsTheTableOptions) {
 
 TEST_F(OptionsTest, PresetIsAccepted) {
   Options options = options_;
+  options.write_buffer_size = 1 << 20;
+  hybrid_.medium_value_size = 100;
+  hybrid_.transient_log_budget = 0.25;
   PrepareForMediumValues(24, &hybrid_, &options);
+  EXPECT_EQ(0u, hybrid_.medium_value_size);
+  EXPECT_EQ(24u, hybrid_.key_size);
+  EXPECT_EQ(MergeLevel::kLastButOne, hybrid_.merge_level);
+  EXPECT_EQ(0.5, hybrid_.transient_log_budget);
+  EXPECT_EQ(kRoundRobin, options.compaction_pri);
+  EXPECT_EQ(12, options.level0_file_num_compaction_trigger);
+  EXPECT_EQ(4u << 20, options.max_bytes_for_level_base);
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
   EXPECT_EQ(1176u, options.min_blob_size);
   ASSERT_OK(OpenDb(options, path_, &db_));
