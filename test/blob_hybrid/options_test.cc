@@ -8,6 +8,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
+#include "table/block_based/block_based_table_factory.h"
 #include "test/blob_hybrid/support.h"
 #include "test_util/testutil.h"
 #include "utilities/compaction_filters/remove_emptyvalue_compactionfilter.h"
@@ -431,6 +432,44 @@ TEST_F(OptionsTest, TablesWithoutAMediumClass) {
   Options options = FromStrings(kListener, kFamily);
   options.table_factory = NewBlobHybridTableFactory(BlockBasedTableOptions());
   EXPECT_OK(OpenDb(options, path_, &db_));
+}
+
+TEST_F(OptionsTest, ForeignFilterFactoryIsRefused) {
+  for (const char* family : {kFamily, kMediumFamily}) {
+    Options options = FromStrings(kListener, family);
+    options.table_factory = NewBlobHybridTableFactory(BlockBasedTableOptions());
+    options.compaction_filter_factory = std::make_shared<DropSevensFactory>();
+    ExpectError(OpenDb(options, path_, &db_), "compaction_filter_factory");
+  }
+}
+
+// A table factory that is derived from RocksDB's, such as that of hot_promotion.
+class OtherTable : public BlockBasedTableFactory {
+ public:
+  const char* Name() const override { return "OtherTable"; }
+  std::unique_ptr<TableFactory> Clone() const override {
+    return std::make_unique<OtherTable>(*this);
+  }
+};
+
+TEST_F(OptionsTest, OtherTablesAreKeptWithoutAMediumClass) {
+  Options options = options_;
+  options.table_factory = std::make_shared<OtherTable>();
+  hybrid_.gc_garbage_ratio = 0.1;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  EXPECT_STREQ("OtherTable", options.table_factory->Name());
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Fill(0, 100, 0);
+  Flush();
+  Fill(0, 100, 1, 2);
+  Flush();
+  Compact();  // from here on it is known what is garbage
+  EXPECT_EQ(0u, Stats().moved_values);
+  Compact();
+  EXPECT_EQ(50u, Stats().moved_values);
+  for (int i = 0; i < 100; i++) {
+    EXPECT_EQ(ValueOf(i, i % 2 == 0 ? 1 : 0), Get(i)) << i;
+  }
 }
 
 TEST_F(OptionsTest, MediumClassNeedsFlushesThatSeparate) {
