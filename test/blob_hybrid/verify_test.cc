@@ -55,6 +55,22 @@ class VerifyTest : public HybridDb {
     EXPECT_NE(std::string::npos, check.problems.front().find(what)) << check.problems.front();
   }
 
+  static void ExpectAmong(const std::vector<std::string>& problems, const std::string& problem) {
+    std::string all;
+    for (const std::string& each : problems) {
+      all += each + "\n";
+    }
+    EXPECT_NE(std::string::npos, all.find(problem + "\n")) << problem << " is not among\n" << all;
+  }
+
+  // Some 30 references each.
+  void UseSmallSsts() {
+    BlockBasedTableOptions tables;
+    tables.block_size = 256;
+    options_.table_factory.reset(NewBlockBasedTableFactory(tables));
+    options_.target_file_size_base = 1024;
+  }
+
   static void Flip(const std::string& file, uint64_t at) {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(at));
@@ -163,32 +179,68 @@ TEST_F(VerifyTest, ValuesOfOtherKeys) {
   EXPECT_NE(std::string::npos, check.problems.front().find("of another key"));
 }
 
-// Without a problem: SSTs that were dropped as a whole leave values that nobody counts.
+// Without a problem: SSTs that were dropped as a whole leave values that nobody counts, as long as others refer to their file.
 TEST_F(VerifyTest, UncountedGarbage) {
+  UseSmallSsts();
   Open();
   Fill(0, kKeys, 0);
   Flush();
-  for (int i = kKeys; i < 2 * kKeys; i++) {
-    Put(i, 0);
-  }
-  Flush();
-  CompactRangeOptions move;
-  move.change_level = true;
-  move.target_level = 6;
-  ASSERT_OK(db_->CompactRange(move, nullptr, nullptr));
-  const std::string begin = KeyOf(0);
-  const std::string end = KeyOf(10 * kKeys);
-  const Slice from(begin);
-  const Slice to(end);
+  Compact();
   const BlobCheck before = Check();
   EXPECT_EQ(0u, before.problem_count);
-  EXPECT_EQ(2u * kKeys, before.references);
-  ASSERT_OK(db_->Put(WriteOptions(), "other", ValueOf(0, 0)));
-  Flush();
+  EXPECT_EQ(1u, before.blob_files);
+  EXPECT_GT(before.ssts, 3u);
+  EXPECT_EQ(kKeys * 1u, before.references);
+  EXPECT_EQ(0u, before.uncounted);
+  const std::string begin = KeyOf(kKeys / 4);
+  const std::string end = KeyOf(3 * kKeys / 4);
+  const Slice from(begin);
+  const Slice to(end);
   ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &from, &to));
   const BlobCheck after = Check();
   EXPECT_EQ(0u, after.problem_count);
-  EXPECT_EQ(after.values, after.references + after.garbage + after.uncounted);
+  EXPECT_EQ(1u, after.blob_files);
+  EXPECT_LT(after.ssts, before.ssts);
+  EXPECT_EQ(kKeys * 1u, after.values);
+  EXPECT_EQ(0u, after.garbage);
+  EXPECT_GT(after.uncounted, 0u);
+  EXPECT_LE(after.uncounted, kKeys / 2 + 1u);
+  EXPECT_EQ(after.values, after.references + after.uncounted);
+}
+
+// An SST in the place of a newer one, of equal size: the values that it refers to are there and those of its keys. But its blob file
+// has more references than the MANIFEST counts, and RocksDB would not keep it for this SST.
+TEST_F(VerifyTest, SstThatRefersToAnOlderFile) {
+  options_.compression = kNoCompression;
+  options_.verify_sst_unique_id_in_manifest = false;
+  Open();
+  for (int i = 0; i < 5; i++) {  // so that numbers of files have two digits
+    ASSERT_OK(db_->Put(WriteOptions(), "small" + std::to_string(i), "value"));
+    Flush();
+  }
+  Fill(0, kKeys, 0);
+  Flush();
+  Fill(0, kKeys, 1);
+  Flush();
+  std::vector<LiveFileMetaData> ssts;
+  db_->GetLiveFilesMetaData(&ssts);
+  std::sort(ssts.begin(), ssts.end(),
+            [](const auto& a, const auto& b) { return a.file_number > b.file_number; });
+  const std::string newer = path_ + ssts[0].name;
+  const std::string older = path_ + ssts[1].name;
+  const auto blobs = BlobFiles();
+  ASSERT_EQ(2u, blobs.size());
+  Close();
+  ASSERT_EQ(ReadAll(older).size(), ReadAll(newer).size());
+  ASSERT_OK(WriteStringToFile(Env::Default(), ReadAll(older), newer));
+  const BlobCheck check = Check();
+  EXPECT_EQ(2u, check.problem_count);
+  ExpectAmong(check.problems, newer + ": refers to blob file " + std::to_string(*blobs.begin()) +
+                                  "; the oldest that the MANIFEST knows of is " +
+                                  std::to_string(*blobs.rbegin()));
+  ExpectAmong(check.problems,
+              BlobFileName(path_, *blobs.begin()) + ": has 600 references; the MANIFEST says 300");
+  EXPECT_EQ(kKeys * 1u, check.uncounted);  // of the newer file
 }
 
 TEST_F(VerifyTest, AdviceKnowsSizesAndOverwrites) {
