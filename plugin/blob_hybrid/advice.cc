@@ -49,6 +49,7 @@ Named FiguresOf(const Advice& advice) {
       {"current_min_blob_size", static_cast<double>(advice.profile.cutoff)},
       {"min_blob_size", static_cast<double>(advice.min_blob_size)},
       {"gc_garbage_ratio", advice.gc_garbage_ratio},
+      {"space_kept", advice.space_kept ? 1.0 : 0.0},
   };
 }
 
@@ -225,13 +226,17 @@ Advice Advise(Profile profile, double overwrites, double max_space) {
       break;
     }
   }
+  const bool large_fits = advice.large.space_amplification <= max_space;
+  const bool in_place_fits = advice.in_place.space_amplification <= max_space;
   const bool use =
-      advice.large.write_amplification < advice.in_place.write_amplification * kWorthwhile;
+      advice.large.write_amplification < advice.in_place.write_amplification * kWorthwhile &&
+      (large_fits || !in_place_fits);
   if (use) {
     advice.min_blob_size = static_cast<uint64_t>(advice.thresholds.large);
   } else {
     advice.gc_garbage_ratio = 0;
   }
+  advice.space_kept = use ? large_fits : in_place_fits;
   return advice;
 }
 

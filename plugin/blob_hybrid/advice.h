@@ -37,15 +37,17 @@ struct Advice {
   Cost separated;  // all values in blob files, collected by garbage
   Cost large;      // large values in blob files, all others in SSTs
   Cost hybrid;     // medium ones, too, until they come to the last level
-  // The settings for large values. 0: blob files are of no use.
+  // The settings for large values. 0: blob files are of no use, or take too much space.
   uint64_t min_blob_size = 0;
   double gc_garbage_ratio = 0;
+  bool space_kept = false;  // the settings lead to no more space than they may
 
   std::string ToString() const;  // a line "name: value" each
   std::string ToJson() const;
 };
 
-// From what is known: pure. `max_space`: the most space amplification that the settings may lead to.
+// From what is known: pure. `max_space`: the most space amplification that the settings may lead to. If no settings keep to it they
+// are those for least garbage.
 Advice Advise(Profile profile, double overwrites, double max_space);
 
 // Samples the SSTs of a database, which may be open. Overwrites are told by sequence numbers: there have been so many writes, and

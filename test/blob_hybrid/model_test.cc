@@ -124,6 +124,29 @@ TEST_F(AdviceTest, LessSpaceMeansMoreWrites) {
   EXPECT_GT(wide.large.space_amplification, narrow.large.space_amplification);
 }
 
+TEST_F(AdviceTest, SpaceIsKeptOrNot) {
+  const Profile profile = MakeProfile({{2000, 1000}});
+  const Advice wide = Advise(profile, 0.8, 1.5);
+  EXPECT_TRUE(wide.space_kept);
+  EXPECT_EQ(980u, wide.min_blob_size);
+  EXPECT_LE(wide.large.space_amplification, 1.5);
+  // Blob files take more than that, SSTs do not.
+  const Advice narrow = Advise(profile, 0.8, 1.09);
+  EXPECT_GT(narrow.large.space_amplification, 1.09);
+  EXPECT_LE(narrow.in_place.space_amplification, 1.09);
+  EXPECT_TRUE(narrow.space_kept);
+  EXPECT_EQ(0u, narrow.min_blob_size);
+  // Nothing keeps to it.
+  const Advice none = Advise(profile, 0.8, 1.05);
+  EXPECT_GT(none.in_place.space_amplification, 1.05);
+  EXPECT_FALSE(none.space_kept);
+  EXPECT_EQ(0u, none.min_blob_size);  // so little garbage costs more than it saves
+  const Advice inserts = Advise(profile, 0.1, 1.005);
+  EXPECT_FALSE(inserts.space_kept);
+  EXPECT_EQ(980u, inserts.min_blob_size);
+  EXPECT_EQ(0.05, inserts.gc_garbage_ratio);
+}
+
 TEST_F(AdviceTest, NothingIsKnownOfNothing) {
   const Advice advice = Advise(Profile(), 0, 1.5);
   EXPECT_EQ(0u, advice.min_blob_size);
