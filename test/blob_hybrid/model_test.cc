@@ -75,6 +75,74 @@ TEST(ModelTest, ThresholdsAreThoseOfThePaper) {
   EXPECT_DOUBLE_EQ(980, thresholds.large);
 }
 
+TEST(ModelTest, Equations) {
+  const Tree tree{8, 1};
+  EXPECT_DOUBLE_EQ(35, IoAmplification(tree, 4));     // 4 * 9 - 1
+  EXPECT_DOUBLE_EQ(18, WriteAmplification(tree, 4));  // 4 * 9 / 2
+  EXPECT_DOUBLE_EQ(1.02 * 35 / 1.72, BenefitOfSeparation(tree, 4, 0.02));
+  EXPECT_DOUBLE_EQ(1.2 * 35 / 8.2, BenefitOfSeparation(tree, 4, 0.2));
+  EXPECT_DOUBLE_EQ(70.0 / 37, BenefitOfSeparation(tree, 4, 1));
+}
+
+// 10,000 bytes of records each, by hand. A merge writes 5.5 bytes for each one; a tenth of the data is above the last level. A
+// reference has 20 bytes, a record in a blob file a header of 32.
+class PredictTest : public testing::Test {
+ protected:
+  const Tree tree_{10, 100};
+  const Thresholds thresholds_{50, 500};
+  const SizeClass small_{1000, 5000, 5000};
+  const SizeClass medium_{100, 1000, 9000};
+  const SizeClass large_{10, 100, 9900};
+};
+
+TEST_F(PredictTest, SmallValues) {
+  // Two levels: 10000 of the log, and 2 * 5.5 * 10000.
+  const Cost cost = Predict(tree_, {small_}, thresholds_, 0.5, 0.25);
+  EXPECT_DOUBLE_EQ(12, cost.write_amplification);
+  EXPECT_DOUBLE_EQ(1.05, cost.space_amplification);
+  EXPECT_DOUBLE_EQ(1, Predict(tree_, {small_}, thresholds_, 0, 0.25).space_amplification);
+}
+
+TEST_F(PredictTest, MediumValues) {
+  // References, 3000 bytes, go to the first level, records of 13200 bytes to the transient log; then 10000 to the last level.
+  const Cost cost = Predict(tree_, {medium_}, thresholds_, 0.5, 0.25);
+  EXPECT_DOUBLE_EQ((10000 + 3000 * 5.5 + 10000 * 5.5 + 13200) / 10000,
+                   cost.write_amplification);  // 9.47
+  // Levels above have a tenth of the bytes, which is a third of the entries.
+  EXPECT_DOUBLE_EQ(1.05 + 0.44, cost.space_amplification);
+}
+
+TEST_F(PredictTest, LargeValues) {
+  // References, 300 bytes, are in one level. There are 10320 bytes of records, and 0.5 * 0.75 / 0.25 are moved for each.
+  const Cost cost = Predict(tree_, {large_}, thresholds_, 0.5, 0.25);
+  EXPECT_DOUBLE_EQ((10000 + 300 * 5.5 + 10320 * 2.5) / 10000, cost.write_amplification);  // 3.745
+  // Files with an eighth of garbage.
+  EXPECT_NEAR((300 * 1.05 + 10320 * (1.05 + 1.0 / 7)) / 10000, cost.space_amplification, 1e-12);
+  const Cost inserts = Predict(tree_, {large_}, thresholds_, 0, 0.25);
+  EXPECT_DOUBLE_EQ((10000 + 300 * 5.5 + 10320) / 10000, inserts.write_amplification);
+  EXPECT_DOUBLE_EQ(1.062, inserts.space_amplification);
+}
+
+TEST_F(PredictTest, AllOfThem) {
+  // 20300 bytes are in SSTs at last, in three levels.
+  const Cost cost = Predict(tree_, {small_, medium_, large_}, thresholds_, 0, 0.25);
+  const double log = 30000;
+  const double small = 10000 * 5.5 * 3;
+  const double medium = 3000 * 5.5 * 2 + 10000 * 5.5 + 13200;
+  const double large = 300 * 5.5 * 3 + 10320;
+  EXPECT_DOUBLE_EQ((log + small + medium + large) / 30000, cost.write_amplification);
+  EXPECT_DOUBLE_EQ((20300 + 4400 + 10320) / 30000.0, cost.space_amplification);
+}
+
+// Where large values begin right after small ones, medium ones are large.
+TEST_F(PredictTest, ThresholdsDecide) {
+  const Cost separated = Predict(tree_, {medium_}, {0, 0}, 0, 1);
+  // References of 3000 bytes are in two levels.
+  EXPECT_DOUBLE_EQ((10000 + 3000 * 5.5 * 2 + 13200) / 10000, separated.write_amplification);
+  const Cost in_place = Predict(tree_, {medium_}, {1000, 1000}, 0, 1);
+  EXPECT_DOUBLE_EQ(12, in_place.write_amplification);
+}
+
 class AdviceTest : public testing::Test {
  protected:
   // Records of 20-byte keys, so many MB of each size.
