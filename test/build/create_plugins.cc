@@ -59,8 +59,11 @@ Status CreatePlugin(const std::string& plugin) {
         "HotPromotionTable");
   }
   if (plugin == "blob_hybrid") {
-    const Status s = Create<CompactionFilterFactory>(
+    Status s = Create<CompactionFilterFactory>(
         "id=BlobHybrid;gc_garbage_ratio=0.5;max_space_amplification=1.5", "BlobHybrid");
+    if (s.ok()) {
+      s = Create<TableFactory>("id=BlobHybridTable;block_size=8K", "BlobHybridTable");
+    }
     return s.ok() ? Create<EventListener>("id=BlobHybridListener", "BlobHybridListener") : s;
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
