@@ -188,7 +188,8 @@ std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& pr
     uint64_t number = 0;
     uint64_t bytes = 0;
     if (!ConsumeDecimalNumber(&text, &number) || !Skip(':', &text) ||
-        !ConsumeDecimalNumber(&text, &bytes) || (!text.empty() && !Skip(',', &text))) {
+        !ConsumeDecimalNumber(&text, &bytes) ||
+        (!text.empty() && (!Skip(',', &text) || text.empty()))) {
       return nullptr;
     }
     if (!references->empty() && number <= references->back().first) {
