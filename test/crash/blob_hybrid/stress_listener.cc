@@ -1,9 +1,15 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Linked into RocksDB's db_stress with --wrap, adds the plugin's listener to each database that is opened: db_stress drops the
-// listeners of its options file.
+// listeners of its options file. And one that notes what the plugin has done.
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,6 +30,46 @@ using OpenedDb = DB*;
   "_ZN7rocksdb2DB4OpenERKNS_9DBOptionsERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" \
   "RKSt6vectorINS_22ColumnFamilyDescriptorESaISD_EEPSC_IPNS_18ColumnFamilyHandleESaISJ_EE" RESULT
 
+namespace {
+
+// Writes the plugin's counters to $TEST_TMPDIR/counters.PID after each compaction, for the process may be killed at any time. All
+// families of db_stress share a factory and its counters.
+class Notes : public EventListener {
+ public:
+  void OnCompactionCompleted(DB* db, const CompactionJobInfo& /*info*/) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    blob_hybrid::BlobHybridStats stats;
+    const Status s = blob_hybrid::GetBlobHybridStats(db, db->DefaultColumnFamily(), &stats);
+    if (!s.ok() && !s.IsShutdownInProgress()) {
+      fprintf(stderr, "error: no statistics: %s\n", s.ToString().c_str());
+      return;
+    }
+    std::string text;
+#define X(name, unit, description) text += #name ": " + std::to_string(stats.name) + "\n";
+    BLOB_HYBRID_COUNTERS(X)
+#undef X
+    Write(text);
+  }
+
+ private:
+  // Counters do not become less: nothing of an earlier text is left behind a later one.
+  static void Write(const std::string& text) {
+    const std::string path =
+        std::string(getenv("TEST_TMPDIR")) + "/counters." + std::to_string(getpid());
+    const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    if (file < 0 || pwrite(file, text.data(), text.size(), 0) < 0) {
+      perror(path.c_str());
+    }
+    if (file >= 0) {
+      close(file);
+    }
+  }
+
+  std::mutex mutex_;
+};
+
+}  // namespace
+
 // The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of __real_SYMBOL to SYMBOL.
 Status RealOpen(const DBOptions& options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& families,
@@ -37,6 +83,7 @@ Status WrapOpen(const DBOptions& options, const std::string& name,
                 std::vector<ColumnFamilyHandle*>* handles, OpenedDb* db) {
   DBOptions with_listener = options;
   with_listener.listeners.push_back(blob_hybrid::NewBlobHybridListener());
+  with_listener.listeners.push_back(std::make_shared<Notes>());
   return RealOpen(with_listener, name, families, handles, db);
 }
 
