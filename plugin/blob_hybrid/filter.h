@@ -54,6 +54,9 @@ class BlobHybridFilter : public CompactionFilter {
   // internal keys then.
   bool IsStackedBlobDbInternalCompactionFilter() const override { return files_.source != nullptr; }
 
+  // RocksDB refuses filters that heed snapshots, which it asks them for.
+  bool IgnoreSnapshots() const override { return user_ == nullptr || user_->IgnoreSnapshots(); }
+
   Decision FilterBlobByKey(int level, const Slice& key, std::string* new_value,
                            std::string* skip_until) const override;
 

@@ -34,6 +34,36 @@ class FilterTest : public HybridDb {
       ASSERT_EQ(ValueOf(i, i % step == 0 ? 1 : 0), Get(i)) << context << " " << i;
     }
   }
+
+  // But for one that cannot be read.
+  void ExpectValuesBut(int damaged, int step) {
+    for (int i = 0; i < kKeys; i++) {
+      if (i == damaged) {
+        EXPECT_NE(std::string::npos, Get(i).find("Corruption")) << Get(i);
+      } else {
+        EXPECT_EQ(ValueOf(i, i % step == 0 ? 1 : 0), Get(i)) << i;
+      }
+    }
+  }
+
+  // Changes a byte of a value in a blob file.
+  void Damage(uint64_t blob_file, const std::string& victim) {
+    const std::string file = BlobFileName(path_, blob_file);
+    std::string bytes;
+    ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
+    const size_t at = bytes.find(victim);
+    ASSERT_NE(std::string::npos, at);
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(static_cast<std::streamoff>(at + 50));
+    out.put(static_cast<char>(victim[50] ^ 1));
+  }
+
+  // As Compact(), which expects that it is OK.
+  Status TryCompact() {
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    return db_->CompactRange(all, nullptr, nullptr);
+  }
 };
 
 TEST_F(FilterTest, ValuesMoveOutOfFilesWithGarbage) {
@@ -251,28 +281,12 @@ TEST_F(FilterTest, DamagedValueStays) {
   Open();
   MakeGarbage(2);
   const uint64_t first = *BlobFiles().begin();
-  const std::string file = BlobFileName(path_, first);
-  std::string bytes;
-  ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
-  const std::string victim = ValueOf(101, 0);
-  const size_t at = bytes.find(victim);
-  ASSERT_NE(std::string::npos, at);
-  {
-    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
-    out.seekp(static_cast<std::streamoff>(at + 50));
-    out.put(static_cast<char>(victim[50] ^ 1));
-  }
+  Damage(first, ValueOf(101, 0));
   Compact();
   EXPECT_EQ(kKeys / 2u - 1, Stats().moved_values);
   EXPECT_EQ(1u, Stats().read_errors);
   EXPECT_EQ(1u, BlobFiles().count(first));
-  for (int i = 0; i < kKeys; i++) {
-    if (i == 101) {
-      EXPECT_NE(std::string::npos, Get(i).find("Corruption")) << Get(i);
-    } else {
-      EXPECT_EQ(ValueOf(i, i % 2 == 0 ? 1 : 0), Get(i));
-    }
-  }
+  ExpectValuesBut(101, 2);
 }
 
 TEST_F(FilterTest, CheckpointNeedsNoPlugin) {
@@ -430,10 +444,54 @@ TEST_F(FilterTest, InternalDecisionsOfUserFiltersFail) {
   // The first event makes the database known.
   Put(0, 1);
   Flush();
-  CompactRangeOptions all;
-  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
-  EXPECT_TRUE(db_->CompactRange(all, nullptr, nullptr).IsNotSupported());
+  EXPECT_TRUE(TryCompact().IsNotSupported());
   Close();
+  OpenWithoutPlugin();
+  ExpectValues(2);
+}
+
+// It asks for what RocksDB no longer has, and would remove everything.
+class HeedsSnapshots : public CompactionFilter {
+ public:
+  const char* Name() const override { return "HeedsSnapshots"; }
+  bool IgnoreSnapshots() const override { return false; }
+  bool Filter(int /*level*/, const Slice& /*key*/, const Slice& /*value*/,
+              std::string* /*new_value*/, bool* /*value_changed*/) const override {
+    return true;
+  }
+};
+
+class HeedsSnapshotsFactory : public CompactionFilterFactory {
+ public:
+  const char* Name() const override { return "HeedsSnapshotsFactory"; }
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context&) override {
+    return std::make_unique<HeedsSnapshots>();
+  }
+};
+
+TEST_F(FilterTest, UserFiltersThatHeedSnapshotsFail) {
+  Open();
+  MakeGarbage(2);
+  Close();
+  const HeedsSnapshots filter;
+  options_.compaction_filter = &filter;
+  OpenWithoutPlugin();
+  const Status stock = TryCompact();
+  EXPECT_TRUE(stock.IsNotSupported()) << stock.ToString();
+  Close();
+  options_.compaction_filter = nullptr;
+
+  for (const bool by_factory : {false, true}) {
+    hybrid_.user_filter = by_factory ? nullptr : &filter;
+    hybrid_.user_filter_factory = by_factory ? std::make_shared<HeedsSnapshotsFactory>() : nullptr;
+    Open();
+    Put(0, 1);  // the first event makes the database known
+    Flush();
+    EXPECT_EQ(stock.ToString(), TryCompact().ToString()) << by_factory;
+    ExpectValues(2);
+    Close();
+  }
   OpenWithoutPlugin();
   ExpectValues(2);
 }
