@@ -496,6 +496,59 @@ TEST_F(FilterTest, UserFiltersThatHeedSnapshotsFail) {
   ExpectValues(2);
 }
 
+// Keeps everything that it is shown. `by_key`: without a look at values.
+class KeepingFilter : public CompactionFilter {
+ public:
+  explicit KeepingFilter(bool by_key) : by_key_(by_key) {}
+  const char* Name() const override { return "KeepingFilter"; }
+  Decision FilterBlobByKey(int /*level*/, const Slice& /*key*/, std::string* /*new_value*/,
+                           std::string* /*skip_until*/) const override {
+    return by_key_ ? Decision::kKeep : Decision::kUndetermined;
+  }
+
+ private:
+  const bool by_key_;
+};
+
+// A filter cannot be passed by: what it would have to see and cannot be read fails the compaction, and all stays as it is.
+TEST_F(FilterTest, DamagedValueFailsUserFilter) {
+  Open();
+  MakeGarbage(2);
+  Close();
+  const KeepingFilter filter(false);
+  hybrid_.user_filter = &filter;
+  Open();
+  const auto files = BlobFiles();
+  ASSERT_EQ(2u, files.size());
+  Damage(*files.begin(), ValueOf(101, 0));
+  const Status s = TryCompact();
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_GT(Stats().read_errors, 0u);
+  EXPECT_EQ(files, BlobFiles());
+  ExpectValuesBut(101, 2);
+  Close();
+  Open();
+  EXPECT_EQ(files, BlobFiles());
+  ExpectValuesBut(101, 2);
+  Close();
+}
+
+// One that decides by the key does not have to see it.
+TEST_F(FilterTest, DamagedValueStaysWithUserFilterByKey) {
+  const KeepingFilter filter(true);
+  hybrid_.user_filter = &filter;
+  Open();
+  MakeGarbage(2);
+  const uint64_t first = *BlobFiles().begin();
+  Damage(first, ValueOf(101, 0));
+  Compact();
+  EXPECT_EQ(kKeys / 2u - 1, Stats().moved_values);
+  EXPECT_EQ(1u, Stats().read_errors);
+  EXPECT_EQ(1u, BlobFiles().count(first));
+  ExpectValuesBut(101, 2);
+  Close();
+}
+
 }  // namespace
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE
