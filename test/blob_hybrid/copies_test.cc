@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Copies of a database, and files that come from others: with values in blob files that have been moved, or merged, and while
-// they are. All open with and without the plugin.
+// Copies of a database, files that come from others, and a database that leaves the plugin: with values in blob files that have
+// been moved, or merged, and while they are. All open with and without the plugin.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -193,6 +194,90 @@ TEST_P(CopiesTest, Ingestion) {
   expect();
 }
 
+// A database that has used the plugin, and has garbage, or values in the log.
+class LeavingTest : public CopiesTest {
+ protected:
+  // Closes it.
+  void MakeAndLeave() {
+    Open();
+    MakeAndCollect();
+    Fill(0, kKeys, 2, 3);
+    Flush();
+    EXPECT_FALSE(BlobFiles().empty());
+    EXPECT_EQ(GetParam(), Stats().medium_bytes > 0);
+    Close();
+  }
+
+  // Of every third key the second version; the last one of every fifth, if it was written.
+  void ExpectLeft(int last = 0) {
+    for (int i = 0; i < kKeys; i++) {
+      const int version = last > 0 && i % 5 == 0 ? last : i % 3 == 0 ? 2 : i % 2 == 0 ? 1 : 0;
+      ASSERT_EQ(ValueOf(i, version), Get(i)) << i;
+    }
+    ASSERT_OK(db_->VerifyChecksum());
+  }
+
+  int FilesWith(const std::string& suffix) {
+    std::vector<std::string> files;
+    EXPECT_OK(Env::Default()->GetChildren(path_, &files));
+    return static_cast<int>(std::count_if(files.begin(), files.end(), [&](const auto& file) {
+      return Slice(file).ends_with(suffix);
+    }));
+  }
+};
+
+// RocksDB collects by age what the plugin has left.
+TEST_P(LeavingTest, CollectedByAge) {
+  MakeAndLeave();
+  options_.enable_blob_garbage_collection = true;
+  options_.blob_garbage_collection_age_cutoff = 1;
+  OpenWithoutPlugin();
+  const auto before = BlobFiles();
+  ExpectLeft();
+  Fill(0, kKeys, 3, 5);
+  Flush();
+  ExpectLeft(3);
+  Compact();
+  ExpectLeft(3);
+  const auto after = BlobFiles();
+  for (const uint64_t file : before) {
+    EXPECT_EQ(0u, after.count(file)) << file;
+  }
+  EXPECT_EQ(GetParam(), after.empty());
+  Close();
+  OpenWithoutPlugin();
+  ExpectLeft(3);
+}
+
+// How to get rid of blob files, as the README tells, and back.
+TEST_P(LeavingTest, WithoutBlobFiles) {
+  MakeAndLeave();
+  Options plain = options_;
+  plain.enable_blob_files = false;
+  plain.enable_blob_garbage_collection = true;
+  plain.blob_garbage_collection_age_cutoff = 1;
+  ASSERT_OK(OpenDb(plain, path_, &db_));
+  EXPECT_GT(FilesWith(".blob"), 0);
+  Compact();
+  EXPECT_TRUE(BlobFiles().empty());
+  ExpectLeft();
+  Close();
+  EXPECT_EQ(0, FilesWith(".blob"));
+  ASSERT_OK(OpenDb(plain, path_, &db_));
+  ExpectLeft();
+  Close();
+
+  Open();
+  ExpectLeft();
+  Fill(0, kKeys, 3, 5);
+  Flush();
+  EXPECT_FALSE(BlobFiles().empty());
+  Compact();
+  Compact();
+  ExpectLeft(3);
+  EXPECT_EQ(GetParam(), BlobFiles().empty());
+}
+
 // Where there are no blob files there is no job.
 class LargeCopiesTest : public CopiesTest {};
 
@@ -220,6 +305,7 @@ TEST_P(LargeCopiesTest, IngestionOverEverything) {
 }
 
 INSTANTIATE_TEST_CASE_P(Medium, CopiesTest, testing::Bool());
+INSTANTIATE_TEST_CASE_P(Medium, LeavingTest, testing::Bool());
 INSTANTIATE_TEST_CASE_P(Large, LargeCopiesTest, testing::Values(false));
 
 }  // namespace
