@@ -7,6 +7,8 @@
 
 #include "file/filename.h"
 #include "plugin/blob_hybrid/factory.h"
+#include "rocksdb/advanced_cache.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/blob_hybrid/support.h"
 
@@ -144,6 +146,38 @@ TEST_F(FilterTest, Subcompactions) {
   Compact();
   EXPECT_EQ(kKeys / 2u, Stats().moved_values);
   ExpectValues(2);
+}
+
+// Values that move are read through the blob cache, and leave it as it is.
+TEST_F(FilterTest, BlobCache) {
+  options_.blob_cache = NewLRUCache(4 << 20);
+  options_.statistics = CreateDBStatistics();
+  const auto ticks = [&](Tickers ticker) { return options_.statistics->getTickerCount(ticker); };
+  for (const bool warm : {false, true}) {
+    Open();
+    MakeGarbage(2);
+    Close();
+    Open();  // with nothing in the cache
+    ASSERT_OK(options_.statistics->Reset());
+    if (warm) {
+      for (int i = 1; i < kKeys; i += 2) {
+        EXPECT_EQ(ValueOf(i, 0), Get(i));
+      }
+      EXPECT_EQ(kKeys / 2u, ticks(BLOB_DB_CACHE_ADD));
+      ASSERT_OK(options_.statistics->Reset());
+    }
+    const size_t usage = options_.blob_cache->GetUsage();
+    Compact();
+    EXPECT_EQ(kKeys / 2u, Stats().moved_values);
+    EXPECT_EQ(warm ? kKeys / 2u : 0u, ticks(BLOB_DB_CACHE_HIT));
+    EXPECT_EQ(warm ? 0u : kKeys / 2u, ticks(BLOB_DB_CACHE_MISS));
+    EXPECT_EQ(0u, ticks(BLOB_DB_CACHE_ADD));
+    EXPECT_EQ(usage, options_.blob_cache->GetUsage());
+    ExpectValues(2);
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    options_.blob_cache->EraseUnRefEntries();
+  }
 }
 
 // A value that is no longer large goes to the SST.
