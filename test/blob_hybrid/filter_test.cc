@@ -143,7 +143,12 @@ TEST_F(FilterTest, Subcompactions) {
   options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 512;
   Open();
   MakeGarbage(2);
+  Close();
+  const auto counter = std::make_shared<SubcompactionCounter>();
+  options_.listeners.push_back(counter);
+  Open();
   Compact();
+  EXPECT_GT(counter->most(), 1);
   EXPECT_EQ(kKeys / 2u, Stats().moved_values);
   ExpectValues(2);
 }

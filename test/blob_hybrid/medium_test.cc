@@ -307,6 +307,8 @@ TEST_F(MediumTest, Subcompactions) {
   options_.max_subcompactions = 4;
   options_.target_file_size_base = 8 << 10;
   options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 512;
+  const auto counter = std::make_shared<SubcompactionCounter>();
+  options_.listeners.push_back(counter);
   Open();
   FillSized(0, kKeys, 0, kMedium);
   Flush();
@@ -315,6 +317,7 @@ TEST_F(MediumTest, Subcompactions) {
   FillSized(1, kKeys, 1, kLarge, 2);
   Flush();
   Compact();
+  EXPECT_GT(counter->most(), 1);
   EXPECT_EQ(0u, References());
   EXPECT_EQ(kKeys + kKeys / 2u, Stats().merged_values);
   ExpectSized(0, kKeys, 1, kMedium, 2);

@@ -2,6 +2,7 @@
 
 #include "test/blob_hybrid/support.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "file/file_util.h"
@@ -32,6 +33,20 @@ uint32_t Seed() {
                                      : static_cast<uint32_t>(strtoul(value, nullptr, 10));
   printf("ROCKTIER_SEED=%u\n", seed);
   return seed;
+}
+
+void SubcompactionCounter::OnSubcompactionBegin(const SubcompactionJobInfo& info) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  counts_[info.job_id]++;
+}
+
+int SubcompactionCounter::most() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int most = 0;
+  for (const auto& [job, count] : counts_) {
+    most = std::max(most, count);
+  }
+  return most;
 }
 
 HybridDb::HybridDb() : root_(test::PerThreadDBPath("blob_hybrid")), path_(root_ + "/db") {

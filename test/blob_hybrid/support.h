@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/db.h"
+#include "rocksdb/listener.h"
 #include "test/support/open_db.h"
 #include "test_util/testharness.h"
 
@@ -21,6 +24,18 @@ std::string ValueOf(int i, int version, size_t bytes = 1000);
 
 // ROCKTIER_SEED, or the time; printed.
 uint32_t Seed();
+
+// Tells whether compactions had several subcompactions. Thread-safe.
+class SubcompactionCounter : public EventListener {
+ public:
+  void OnSubcompactionBegin(const SubcompactionJobInfo& info) override;
+  // Of one compaction.
+  int most();
+
+ private:
+  std::mutex mutex_;
+  std::map<int, int> counts_;  // by job
+};
 
 // A database with blob files and BlobHybrid, which is removed with it. Values from 200 bytes on are large.
 class HybridDb : public testing::Test {
