@@ -48,6 +48,22 @@ class MediumTest : public HybridDb {
     }
   }
 
+  // Half of the keys have values of each size: large ones in blob files, all others in SSTs.
+  void ExpectClasses(std::initializer_list<size_t> sizes) {
+    uint64_t large = 0;
+    uint64_t in_place = 0;
+    for (const size_t size : sizes) {
+      (size == kLarge ? large : in_place) += kKeys / 2 * (size == kLarge ? size + 32 + 11 : size);
+    }
+    const BlobHybridStats stats = Stats();
+    EXPECT_EQ(large, stats.large_live_bytes);
+    EXPECT_EQ(0u, stats.medium_bytes);
+    EXPECT_EQ(large == 0, BlobFiles().empty());
+    EXPECT_GE(stats.small_bytes, in_place);
+    EXPECT_LT(stats.small_bytes,
+              in_place + kKeys * 60 + 4096);  // with keys, references, properties
+  }
+
   // All files of a level to another one.
   void CompactLevel(int from, int to) {
     ColumnFamilyMetaData meta;
@@ -164,6 +180,7 @@ TEST_F(MediumTest, EachSizeHasItsClass) {
 
 TEST_F(MediumTest, ClassesChangeWithUpdates) {
   const size_t sizes[] = {kSmall, kMedium, kLarge};
+  options_.compression = kNoCompression;
   Open();
   int version = 0;
   for (const size_t from : sizes) {
@@ -173,18 +190,64 @@ TEST_F(MediumTest, ClassesChangeWithUpdates) {
       Compact();
       FillSized(0, kKeys, version + 1, to, 2);
       Flush();
+      EXPECT_EQ(to == kMedium ? kKeys / 2u : 0u, References());
       ExpectSized(0, kKeys, version + 1, to, 2);
       Compact();
       Compact();
       EXPECT_EQ(0u, References());
       ExpectSized(0, kKeys, version + 1, to, 2);
       ExpectSized(1, kKeys, version, from, 2);
-      if (from != kLarge && to != kLarge) {
-        EXPECT_TRUE(BlobFiles().empty()) << from << " " << to;
-      }
+      ExpectClasses({from, to});
       version += 2;
     }
   }
+  EXPECT_EQ(0u, Stats().not_separated);
+}
+
+// Back again what was left in the log is merged.
+TEST_F(MediumTest, TurnedOffOverALog) {
+  hybrid_.gc_garbage_ratio = 0.3;
+  Open();
+  Put(2 * kKeys, 0, kSmall);
+  Flush();
+  CompactLevel(0, 3);
+  for (const int from : {0, kKeys}) {  // a blob file each
+    FillSized(from, from + kKeys, 0, kMedium);
+    Flush();
+  }
+  CompactLevel(0, 1);
+  EXPECT_EQ(2u * kKeys, References());
+  const auto log = BlobFiles();
+  ASSERT_EQ(2u, log.size());
+  Close();
+
+  hybrid_.medium_value_size = 0;
+  Open();
+  ExpectSized(0, 2 * kKeys, 0, kMedium);
+  FillSized(0, kKeys, 1, kMedium, 2);
+  Flush();
+  EXPECT_EQ(log, BlobFiles());  // nothing is added
+  Compact();
+  Compact();
+  EXPECT_EQ(std::set<uint64_t>{*log.rbegin()}, BlobFiles());
+  EXPECT_EQ(kKeys / 2u, Stats().moved_values);  // out of the one with garbage
+  ExpectSized(0, kKeys, 1, kMedium, 2);
+  ExpectSized(1, kKeys, 0, kMedium, 2);
+  ExpectSized(kKeys, 2 * kKeys, 0, kMedium);
+  Close();
+
+  hybrid_.medium_value_size = 100;
+  Open();
+  FillSized(0, kKeys, 2, kMedium, 4);
+  Flush();
+  Compact();
+  EXPECT_EQ(0u, References());
+  EXPECT_TRUE(BlobFiles().empty());
+  EXPECT_EQ(kKeys + kKeys / 4u, Stats().merged_values);
+  ExpectSized(0, kKeys, 2, kMedium, 4);
+  ExpectSized(2, kKeys, 1, kMedium, 4);
+  ExpectSized(1, kKeys, 0, kMedium, 2);
+  ExpectSized(kKeys, 2 * kKeys, 0, kMedium);
 }
 
 class LevelTest : public MediumTest, public testing::WithParamInterface<MergeLevel> {
