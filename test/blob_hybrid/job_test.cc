@@ -1,8 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The job leaves families alone that it can do nothing for, and it does not keep their flushes waiting.
-
-#include <functional>
+// The job and flushes that wait for it, where there is little or nothing that it can do.
 
 #include "rocksdb/env.h"
 #include "test/blob_hybrid/support.h"
@@ -45,24 +43,6 @@ class JobTest : public HybridDb {
       EXPECT_EQ(ValueOf(i, 9), value);
     }
   }
-
-  // A family that nobody has checked.
-  void TryFamily(const std::function<void(ColumnFamilyOptions*)>& change) {
-    Options options = options_;
-    ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
-    ColumnFamilyOptions family = options;
-    change(&family);
-    ASSERT_OK(OpenDb(options, path_, &db_));
-    ColumnFamilyHandle* handle = nullptr;
-    ASSERT_OK(db_->CreateColumnFamily(family, "other", &handle));
-    Overwrite(handle);
-    ExpectValues(handle);
-    BlobHybridStats stats;
-    ASSERT_OK(GetBlobHybridStats(db_.get(), handle, &stats));
-    EXPECT_EQ(0u, stats.jobs);
-    EXPECT_EQ(0u, stats.flush_waits);
-    ASSERT_OK(db_->DestroyColumnFamilyHandle(handle));
-  }
 };
 
 TEST_F(JobTest, WorksHere) {
@@ -86,20 +66,6 @@ TEST_F(JobTest, LastLevelIsForOldData) {
   ExpectValues(db_->DefaultColumnFamily());
 }
 #endif
-
-TEST_F(JobTest, FifoFamily) {
-  TryFamily([](ColumnFamilyOptions* family) {
-    family->compaction_style = kCompactionStyleFIFO;
-    family->compaction_options_fifo.max_table_files_size = 1 << 30;
-  });
-}
-
-TEST_F(JobTest, UniversalFamilyOfOneLevel) {
-  TryFamily([](ColumnFamilyOptions* family) {
-    family->compaction_style = kCompactionStyleUniversal;
-    family->num_levels = 1;
-  });
-}
 
 // Stops the job when a flush has ended.
 class Stopper : public EventListener {
