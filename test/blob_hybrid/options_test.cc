@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plugin/blob_hybrid/factory.h"
+#include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/options_util.h"
@@ -32,6 +33,12 @@ class OptionsTest : public HybridDb {
     EXPECT_OK(GetColumnFamilyOptionsFromString(ConfigOptions(), ColumnFamilyOptions(), family,
                                                &family_options));
     return Options(db_options, family_options);
+  }
+
+  static std::string EncodeTimestamp(uint64_t timestamp) {
+    std::string encoded;
+    EncodeU64Ts(timestamp, &encoded);
+    return encoded;
   }
 
   const BlobHybridOptions& OptionsOf(const Options& options) {
@@ -298,6 +305,32 @@ TEST_F(OptionsTest, UserTimestampsAreRefused) {
   Options options = FromStrings(kListener, kFamily);
   options.comparator = test::BytewiseComparatorWithU64TsWrapper();
   ExpectError(OpenDb(options, path_, &db_), "comparator");
+}
+
+// Why they are: in SSTs compactions change timestamps below full_history_ts_low, and leave them in blob files, so that stock RocksDB does
+// not find its keys there. When this fails RocksDB has mended it, and they need not be refused any more.
+TEST_F(OptionsTest, StockRocksDbLosesUserTimestampsInBlobFiles) {
+  options_.comparator = test::BytewiseComparatorWithU64TsWrapper();
+  OpenWithoutPlugin();
+  ASSERT_OK(db_->Put(WriteOptions(), "small", EncodeTimestamp(1), "value"));
+  ASSERT_OK(db_->Put(WriteOptions(), "large", EncodeTimestamp(1), ValueOf(0, 0)));
+  Flush();
+  EXPECT_EQ(1u, BlobFiles().size());
+  const std::string later = EncodeTimestamp(4);
+  const Slice timestamp = later;
+  ReadOptions at;
+  at.timestamp = &timestamp;
+  EXPECT_EQ("value", Get("small", at));
+  EXPECT_EQ(ValueOf(0, 0), Get("large", at));
+
+  const std::string low = EncodeTimestamp(3);
+  const Slice history = low;
+  CompactRangeOptions all;
+  all.full_history_ts_low = &history;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+  EXPECT_EQ("value", Get("small", at));
+  EXPECT_NE(std::string::npos, Get("large", at).find("Corruption")) << Get("large", at);
 }
 
 TEST_F(OptionsTest, OneUserFilterAtMost) {
