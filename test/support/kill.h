@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -40,15 +41,19 @@ Shared* MapShared(const std::string& path) {
   return static_cast<Shared*>(memory);
 }
 
-// From now on this process kills itself when it comes to this point for the n-th time; never, if the point is empty.
-inline void DieAt(const std::string& point, int hits) {
+// From now on this process kills itself when it comes to this point for the n-th time; never, if the point is empty. `last`: what it
+// does before, if anything.
+inline void DieAt(const std::string& point, int hits, const std::function<void()>& last = nullptr) {
   if (point.empty()) {
     return;
   }
   auto* const sync_point = ROCKSDB_NAMESPACE::SyncPoint::GetInstance();
   const auto left = std::make_shared<std::atomic<int>>(hits);
-  sync_point->SetCallBack(point, [left](void*) {
+  sync_point->SetCallBack(point, [left, last](void*) {
     if (--*left == 0) {
+      if (last) {
+        last();
+      }
       kill(getpid(), SIGKILL);
     }
   });

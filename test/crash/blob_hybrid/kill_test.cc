@@ -2,8 +2,10 @@
 //
 // A child writes, flushes and collects garbage, publishes in shared memory what was acknowledged, and is killed at a
 // random moment or at a certain step of a flush, a compaction, a collection or the deletion of files. Then every acknowledged
-// change must be there and nothing else, with and without the plugin; no file is left over, and the bound of space is kept again.
-// All rounds of a point are on one database, with other options each time.
+// change must be there and nothing else, with and without the plugin; blob files are what SSTs and MANIFEST say, no file is left
+// over, and the bound of space is kept again. All rounds of a point are on one database, with other options each time.
+//
+// And a child that dies at each step of compactions that move values, or merge the log, and of nothing else.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, ROCKTIER_CRASH_SECONDS the
 // time of each point instead.
@@ -19,12 +21,17 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "db/blob/blob_log_format.h"
 #include "gtest/gtest.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
+#include "plugin/blob_hybrid/factory.h"
+#include "plugin/blob_hybrid/verify.h"
 #include "port/stack_trace.h"
 #include "test/crash/blob_hybrid/model.h"
 #include "test/support/open_db.h"
@@ -40,25 +47,42 @@ using namespace ROCKSDB_NAMESPACE::blob_hybrid;  // NOLINT(google-build-using-na
 
 namespace {
 
-// Where a child kills itself.
-const char* const kPoints[] = {
-    "",  // it is killed at a random moment
-    "BlobFileBuilder::OpenBlobFileIfNeeded:WriteHeader",
-    "BlobFileBuilder::WriteBlobToFile:AddRecord",
-    "BlobFileBuilder::WriteBlobToFile:AppendFooter",
-    "CompactFilesImpl:0",
-    "CompactFilesImpl:1",
-    "CompactionJob::Run():Inprogress",
-    "CompactionJob::OpenCompactionOutputFile",
-    "CompactionJob::FinishCompactionOutputFile1",
-    "CompactionJob::Run():End",
-    "VersionSet::LogAndApply:WriteManifestStart",
-    "VersionSet::LogAndApply:WriteManifest",
-    "VersionSet::ProcessManifestWrites:AfterSyncManifest",
-    "VersionSet::LogAndApply:WriteManifestDone",
-    "DBImpl::DeleteObsoleteFileImpl::BeforeDeletion",
-    "DBImpl::DeleteObsoleteFileImpl:AfterDeletion",
+// Of a compaction, or a flush.
+enum class Part {
+  kAny,
+  kBlobs,    // it writes a blob file
+  kCall,     // of CompactFiles() only
+  kRun,      // not all values have been seen
+  kInstall,  // all have
 };
+
+// Where a child kills itself.
+struct Point {
+  const char* name;
+  Part part;
+};
+const Point kPoints[] = {
+    {"", Part::kAny},  // it is killed at a random moment
+    {"BlobFileBuilder::OpenBlobFileIfNeeded:WriteHeader", Part::kBlobs},
+    {"BlobFileBuilder::WriteBlobToFile:AddRecord", Part::kBlobs},
+    {"BlobFileBuilder::WriteBlobToFile:AppendFooter", Part::kBlobs},
+    {"CompactFilesImpl:0", Part::kCall},
+    {"CompactFilesImpl:1", Part::kCall},
+    {"CompactionJob::Run():Inprogress", Part::kRun},
+    {"CompactionJob::OpenCompactionOutputFile", Part::kRun},
+    {"CompactionJob::FinishCompactionOutputFile1", Part::kRun},
+    {"CompactionJob::Run():End", Part::kInstall},
+    {"VersionSet::LogAndApply:WriteManifestStart", Part::kInstall},
+    {"VersionSet::LogAndApply:WriteManifest", Part::kInstall},
+    {"VersionSet::ProcessManifestWrites:AfterSyncManifest", Part::kInstall},
+    {"VersionSet::LogAndApply:WriteManifestDone", Part::kInstall},
+    {"DBImpl::DeleteObsoleteFileImpl::BeforeDeletion", Part::kInstall},
+    {"DBImpl::DeleteObsoleteFileImpl:AfterDeletion", Part::kInstall},
+};
+constexpr int kPointCount = static_cast<int>(std::size(kPoints));
+
+// What the compaction does in which a child dies.
+enum class Work { kCollect, kMerge, kMergeAbove };
 
 struct Shared {
   std::atomic<uint64_t> issued{0};        // changes [0, issued) may have happened
@@ -92,7 +116,7 @@ Options StockOptions(uint64_t seed) {
   return options;
 }
 
-Status Open(const std::string& folder, uint64_t seed, std::unique_ptr<DB>* db) {
+BlobHybridOptions HybridOptions(uint64_t seed) {
   std::mt19937_64 random(seed + 1);
   BlobHybridOptions hybrid;
   hybrid.gc_garbage_ratio = random() % 2 == 0 ? 0.1 : 0.4;
@@ -100,12 +124,17 @@ Status Open(const std::string& folder, uint64_t seed, std::unique_ptr<DB>* db) {
   hybrid.space_floor = 64 << 10;
   hybrid.gc_bytes_per_second = 0;
   hybrid.readahead_size = random() % 2 == 0 ? 0 : 16 << 10;
-  Options options = StockOptions(seed);
   if (random() % 2 == 0) {
     hybrid.medium_value_size = 80;
     hybrid.merge_level = random() % 2 == 0 ? MergeLevel::kLast : MergeLevel::kLastButOne;
     hybrid.transient_log_budget = random() % 2 == 0 ? 0.1 : 0.5;
   }
+  return hybrid;
+}
+
+Status Open(const std::string& folder, uint64_t seed, std::unique_ptr<DB>* db) {
+  const BlobHybridOptions hybrid = HybridOptions(seed);
+  Options options = StockOptions(seed);
   const Status s = UseBlobHybrid(hybrid, &options, &options);
   return s.ok() ? OpenDb(options, folder + "/db", db) : s;
 }
@@ -116,6 +145,26 @@ BlobHybridStats StatsOf(DB* db) {
   return stats;
 }
 
+// Tells the parent before and after.
+Status Write(uint64_t n, DB* db, Shared* shared) {
+  WriteBatch batch;
+  Status s = MakeChange(n, &batch);
+  shared->issued = n + 1;
+  if (s.ok()) {
+    s = db->Write(WriteOptions(), &batch);
+  }
+  if (s.ok()) {
+    shared->acknowledged = n + 1;
+  }
+  return s;
+}
+
+int Fail(const Status& s, Shared* shared) {
+  fprintf(stderr, "the child: %s\n", s.ToString().c_str());
+  shared->failed++;
+  return 1;
+}
+
 // Writes until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
   Shared* shared = MapShared<Shared>(folder + "/shared");
@@ -124,15 +173,7 @@ int ChildMain(const std::string& folder, uint64_t seed, const std::string& point
   Status s = Open(folder, seed, &db);
   BlobHybridStats before;
   for (uint64_t n = shared->acknowledged; s.ok(); n++) {
-    WriteBatch batch;
-    s = MakeChange(n, &batch);
-    shared->issued = n + 1;
-    if (s.ok()) {
-      s = db->Write(WriteOptions(), &batch);
-    }
-    if (s.ok()) {
-      shared->acknowledged = n + 1;
-    }
+    s = Write(n, db.get(), shared);
     if (s.ok() && n % 1000 == 999) {
       s = db->CompactRange(CompactRangeOptions(), nullptr, nullptr);
     }
@@ -144,9 +185,130 @@ int ChildMain(const std::string& folder, uint64_t seed, const std::string& point
       before = stats;
     }
   }
-  fprintf(stderr, "the child: %s\n", s.ToString().c_str());
-  shared->failed++;
-  return 1;
+  return Fail(s, shared);
+}
+
+// A database whose compactions are those that are asked for. Data is in level 6; a log, and what is merged with it, above.
+class StepDb {
+ public:
+  StepDb(Work work, Shared* shared) : work_(work), shared_(shared) {}
+
+  Status Open(const std::string& folder, uint64_t seed);
+  // Afterwards the next Compact() finds values to move, or to merge.
+  Status Prepare();
+  // With CompactFiles() or CompactRange().
+  Status Compact(bool files);
+  // What the last Compact() has done so far.
+  void Publish();
+
+ private:
+  int To() const { return work_ == Work::kMergeAbove ? 5 : 6; }
+  int From() const { return work_ == Work::kCollect ? 6 : To() - 1; }
+  Status WriteAndFlush();
+  Status CompactLevels(int first, int last, int to);
+
+  const Work work_;
+  Shared* const shared_;
+  std::shared_ptr<BlobHybridFactory> factory_;
+  std::unique_ptr<DB> db_;
+  uint64_t moved_before_ = 0;
+  uint64_t merged_before_ = 0;
+};
+
+Status StepDb::Open(const std::string& folder, uint64_t seed) {
+  Options options = StockOptions(seed);
+  options.disable_auto_compactions = true;
+  options.level_compaction_dynamic_level_bytes = false;
+  options.write_buffer_size = 16 << 20;
+  BlobHybridOptions hybrid;
+  hybrid.max_space_amplification = 0;
+  hybrid.gc_garbage_ratio = work_ == Work::kCollect ? 0.1 : 1;
+  if (work_ != Work::kCollect) {
+    options.min_blob_size = 600;
+    hybrid.medium_value_size = 80;
+    hybrid.transient_log_budget = 0;
+    hybrid.merge_level = work_ == Work::kMerge ? MergeLevel::kLast : MergeLevel::kLastButOne;
+  }
+  const Status s = UseBlobHybrid(hybrid, &options, &options);
+  factory_ = std::static_pointer_cast<BlobHybridFactory>(options.compaction_filter_factory);
+  return s.ok() ? OpenDb(options, folder + "/db", &db_) : s;
+}
+
+Status StepDb::WriteAndFlush() {
+  Status s;
+  for (int i = 0; s.ok() && i < 250; i++) {
+    s = Write(shared_->acknowledged, db_.get(), shared_);
+  }
+  return s.ok() ? db_->Flush(FlushOptions()) : s;
+}
+
+Status StepDb::CompactLevels(int first, int last, int to) {
+  ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  std::vector<std::string> names;
+  for (const LevelMetaData& level : meta.levels) {
+    for (const SstFileMetaData& file : level.files) {
+      if (level.level >= first && level.level <= last) {
+        names.push_back(file.name);
+      }
+    }
+  }
+  CompactionOptions how;
+  how.output_file_size_limit = 8 << 10;
+  return db_->CompactFiles(how, names, to);
+}
+
+Status StepDb::Prepare() {
+  Status s = WriteAndFlush();
+  if (s.ok()) {
+    s = CompactLevels(0, 6, 6);
+  }
+  if (s.ok()) {
+    s = WriteAndFlush();
+  }
+  if (s.ok()) {
+    s = CompactLevels(0, 0, From());
+  }
+  if (s.ok()) {
+    s = db_->WaitForCompact(WaitForCompactOptions());
+  }
+  moved_before_ = factory_->counters()->moved_values;
+  merged_before_ = factory_->counters()->merged_values;
+  return s;
+}
+
+Status StepDb::Compact(bool files) {
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  const Status s =
+      files ? CompactLevels(From(), From(), To()) : db_->CompactRange(all, nullptr, nullptr);
+  return s.ok() ? db_->WaitForCompact(WaitForCompactOptions()) : s;
+}
+
+void StepDb::Publish() {
+  shared_->moved += factory_->counters()->moved_values - moved_before_;
+  shared_->merged += factory_->counters()->merged_values - merged_before_;
+}
+
+// Dies in a compaction, which comes to the point; all the rest is passed by.
+int StepMain(const std::string& folder, uint64_t seed, const std::string& point, int hits,
+             Work work, bool files) {
+  constexpr int kMost = 20;
+  Shared* shared = MapShared<Shared>(folder + "/shared");
+  StepDb db(work, shared);
+  Status s = db.Open(folder, seed);
+  auto* const sync_point = SyncPoint::GetInstance();
+  DieAt(point, hits, [&db] { db.Publish(); });
+  sync_point->DisableProcessing();
+  for (int i = 0; s.ok() && i < kMost; i++) {
+    s = db.Prepare();
+    if (s.ok()) {
+      sync_point->EnableProcessing();
+      s = db.Compact(files);
+      sync_point->DisableProcessing();
+    }
+  }
+  return Fail(s, shared);
 }
 
 Model::Records AllOf(DB* db) {
@@ -159,43 +321,61 @@ Model::Records AllOf(DB* db) {
   return records;
 }
 
-class BlobKillTest : public testing::TestWithParam<int> {
+class KillTest : public testing::Test {
  protected:
-  BlobKillTest() {
+  explicit KillTest(const std::string& name) {
     const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
     printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed + static_cast<uint64_t>(GetParam()));
+    random_.seed(seed + std::hash<std::string>()(name));
     const char* base = getenv("TEST_TMPDIR");
-    folder_ =
-        std::string(base != nullptr ? base : "/tmp") + "/blob-kill-" + std::to_string(GetParam());
+    folder_ = std::string(base != nullptr ? base : "/tmp") + "/blob-kill-" + name;
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     shared_ = MapShared<Shared>(folder_ + "/shared");
   }
-  ~BlobKillTest() override {
+  ~KillTest() override {
     munmap(shared_, sizeof(Shared));
     if (!HasFailure()) {
       std::filesystem::remove_all(folder_);
     }
   }
 
-  // At the point, if it comes to it within a second.
-  void RunAndKill() {
-    const std::string point = kPoints[GetParam()];
-    const bool often = point.find("AddRecord") != std::string::npos;
-    const std::string hits = std::to_string(1 + random_() % (often ? 5000 : 100));
-    const std::string seed = std::to_string(random_());
-    const char* arguments[] = {"kill_test",   "--child",    folder_.c_str(), seed.c_str(),
-                               point.c_str(), hits.c_str(), nullptr};
+  // A child with these arguments, for so many microseconds at most. `itself`: it has not been killed from outside.
+  void RunAndKill(const std::vector<std::string>& arguments, uint64_t most, bool* itself) {
+    std::vector<char*> pointers = {const_cast<char*>("kill_test")};
+    for (const std::string& argument : arguments) {
+      pointers.push_back(const_cast<char*>(argument.c_str()));
+    }
+    pointers.push_back(nullptr);
     pid_t pid;
-    ASSERT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
-                          environ),
-              0);
-    const uint64_t most = point.empty() ? random_() % 600000 : 1000000;  // microseconds
+    ASSERT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, pointers.data(), environ), 0);
     int status = 0;
-    at_point_ += KillAfter(pid, most, &status) ? 1 : 0;
+    *itself = KillAfter(pid, most, &status);
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
     ASSERT_EQ(shared_->failed, 0u);
+  }
+
+  // Rounds of a point, each on what the one before has left; `share`: of ROCKTIER_CRASH_SECONDS.
+  void Repeat(int share, const std::function<void(uint64_t)>& run) {
+    const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 48);
+    const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
+    const auto end =
+        time(nullptr) + static_cast<time_t>(FromEnvironment("ROCKTIER_CRASH_SECONDS", 0)) / share;
+    for (; (kills_ < rounds || time(nullptr) < end) && !HasFailure(); kills_++) {
+      SCOPED_TRACE(kills_);
+      run(kills_);
+      if (!HasFailure()) {
+        Check();
+      }
+    }
+    printf(
+        "%llu kills, %llu at the point, %llu acknowledged changes; by children %llu values moved, "
+        "%llu merged, %llu jobs\n",
+        static_cast<unsigned long long>(kills_), static_cast<unsigned long long>(at_point_),
+        static_cast<unsigned long long>(shared_->acknowledged),
+        static_cast<unsigned long long>(shared_->moved),
+        static_cast<unsigned long long>(shared_->merged),
+        static_cast<unsigned long long>(shared_->jobs));
   }
 
   // The last change may or may not have happened.
@@ -284,9 +464,29 @@ class BlobKillTest : public testing::TestWithParam<int> {
     return count;
   }
 
+  void VerifyFiles() {
+    std::map<std::string, BlobCheck> families;
+    ASSERT_OK(VerifyBlobs(folder_ + "/db", &families));
+    ASSERT_EQ(1u, families.size());
+    const BlobCheck& check = families.begin()->second;
+    EXPECT_EQ(0u, check.problem_count)
+        << (check.problems.empty() ? std::string() : check.problems.front());
+  }
+
+  // When all is in the last level nothing is hidden: the estimate is what files take.
+  static void CheckBound(const BlobHybridStats& stats, double bound) {
+    if (bound > 0) {
+      EXPECT_LE(static_cast<double>(stats.space_amplification_percent), bound * 100)
+          << stats.ToString();
+    }
+  }
+
   void Check() {
-    if (random_() % 2 == 0) {
-      CheckWithoutPlugin();
+    if (shared_->acknowledged > 0) {  // or there may be no database yet
+      VerifyFiles();
+      if (!HasFailure() && random_() % 2 == 0) {
+        CheckWithoutPlugin();
+      }
     }
     if (HasFailure()) {
       return;
@@ -311,49 +511,107 @@ class BlobKillTest : public testing::TestWithParam<int> {
     EXPECT_EQ(0u, stats.read_errors);
     EXPECT_EQ(0u, stats.job_errors);
     EXPECT_EQ(CountKeys(db.get()), CountEntries(db.get()));  // nothing is hidden
+    CheckBound(stats, HybridOptions(seed).max_space_amplification);
     CheckFiles(db.get());
+    db.reset();
+    VerifyFiles();
   }
 
   std::mt19937_64 random_;
   std::string folder_;
   Shared* shared_;
   Model model_;
+  uint64_t kills_ = 0;
   uint64_t at_point_ = 0;
 };
 
-TEST_P(BlobKillTest, EveryAcknowledgedChangeIsThere) {
-  const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 48);
-  const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
-  const auto end =
-      time(nullptr) + static_cast<time_t>(FromEnvironment("ROCKTIER_CRASH_SECONDS", 0));
-  uint64_t kills = 0;
-  for (; (kills < rounds || time(nullptr) < end) && !HasFailure(); kills++) {
-    SCOPED_TRACE(kills);
-    RunAndKill();
-    if (!HasFailure()) {
-      Check();
-    }
+class BlobKillTest : public KillTest, public testing::WithParamInterface<int> {
+ protected:
+  BlobKillTest() : KillTest(std::to_string(GetParam())) {}
+
+  // At the point, if it comes to it within a second.
+  void RunOnce() {
+    const std::string point = kPoints[GetParam()].name;
+    const bool often = point.find("AddRecord") != std::string::npos;
+    const uint64_t hits = 1 + random_() % (often ? 5000 : 100);
+    const uint64_t most = point.empty() ? random_() % 600000 : 1000000;
+    bool itself = false;
+    RunAndKill({"--child", folder_, std::to_string(random_()), point, std::to_string(hits)}, most,
+               &itself);
+    at_point_ += itself ? 1 : 0;
   }
-  printf(
-      "%llu kills, %llu at the point, %llu acknowledged changes; by children %llu values moved, "
-      "%llu merged, %llu jobs\n",
-      static_cast<unsigned long long>(kills), static_cast<unsigned long long>(at_point_),
-      static_cast<unsigned long long>(shared_->acknowledged),
-      static_cast<unsigned long long>(shared_->moved),
-      static_cast<unsigned long long>(shared_->merged),
-      static_cast<unsigned long long>(shared_->jobs));
+};
+
+TEST_P(BlobKillTest, EveryAcknowledgedChangeIsThere) {
+  Repeat(1, [this](uint64_t) { RunOnce(); });
 }
 
-std::string NameOf(const testing::TestParamInfo<int>& each) {
-  std::string name = kPoints[each.param];
+std::string NameOf(int point) {
+  std::string name = kPoints[point].name;
   name = name.empty() ? "Anywhere" : name.substr(name.find("::") + 1);
   name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return isalnum(c) == 0; }),
              name.end());
   return name;
 }
 
-INSTANTIATE_TEST_CASE_P(Points, BlobKillTest,
-                        testing::Range(0, static_cast<int>(std::size(kPoints))), NameOf);
+INSTANTIATE_TEST_CASE_P(Points, BlobKillTest, testing::Range(0, kPointCount),
+                        [](const auto& each) { return NameOf(each.param); });
+
+using Step = std::tuple<int, Work>;
+
+class BlobStepTest : public KillTest, public testing::WithParamInterface<Step> {
+ protected:
+  BlobStepTest()
+      : KillTest(std::to_string(std::get<0>(GetParam())) + "-" + std::to_string(WorkNumber())) {}
+
+  int WorkNumber() const { return static_cast<int>(std::get<1>(GetParam())); }
+
+  // At the first, second or third time that a compaction comes to the point.
+  void RunOnce(uint64_t round) {
+    const Point& point = kPoints[std::get<0>(GetParam())];
+    const bool files = point.part == Part::kCall || round % 2 == 0;
+    const uint64_t moved = shared_->moved;
+    const uint64_t merged = shared_->merged;
+    bool itself = false;
+    RunAndKill({"--step", folder_, std::to_string(random_()), point.name,
+                std::to_string(1 + round % 3), std::to_string(WorkNumber()), files ? "1" : "0"},
+               kDeadline, &itself);
+    ASSERT_TRUE(itself) << "no compaction came to the point";
+    at_point_++;
+    if (point.part == Part::kInstall) {
+      EXPECT_EQ(WorkNumber() == static_cast<int>(Work::kCollect), shared_->moved > moved);
+      EXPECT_EQ(WorkNumber() != static_cast<int>(Work::kCollect), shared_->merged > merged);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kDeadline = 120 * 1000 * 1000;
+};
+
+TEST_P(BlobStepTest, ChildDiesInTheCompaction) {
+  Repeat(3, [this](uint64_t round) { RunOnce(round); });
+}
+
+// Those that each compaction of a kind comes to: merges write no blob files.
+std::vector<Step> AllSteps() {
+  std::vector<Step> steps;
+  for (int point = 0; point < kPointCount; point++) {
+    for (const Work work : {Work::kCollect, Work::kMerge, Work::kMergeAbove}) {
+      const Part part = kPoints[point].part;
+      if (part != Part::kAny && (part != Part::kBlobs || work == Work::kCollect)) {
+        steps.emplace_back(point, work);
+      }
+    }
+  }
+  return steps;
+}
+
+std::string NameOfStep(const testing::TestParamInfo<Step>& each) {
+  const char* const names[] = {"Collect", "Merge", "MergeAbove"};
+  return NameOf(std::get<0>(each.param)) + names[static_cast<int>(std::get<1>(each.param))];
+}
+
+INSTANTIATE_TEST_CASE_P(Steps, BlobStepTest, testing::ValuesIn(AllSteps()), NameOfStep);
 
 }  // namespace
 
@@ -363,6 +621,10 @@ int main(int argc, char** argv) {
   ROCKSDB_NAMESPACE::port::InstallStackTraceHandler();
   if (argc == 6 && std::string(argv[1]) == "--child") {
     return rocktier::ChildMain(argv[2], strtoull(argv[3], nullptr, 10), argv[4], atoi(argv[5]));
+  }
+  if (argc == 8 && std::string(argv[1]) == "--step") {
+    return rocktier::StepMain(argv[2], strtoull(argv[3], nullptr, 10), argv[4], atoi(argv[5]),
+                              static_cast<rocktier::Work>(atoi(argv[6])), atoi(argv[7]) != 0);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
