@@ -1,140 +1,27 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The bound of space holds while keys are overwritten and deleted. ROCKTIER_SEED: another seed.
+// The bound of space holds while keys are overwritten and deleted, and answers are right. ROCKTIER_SEED: another seed.
+
+#include "test/blob_hybrid/space.h"
 
 #include <atomic>
-#include <functional>
-#include <map>
 #include <thread>
 
 #include "rocksdb/table.h"
-#include "test/blob_hybrid/support.h"
-#include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 namespace {
 
-constexpr int kKeys = 3000;
-constexpr size_t kValue = 1000;
-constexpr double kTolerance = 1.05;
-
-class SpaceTest : public HybridDb {
- protected:
-  SpaceTest() : random_(Seed()) {
-    options_.disable_auto_compactions = false;
-    options_.write_buffer_size = 64 << 10;
-    options_.target_file_size_base = 16 << 10;
-    options_.max_bytes_for_level_base = 32 << 10;
-    options_.max_bytes_for_level_multiplier = 4;
-    options_.level0_file_num_compaction_trigger = 4;
-    options_.blob_file_size = 128 << 10;
-    hybrid_.max_space_amplification = 1.5;
-    hybrid_.space_floor = 256 << 10;
-  }
-
-  void Write(int i) {
-    versions_[i] = version_;
-    Put(i, version_++, kValue);
-    live_[i] = KeyOf(i).size() + kValue + overhead_;
-    written_++;
-  }
-
-  // Again and again, at any time; opens it in the end.
-  void WriteAndClose() {
-    for (int round = 0; round < 10; round++) {
-      Open();
-      const int writes = static_cast<int>(random_.Uniform(kKeys));
-      for (int i = 0; i < writes; i++) {
-        Write(static_cast<int>(random_.Uniform(kKeys)));
-      }
-      if (round % 2 == 0) {
-        ASSERT_OK(db_->Close());
-      }
-      Close();
-    }
-    Open();
-  }
-
-  void Delete(int i) {
-    ASSERT_OK(db_->Delete(WriteOptions(), KeyOf(i)));
-    live_.erase(i);
-  }
-
-  uint64_t LiveBytes() const {
-    uint64_t live = 0;
-    for (const auto& [i, bytes] : live_) {
-      live += bytes;
-    }
-    return live;
-  }
-
-  uint64_t DiskBytes() {
-    ColumnFamilyMetaData meta;
-    db_->GetColumnFamilyMetaData(&meta);
-    return meta.size + meta.blob_file_size;
-  }
-
-  // What is not flushed yet is live, and not on disk; what is being flushed may add up to the bound.
-  void ExpectBound(const char* where) {
-    const double base = static_cast<double>(std::max(LiveBytes(), hybrid_.space_floor));
-    const double slack = 2.0 * static_cast<double>(options_.write_buffer_size);
-    const double amplification = (static_cast<double>(DiskBytes()) - slack) / base;
-    worst_ = std::max(worst_, amplification);
-    EXPECT_LE(amplification, hybrid_.max_space_amplification * kTolerance)
-        << where << " after " << written_ << " writes\n"
-        << Stats().ToString();
-  }
-
-  void Load() {
-    Open();
-    for (int i = 0; i < kKeys; i++) {
-      Write(i);
-    }
-  }
-
-  void Finish() {
-    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
-    ASSERT_OK(SettleBlobHybrid(db_.get()));
-    ExpectBound("at the end");
-    const BlobHybridStats stats = Stats();
-    printf("worst amplification %.3f, flushes that waited: %d, jobs: %d, moved: %d MB\n", worst_,
-           static_cast<int>(stats.flush_waits), static_cast<int>(stats.jobs),
-           static_cast<int>(stats.moved_bytes >> 20));
-    EXPECT_EQ(0u, stats.job_errors);
-    EXPECT_EQ(0u, stats.read_errors);
-    EXPECT_EQ(0u, stats.bound_missed);
-  }
-
-  Random64 random_;
-  std::map<int, uint64_t> live_;
-  uint64_t overhead_ = 0;  // of a live value where it is
-  int version_ = 0;
-  int written_ = 0;
-  std::map<int, int> versions_;  // of keys that were written last
-  double worst_ = 0;
-};
-
 TEST_F(SpaceTest, UniformOverwrites) {
   Load();
-  for (int i = 0; i < 10 * kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(kKeys)));
-    if (i % 500 == 0) {
-      ExpectBound("uniform");
-    }
-  }
+  Overwrite(10 * kKeys, [this] { return Uniform(); });
   Finish();
 }
 
 TEST_F(SpaceTest, SkewedOverwrites) {
   Load();
-  for (int i = 0; i < 10 * kKeys; i++) {
-    const double u = static_cast<double>(random_.Uniform(1 << 20)) / (1 << 20);
-    Write(static_cast<int>(kKeys * u * u * u * u));
-    if (i % 500 == 0) {
-      ExpectBound("skewed");
-    }
-  }
+  Overwrite(10 * kKeys, [this] { return Skewed(); });
   Finish();
 }
 
@@ -144,22 +31,14 @@ TEST_F(SpaceTest, ColdGarbageIsFound) {
   for (int i = 0; i < kKeys; i += 2) {
     Write(i);
   }
-  for (int i = 0; i < 5 * kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(100)));
-    if (i % 500 == 0) {
-      ExpectBound("cold");
-    }
-  }
+  Overwrite(5 * kKeys, [this] { return static_cast<int>(random_.Uniform(100)); });
   Finish();
   EXPECT_GT(Stats().jobs, 0u);
 }
 
 TEST_F(SpaceTest, DeletionOfEverything) {
   Load();
-  for (int i = 0; i < kKeys; i++) {
-    Delete(i);
-  }
-  Flush();
+  DeleteAll();
   Finish();
   EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
 }
@@ -167,24 +46,17 @@ TEST_F(SpaceTest, DeletionOfEverything) {
 TEST_F(SpaceTest, RangeDeletionOfNearlyEverything) {
   Load();
   ASSERT_OK(db_->DeleteRange(WriteOptions(), KeyOf(100), KeyOf(kKeys)));
-  live_.erase(live_.lower_bound(100), live_.end());
+  for (int i = 100; i < kKeys; i++) {
+    Forget(i);
+  }
   Flush();
   Finish();
   EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
 }
 
-// Keys come and go as with a time to live: first in, first out.
 TEST_F(SpaceTest, Churn) {
   Open();
-  for (int i = 0; i < 5 * kKeys; i++) {
-    Write(i);
-    if (i >= kKeys) {
-      Delete(i - kKeys);
-    }
-    if (i % 500 == 0) {
-      ExpectBound("churn");
-    }
-  }
+  WriteAndExpire(5 * kKeys);
   Finish();
 }
 
@@ -192,7 +64,7 @@ TEST_F(SpaceTest, Churn) {
 TEST_F(SpaceTest, GarbageOfEarlierTimes) {
   OpenWithoutPlugin();
   for (int i = 0; i < 4 * kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(kKeys)));
+    Write(Uniform());
   }
   Flush();
   ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
@@ -260,12 +132,12 @@ TEST_F(SpaceTest, SnapshotIsReleased) {
   }
   db_->ReleaseSnapshot(snapshot);
   for (int i = 0; i < 2 * kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(kKeys)));
+    Write(Uniform());
   }
   Flush();
-  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
-  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  Settle();
   ExpectBound("after the snapshot");
+  ExpectAnswers();
 }
 
 // Closing while the job is at work, and flushes wait for it.
@@ -273,9 +145,7 @@ TEST_F(SpaceTest, CloseAtAnyTime) {
   hybrid_.max_space_amplification = 1.1;
   hybrid_.space_floor = 1;
   ASSERT_NO_FATAL_FAILURE(WriteAndClose());
-  for (const auto& [i, bytes] : live_) {
-    EXPECT_EQ(bytes, KeyOf(i).size() + Get(i).size());
-  }
+  ExpectAnswers();
 }
 
 // Dropping a family while the job is at work in it.
@@ -288,7 +158,7 @@ TEST_F(SpaceTest, DropFamilyAtAnyTime) {
   for (int round = 0; round < 5; round++) {
     ColumnFamilyHandle* family = nullptr;
     ASSERT_OK(db_->CreateColumnFamily(options, "family" + std::to_string(round), &family));
-    const int writes = static_cast<int>(random_.Uniform(kKeys));
+    const int writes = Uniform();
     for (int i = 0; i < writes; i++) {
       const int key = static_cast<int>(random_.Uniform(200));
       ASSERT_OK(db_->Put(WriteOptions(), family, KeyOf(key), ValueOf(key, i, kValue)));
@@ -300,9 +170,7 @@ TEST_F(SpaceTest, DropFamilyAtAnyTime) {
     ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
     ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
   }
-  for (const auto& [i, bytes] : live_) {
-    EXPECT_EQ(bytes, KeyOf(i).size() + Get(i).size());
-  }
+  ExpectAnswers();
 }
 
 // When the job may not compact, writers go on, and it is counted; afterwards the bound is kept again.
@@ -311,84 +179,58 @@ TEST_F(SpaceTest, WritersGoOnWithoutTheJob) {
   ASSERT_OK(SettleBlobHybrid(db_.get()));
   db_->DisableManualCompaction();
   for (int i = 0; i < 4 * kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(kKeys)));
+    Write(Uniform());
   }
   Flush();
   EXPECT_GT(Stats().bound_missed, 0u);
   db_->EnableManualCompaction();
   for (int i = 0; i < kKeys; i++) {
-    Write(static_cast<int>(random_.Uniform(kKeys)));
+    Write(Uniform());
   }
   Flush();
-  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
-  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  Settle();
   ExpectBound("with the job again");
+  ExpectAnswers();
 }
 
-// All values are medium: the log is what its budget allows, and the space is what its bound allows.
 class LogTest : public SpaceTest, public testing::WithParamInterface<MergeLevel> {
  protected:
-  LogTest() {
-    options_.min_blob_size = 2000;
-    options_.target_file_size_base = 64 << 10;
-    options_.max_bytes_for_level_base = 128 << 10;
-    // Sequence number and lengths, and its share of an SST's index and properties.
-    overhead_ = 40;
-    hybrid_.medium_value_size = 200;
-    hybrid_.transient_log_budget = 0.2;
-    hybrid_.merge_level = GetParam();
-  }
+  LogTest() { UseLog(GetParam()); }
 
-  void ExpectLog(const char* where) {
-    const double base = static_cast<double>(std::max(LiveBytes(), hybrid_.space_floor));
-    // What is being flushed may add up to the bound.
-    const double slack = 2.0 * static_cast<double>(options_.write_buffer_size);
-    const double share = (static_cast<double>(Stats().medium_bytes) - slack) / base;
-    worst_log_ = std::max(worst_log_, share);
-    EXPECT_LE(share, hybrid_.transient_log_budget * kTolerance)
-        << where << " after " << written_ << " writes\n"
-        << Stats().ToString();
-    ExpectBound(where);
-  }
-
-  void Overwrite(const std::function<int()>& key) {
+  void LoadAndOverwrite(const std::function<int()>& key) {
     Load();
-    for (int i = 0; i < 5 * kKeys; i++) {
-      Write(key());
-      if (i % 500 == 0) {
-        ExpectLog("overwriting");
-      }
-    }
+    Overwrite(5 * kKeys, key);
     Finish();
-    ExpectLog("at the end");
-    const BlobHybridStats stats = Stats();
-    printf("worst log %.3f, merged: %d MB, jobs for the log: %d\n", worst_log_,
-           static_cast<int>(stats.merged_bytes >> 20), static_cast<int>(stats.log_jobs));
-    EXPECT_GT(stats.merged_values, 0u);
-    EXPECT_EQ(0u, stats.not_separated);
-    for (const auto& [i, version] : versions_) {
-      EXPECT_EQ(ValueOf(i, version, kValue), Get(i));
-    }
+    EXPECT_GT(Stats().merged_values, 0u);
   }
-
-  double worst_log_ = 0;
 };
 
 TEST_P(LogTest, UniformOverwrites) {
-  Overwrite([this] { return static_cast<int>(random_.Uniform(kKeys)); });
+  LoadAndOverwrite([this] { return Uniform(); });
 }
 
 TEST_P(LogTest, SkewedOverwrites) {
-  Overwrite([this] {
-    const double u = static_cast<double>(random_.Uniform(1 << 20)) / (1 << 20);
-    return static_cast<int>(kKeys * u * u * u * u);
-  });
+  LoadAndOverwrite([this] { return Skewed(); });
 }
 
 // RocksDB moves most files of keys that come in order, up to the merge level and beyond.
 TEST_P(LogTest, KeysInOrder) {
   int next = 0;
-  Overwrite([&next] { return kKeys + next++; });
+  LoadAndOverwrite([&next] { return kKeys + next++; });
+}
+
+TEST_P(LogTest, DeletionOfEverything) {
+  Load();
+  DeleteAll();
+  Finish();
+  EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
+}
+
+TEST_P(LogTest, Churn) {
+  Open();
+  WriteAndExpire(5 * kKeys);
+  Finish();
+  EXPECT_GT(Stats().merged_values, 0u);
 }
 
 // Closing while the job merges, and flushes wait for it.
@@ -396,9 +238,7 @@ TEST_P(LogTest, CloseAtAnyTime) {
   hybrid_.transient_log_budget = 0.05;
   hybrid_.space_floor = 1;
   ASSERT_NO_FATAL_FAILURE(WriteAndClose());
-  for (const auto& [i, version] : versions_) {
-    EXPECT_EQ(ValueOf(i, version, kValue), Get(i));
-  }
+  ExpectAnswers();
 }
 
 INSTANTIATE_TEST_CASE_P(Levels, LogTest,
