@@ -289,6 +289,30 @@ TEST_F(PinnedTest, VersionsInTheLastLevel) {
   ExpectSpaceComesBack();
 }
 
+// Enough keys for an estimate by the sketches, which sees that the versions are hidden.
+TEST_F(PinnedTest, ManyVersionsInTheLastLevel) {
+  constexpr int kMany = 20000;
+  constexpr size_t kBytes = 300;
+  for (const bool pinned : {false, true}) {
+    if (!pinned) {
+      Open();
+    } else {
+      snapshot_ = db_->GetSnapshot();
+    }
+    for (int i = 0; i < kMany; i++) {
+      Put(i, pinned ? 1 : 0, kBytes);
+    }
+    Flush();
+    Settle();
+  }
+  const uint64_t missed = Stats().bound_missed;
+  Put(0, 2, kBytes);
+  Flush();
+  EXPECT_GT(Percent(), static_cast<uint64_t>(hybrid_.max_space_amplification * 100));
+  EXPECT_GT(Stats().bound_missed, missed) << "the job is at rest, above the bound";
+  db_->ReleaseSnapshot(snapshot_);
+}
+
 // Blob files with garbage stay because of versions that are not moved: the bound is missed, and the job tries again and again. It
 // is alone.
 TEST_F(PinnedTest, VersionsBesideGarbage) {
