@@ -525,7 +525,7 @@ class KillTest : public testing::Test {
   uint64_t at_point_ = 0;
 };
 
-class BlobKillTest : public KillTest, public testing::WithParamInterface<int> {
+class BlobKillTest : public testing::WithParamInterface<int>, public KillTest {
  protected:
   BlobKillTest() : KillTest(std::to_string(GetParam())) {}
 
@@ -559,7 +559,7 @@ INSTANTIATE_TEST_CASE_P(Points, BlobKillTest, testing::Range(0, kPointCount),
 
 using Step = std::tuple<int, Work>;
 
-class BlobStepTest : public KillTest, public testing::WithParamInterface<Step> {
+class BlobStepTest : public testing::WithParamInterface<Step>, public KillTest {
  protected:
   BlobStepTest()
       : KillTest(std::to_string(std::get<0>(GetParam())) + "-" + std::to_string(WorkNumber())) {}
