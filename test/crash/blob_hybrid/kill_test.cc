@@ -562,9 +562,11 @@ using Step = std::tuple<int, Work>;
 class BlobStepTest : public testing::WithParamInterface<Step>, public KillTest {
  protected:
   BlobStepTest()
-      : KillTest(std::to_string(std::get<0>(GetParam())) + "-" + std::to_string(WorkNumber())) {}
+      : KillTest(std::to_string(std::get<0>(GetParam())) + "-" +
+                 std::to_string(NumberOf(std::get<1>(GetParam())))) {}
 
-  int WorkNumber() const { return static_cast<int>(std::get<1>(GetParam())); }
+  static int NumberOf(Work work) { return static_cast<int>(work); }
+  int WorkNumber() const { return NumberOf(std::get<1>(GetParam())); }
 
   // At the first, second or third time that a compaction comes to the point.
   void RunOnce(uint64_t round) {
@@ -579,8 +581,9 @@ class BlobStepTest : public testing::WithParamInterface<Step>, public KillTest {
     ASSERT_TRUE(itself) << "no compaction came to the point";
     at_point_++;
     if (point.part == Part::kInstall) {
-      EXPECT_EQ(WorkNumber() == static_cast<int>(Work::kCollect), shared_->moved > moved);
-      EXPECT_EQ(WorkNumber() != static_cast<int>(Work::kCollect), shared_->merged > merged);
+      const bool collects = std::get<1>(GetParam()) == Work::kCollect;
+      EXPECT_EQ(collects, shared_->moved > moved);
+      EXPECT_EQ(!collects, shared_->merged > merged);
     }
   }
 
