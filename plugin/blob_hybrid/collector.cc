@@ -287,6 +287,14 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   }
   bool merge = false;
   const Plan plan = PlanFor(number, survey, space, needs, family, &merge);
+  if (plan.inputs.empty() && !family->busy.empty()) {
+    family->busy.clear();
+    if (!PlanFor(number, survey, space, needs, family, &merge).inputs.empty()) {
+      // Compactions of others are under way, and may help.
+      family->later = Now() + kLater;
+      return Next::kLater;
+    }
+  }
   if (plan.inputs.empty()) {
     return Stay(needs.above, family);
   }
@@ -402,12 +410,6 @@ bool Collector::AreThere(const Plan& plan, ColumnFamilyData* data, Family* famil
 }
 
 Collector::Next Collector::Stay(bool above, Family* family) {
-  if (!family->busy.empty()) {
-    // Compactions of others are under way, and may help.
-    family->busy.clear();
-    family->later = Now() + kLater;
-    return Next::kLater;
-  }
   const uint64_t now = Now();
   if (family->retry_pause == 0) {
     family->retry_pause = kMinRetry;

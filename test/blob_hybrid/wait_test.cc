@@ -263,11 +263,12 @@ TEST_F(RateTest, JobWithoutALimit) {
 // Nothing is written after a snapshot is gone; still the space comes back.
 class PinnedTest : public WaitTest {
  protected:
-  void ExpectSpaceComesBack() {
+  // To so much for each live byte.
+  void ExpectSpaceComesBack(double most) {
     EXPECT_GT(ShareOf(DiskBytes()), hybrid_.max_space_amplification);
+    EXPECT_GT(ShareOf(DiskBytes()), most);
     db_->ReleaseSnapshot(snapshot_);
-    EXPECT_TRUE(Await([this] { return ShareOf(DiskBytes()) <= hybrid_.max_space_amplification; }))
-        << Stats().ToString();
+    EXPECT_TRUE(Await([&] { return ShareOf(DiskBytes()) <= most; })) << Stats().ToString();
     EXPECT_EQ(0u, Stats().job_errors);
     ExpectAnswers();
   }
@@ -286,7 +287,7 @@ TEST_F(PinnedTest, VersionsInTheLastLevel) {
   }
   Flush();
   Settle();
-  ExpectSpaceComesBack();
+  ExpectSpaceComesBack(hybrid_.max_space_amplification);
 }
 
 // Enough keys for an estimate by the sketches, which sees that the versions are hidden.
@@ -346,7 +347,8 @@ TEST_F(PinnedTest, VersionsBesideGarbage) {
   Flush();
   EXPECT_EQ(missed + 1, Stats().bound_missed);
   Settle();
-  ExpectSpaceComesBack();
+  // Nearly all: there are too few keys for the sketches to tell of the last versions that are left in the last level.
+  ExpectSpaceComesBack(1.4);
 }
 
 #ifndef NDEBUG
