@@ -52,21 +52,6 @@ TEST_F(JobTest, WorksHere) {
   ExpectValues(db_->DefaultColumnFamily());
 }
 
-#if ROCKSDB_MAJOR >= 11  // before, the option is none of SetOptions()
-// RocksDB keeps young data above the last level then, wherever it is compacted to.
-TEST_F(JobTest, LastLevelIsForOldData) {
-  Open();
-  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "100000"}}));
-  Overwrite(db_->DefaultColumnFamily());
-  EXPECT_EQ(0u, Stats().jobs);
-  ExpectValues(db_->DefaultColumnFamily());
-  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
-  Overwrite(db_->DefaultColumnFamily());
-  EXPECT_GT(Stats().jobs, 0u);
-  ExpectValues(db_->DefaultColumnFamily());
-}
-#endif
-
 // Stops the job when a flush has ended.
 class Stopper : public EventListener {
  public:

@@ -442,15 +442,19 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
   void CompactOneFile() {
     ColumnFamilyMetaData meta;
     db_->GetColumnFamilyMetaData(&meta);
-    const LevelMetaData& level = meta.levels[random_.Uniform(static_cast<int>(meta.levels.size()))];
-    if (level.files.empty()) {
+    std::vector<std::pair<int, std::string>> files;
+    for (const LevelMetaData& level : meta.levels) {
+      for (const SstFileMetaData& file : level.files) {
+        files.emplace_back(level.level, file.name);
+      }
+    }
+    if (files.empty()) {
       return;
     }
+    const auto& [level, name] = files[random_.Uniform(static_cast<int>(files.size()))];
     const int last = static_cast<int>(meta.levels.size()) - 1;
-    const int to = std::max(1, std::min(last, level.level + static_cast<int>(random_.Uniform(2))));
-    const Status s = db_->CompactFiles(
-        CompactionOptions(),
-        {level.files[random_.Uniform(static_cast<int>(level.files.size()))].name}, to);
+    const int to = std::max(1, std::min(last, level + static_cast<int>(random_.Uniform(2))));
+    const Status s = db_->CompactFiles(CompactionOptions(), {name}, to);
     // The file may be in another compaction, or gone.
     ASSERT_TRUE(s.ok() || s.IsAborted() || s.IsInvalidArgument()) << s.ToString();
     compacted_ += s.ok() ? 1 : 0;

@@ -39,7 +39,7 @@ TEST_F(SpaceTest, ColdGarbageIsFound) {
 TEST_F(SpaceTest, DeletionOfEverything) {
   Load();
   DeleteAll();
-  Finish();
+  Finish(/*may_miss=*/true);  // what is live may become less faster than the job works
   EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
 }
 
@@ -222,7 +222,7 @@ TEST_P(LogTest, KeysInOrder) {
 TEST_P(LogTest, DeletionOfEverything) {
   Load();
   DeleteAll();
-  Finish();
+  Finish(/*may_miss=*/true);  // what is live may become less faster than the job works
   EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
 }
 

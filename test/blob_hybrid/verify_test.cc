@@ -208,6 +208,7 @@ TEST_F(VerifyTest, UncountedGarbage) {
   EXPECT_EQ(after.values, after.references + after.uncounted);
 }
 
+#if ROCKSDB_MAJOR < 11  // whose SSTs differ by a byte, so that it refuses the other one
 // An SST in the place of a newer one, of equal size: the values that it refers to are there and those of its keys. But its blob file
 // has more references than the MANIFEST counts, and RocksDB would not keep it for this SST.
 TEST_F(VerifyTest, SstThatRefersToAnOlderFile) {
@@ -242,6 +243,7 @@ TEST_F(VerifyTest, SstThatRefersToAnOlderFile) {
               BlobFileName(path_, *blobs.begin()) + ": has 600 references; the MANIFEST says 300");
   EXPECT_EQ(kKeys * 1u, check.uncounted);  // of the newer file
 }
+#endif
 
 TEST_F(VerifyTest, AdviceKnowsSizesAndOverwrites) {
   Open();
