@@ -25,6 +25,16 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 #endif
 }
 
+// Whether the last level of the family is kept free for ingested files. RocksDB 11 has an option of the family besides.
+inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& family) {
+#if ROCKSDB_MAJOR >= 11
+  return db.allow_ingest_behind || family.cf_allow_ingest_behind;
+#else
+  (void)family;
+  return db.allow_ingest_behind;
+#endif
+}
+
 // The min_blob_size that a flush is about to make its BlobFileBuilder with. RocksDB makes that one after the table's builder
 // (BuildTable), from a copy of the family's options which belongs to the flush: nothing else in RocksDB lets a flush have
 // options of its own. 11.8.1 declares that copy as const. If a version makes it earlier, medium values are in SSTs from the beginning, and `not_separated`

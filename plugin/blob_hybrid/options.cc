@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/listener.h"
 #include "plugin/blob_hybrid/table.h"
 
@@ -98,34 +99,29 @@ Status ValidateLevels(const DBOptions& db, const ColumnFamilyOptions& family) {
                    "must be 0: the job could not get data to the last level; or have "
                    "max_space_amplification=0 and no medium class");
   }
-#if ROCKSDB_MAJOR >= 11
-  const bool behind = db.allow_ingest_behind || family.cf_allow_ingest_behind;
-#else
-  const bool behind = db.allow_ingest_behind;
-#endif
-  return behind ? Invalid("allow_ingest_behind",
-                          "must be false: the last level is closed to the job; or have "
-                          "max_space_amplification=0 and no medium class")
-                : Status::OK();
+  return AllowsIngestBehind(db, family)
+             ? Invalid("allow_ingest_behind",
+                       "must be false: the last level is closed to the job; or have "
+                       "max_space_amplification=0 and no medium class")
+             : Status::OK();
 }
 
 Status ValidateStyle(const Options& options, const DBOptions& db,
                      const ColumnFamilyOptions& family) {
   const CompactionStyle style = family.compaction_style;
+  const bool has_job = options.max_space_amplification != 0 || ClassesOf(options).medium > 0;
   if (style == kCompactionStyleLevel) {
-    return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
-               ? Status::OK()
-               : ValidateLevels(db, family);
+    return has_job ? ValidateLevels(db, family) : Status::OK();
   }
   if (style != kCompactionStyleUniversal) {
     return Invalid("compaction_style",
                    "must be kCompactionStyleLevel or kCompactionStyleUniversal");
   }
-  return options.max_space_amplification == 0 && ClassesOf(options).medium == 0
-             ? Status::OK()
-             : Invalid("compaction_style",
+  return has_job
+             ? Invalid("compaction_style",
                        "kCompactionStyleUniversal needs max_space_amplification=0 and no medium "
-                       "class: the job and the transient log go by levels");
+                       "class: the job and the transient log go by levels")
+             : Status::OK();
 }
 
 }  // namespace

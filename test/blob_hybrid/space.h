@@ -183,11 +183,15 @@ class SpaceTest : public HybridDb {
     return static_cast<int>(kKeys * u * u * u * u);
   }
 
-  void DeleteAll() {
+  // `may_miss`: see Finish().
+  void LoadAndDeleteAll(bool may_miss = false) {
+    Load();
     for (int i = 0; i < kKeys; i++) {
       Delete(i);
     }
     Flush();
+    Finish(may_miss);
+    EXPECT_LT(DiskBytes(), hybrid_.space_floor * 3 / 2);
   }
 
   // Keys come and go as with a time to live: first in, first out.
