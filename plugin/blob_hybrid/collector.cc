@@ -96,7 +96,7 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
   const BlobHybridOptions& options = family.factory->options();
   const bool near = family.near;
   return {PickVictims(blobs, near ? LeastRatio(options) : RestingRatio(options),
-                      options.max_space_amplification, family.victims, family.collected),
+                      options.max_space_amplification, family.room, family.collected),
           near};
 }
 
@@ -125,7 +125,8 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
   const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
   if (s.ok()) {
     *space = Estimate(*survey, family->factory->options().space_floor);
-    family->victims = VictimsShare(*space);
+    std::lock_guard<std::mutex> lock(mutex_);
+    family->room = RoomFor(*space, family->factory->options().max_space_amplification);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
                     "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());

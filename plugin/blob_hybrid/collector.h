@@ -61,8 +61,8 @@ class Collector {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
-    std::atomic<double> victims{0};              // VictimsShare()
     std::atomic<uint64_t> memtable_bytes{0};     // see Layout
+    Room room;                                   // RoomFor(); guarded by mutex_
     bool above = false;       // the bound, and the job is at work; guarded by mutex_
     bool missed = false;      // the bound, and nothing can be done; guarded by mutex_
     int waiting = 0;          // flushes; guarded by mutex_

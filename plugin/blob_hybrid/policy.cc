@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace ROCKSDB_NAMESPACE {
@@ -11,9 +12,9 @@ namespace blob_hybrid {
 
 namespace {
 
-// Of the way to the bound.
-constexpr double kSoft = 0.82;
-constexpr double kWait = 0.88;
+// Of the way to the bound; the second ones with a log.
+constexpr double kSoft[] = {0.82, 0.7};
+constexpr double kWait[] = {0.88, 0.8};
 constexpr double kRoomy = 0.5;
 constexpr double kSoftLog = 0.8;  // of the budget
 constexpr double kMuchHidden = 0.05;
@@ -27,9 +28,10 @@ constexpr double kLeastLog = 0.125;
 // gc_garbage_ratio without a bound.
 constexpr double kUnboundedRatio = 0.5;
 
-// See VictimsShare().
+// See Room.
 constexpr double kLeastVictims = 0.15;
 constexpr double kMostVictims = 0.75;
+constexpr double kPeak = 1.03;  // of the bound
 
 // See Pick().
 constexpr double kJob = 16 << 10;
@@ -292,6 +294,16 @@ Shares SharesOf(const Survey& survey) {
   return shares;
 }
 
+// Of what is merged early.
+bool ComesBefore(const SstInfo& a, const SstInfo& b) {
+  return std::make_tuple(a.level == 0, a.oldest_blob, b.medium_bytes) <
+         std::make_tuple(b.level == 0, b.oldest_blob, a.medium_bytes);
+}
+
+uint64_t LiveOf(const BlobInfo& blob) {
+  return blob.bytes - std::min(blob.bytes, blob.garbage_bytes);
+}
+
 uint64_t Of(uint64_t bytes, double share) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * share);
 }
@@ -305,8 +317,10 @@ Space Estimate(const Survey& survey, uint64_t floor) {
     space.value_bytes += blob.bytes;
     space.garbage_bytes += blob.garbage_bytes;
   }
+  uint64_t sst_user_bytes = 0;
   for (const SstInfo& sst : survey.ssts) {
     space.sst_bytes += sst.bytes;
+    sst_user_bytes += sst.user_bytes;
     space.medium_bytes += sst.medium_bytes;
   }
   space.disk_bytes += space.sst_bytes;
@@ -315,7 +329,7 @@ Space Estimate(const Survey& survey, uint64_t floor) {
   space.hidden_bytes = Of(referred, shares.hidden_values);
   space.hidden_sst_bytes = Of(space.sst_bytes, shares.hidden_ssts);
   space.live_bytes = referred - space.hidden_bytes + space.sst_bytes - space.hidden_sst_bytes;
-  space.user_bytes = Of(referred, shares.user_values) + Of(space.sst_bytes, shares.user_ssts);
+  space.user_bytes = Of(referred, shares.user_values) + Of(sst_user_bytes, shares.user_ssts);
   const uint64_t base = std::max({space.user_bytes, floor, uint64_t{1}});
   space.amplification = static_cast<double>(space.disk_bytes) / static_cast<double>(base);
   space.log_share = static_cast<double>(space.medium_bytes) / static_cast<double>(base);
@@ -326,11 +340,12 @@ Needs NeedsOf(const Space& space, bool ours, const BlobHybridOptions& options) {
   Needs needs;
   const double bound = options.max_space_amplification;
   const double budget = options.transient_log_budget;
-  if (ours && bound > 0 && space.amplification > SoftBound(bound)) {
+  const bool log = HasLog(space);
+  if (ours && bound > 0 && space.amplification > SoftBound(bound, log)) {
     const uint64_t garbage = space.disk_bytes - std::min(space.disk_bytes, space.live_bytes);
     needs.space = garbage > Of(space.live_bytes, kLeastGarbage);
-    needs.log = space.medium_bytes > Of(space.value_bytes, kLeastLog);
-    needs.above = needs.any() && space.amplification > WaitBound(bound);
+    needs.log = log;
+    needs.above = needs.any() && space.amplification > WaitBound(bound, log);
   }
   if (ours && budget > 0) {
     needs.log = needs.log || space.log_share > budget * kSoftLog;
@@ -350,15 +365,8 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
   bool to_has_files = false;
   for (const SstInfo& sst : survey.ssts) {
     to_has_files = to_has_files || sst.level == to;
-    const bool there = sst.level >= to;
-    if (sst.medium_bytes == 0 || busy.count(sst.number) > 0 || (there && sst.number > since)) {
-      continue;
-    }
-    const bool best_there = best != nullptr && best->level >= to;
-    if (best == nullptr || there > best_there ||
-        (there == best_there &&
-         (there || sst.level == best->level ? sst.medium_bytes > best->medium_bytes
-                                            : sst.level > best->level))) {
+    if (sst.medium_bytes > 0 && busy.count(sst.number) == 0 &&
+        (sst.level < to || sst.number <= since) && (best == nullptr || ComesBefore(sst, *best))) {
       best = &sst;
     }
   }
@@ -372,9 +380,11 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
   return To(to_has_files ? to : Bottom(survey), survey, *best);
 }
 
-double SoftBound(double bound) { return 1 + (bound - 1) * kSoft; }
+bool HasLog(const Space& space) { return space.medium_bytes > Of(space.value_bytes, kLeastLog); }
 
-double WaitBound(double bound) { return 1 + (bound - 1) * kWait; }
+double SoftBound(double bound, bool log) { return 1 + (bound - 1) * kSoft[log ? 1 : 0]; }
+
+double WaitBound(double bound, bool log) { return 1 + (bound - 1) * kWait[log ? 1 : 0]; }
 
 bool IsCrowded(const Space& space, double bound, bool crowded) {
   if (bound == 0 || space.amplification < 1 + (bound - 1) * kRoomy) {
@@ -383,7 +393,8 @@ bool IsCrowded(const Space& space, double bound, bool crowded) {
   const uint64_t known =
       space.value_bytes - std::min(space.value_bytes, space.garbage_bytes) + space.sst_bytes;
   const uint64_t hidden = known - std::min(known, space.live_bytes);
-  return crowded || (space.amplification > SoftBound(bound) && hidden > Of(known, kMuchHidden));
+  return crowded ||
+         (space.amplification > SoftBound(bound, HasLog(space)) && hidden > Of(known, kMuchHidden));
 }
 
 double RestingRatio(const BlobHybridOptions& options) {
@@ -397,25 +408,32 @@ double LeastRatio(const BlobHybridOptions& options) {
   return std::min(RestingRatio(options), (1 - 1 / options.max_space_amplification) / 2);
 }
 
-double VictimsShare(const Space& space) {
+Room RoomFor(const Space& space, double bound) {
   const double root = space.value_bytes == 0 ? 0
                                              : std::sqrt(static_cast<double>(space.sst_bytes) /
                                                          static_cast<double>(space.value_bytes));
-  return std::clamp(root, kLeastVictims, kMostVictims);
+  Room room;
+  room.share = std::clamp(root, kLeastVictims, kMostVictims);
+  if (space.amplification > 0) {
+    room.twice = Of(space.disk_bytes, std::abs(bound * kPeak / space.amplification - 1));
+  }
+  return room;
 }
 
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               double share, const Collected& collected) {
+                               const Room& room, const Collected& collected) {
   std::set<uint64_t> victims;
   std::vector<BlobInfo> candidates;
   uint64_t live = 0;
   uint64_t moving = 0;  // bytes of the victims
+  uint64_t twice = 0;   // of these, what lives
   for (const BlobInfo& blob : blobs) {
-    live += blob.bytes - std::min(blob.bytes, blob.garbage_bytes);
+    live += LiveOf(blob);
     const auto it = collected.find(blob.number);
     if (it != collected.end()) {
       victims.insert(blob.number);
       moving += it->second ? 0 : blob.bytes;
+      twice += it->second ? 0 : LiveOf(blob);
     } else if (blob.garbage_ratio() > ratio) {
       candidates.push_back(blob);
     }
@@ -424,11 +442,12 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
     return std::make_pair(a.garbage_ratio(), b.number) >
            std::make_pair(b.garbage_ratio(), a.number);
   });
-  const double room = static_cast<double>(live) * (bound - 1) * share;
+  const double most = static_cast<double>(live) * (bound - 1) * room.share;
   for (const BlobInfo& blob : candidates) {
     const bool first = moving == 0;
     moving += blob.bytes;
-    if (bound != 0 && !first && static_cast<double>(moving) > room) {
+    twice += LiveOf(blob);
+    if (bound != 0 && !first && (static_cast<double>(moving) > most || twice > room.twice)) {
       break;
     }
     victims.insert(blob.number);

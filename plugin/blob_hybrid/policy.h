@@ -26,20 +26,23 @@ struct Space {
   uint64_t hidden_bytes = 0;      // of these, what may be hidden garbage
   uint64_t hidden_sst_bytes = 0;  // of sst_bytes, likewise
   uint64_t live_bytes = 0;        // of files: SSTs and values that are live, if so
-  uint64_t user_bytes =
-      0;  // of these, keys and values; with what SSTs need for those that they have themselves
-  uint64_t medium_bytes = 0;  // of value_bytes, those of medium values that SSTs refer to
+  uint64_t user_bytes = 0;        // of these, keys and values
+  uint64_t medium_bytes = 0;      // of value_bytes, those of medium values that SSTs refer to
   double amplification = 0;  // disk_bytes for each of user_bytes, but for `floor` of these at least
   double log_share = 0;      // medium_bytes for each of them, likewise
 };
 
 Space Estimate(const Survey& survey, uint64_t floor);
 
-// From this amplification on the job works, up to the bound at its rate.
-double SoftBound(double bound);
+// Whether much of what blob files have is a log of medium values. When it is merged it is there twice until the last SST that refers to it
+// has been merged, so that the job begins sooner.
+bool HasLog(const Space& space);
 
-// From this one on flushes wait for it. It leaves room for values that are there twice, see PickVictims().
-double WaitBound(double bound);
+// From this amplification on the job works, up to the bound at its rate. `log`: HasLog().
+double SoftBound(double bound, bool log);
+
+// From this one on flushes wait for it. It leaves room for values that are there twice, see Room.
+double WaitBound(double bound, bool log);
 
 // Whether a family's flushes should put medium values into SSTs at once, for which there is no room otherwise: so many entries
 // are overwritten or deleted that the log would mostly keep garbage. `crowded`: it was so before; it goes on until there is room again.
@@ -79,15 +82,22 @@ using Since = std::map<uint64_t, uint64_t>;
 // more. These are still there because of snapshots, of level 0, or of compactions that began too early.
 using Collected = std::map<uint64_t, bool>;
 
-// Of the space that the bound allows besides live data, what is for files that are collected. Until such a file has gone, what was
-// moved takes space twice; but the more are collected at a time, the fewer times SSTs are rewritten for it.
-double VictimsShare(const Space& space);
+// What is for files that are collected. Until such a file has gone, what was moved takes space twice; but the more are collected at a
+// time, the fewer times SSTs are rewritten for it.
+struct Room {
+  double share = 0;  // of the space that the bound allows besides live data
+  // Bytes that may be there twice: up to a little more than the bound. Above it, as much as it is exceeded by: then it matters more
+  // that there is an end of it.
+  uint64_t twice = 0;
+};
+
+Room RoomFor(const Space& space, double bound);
 
 // The files that compactions move values out of: those that are being collected, and of others with more garbage than `ratio` the
-// ones with the largest shares of it. As many as take `share` of the space that the bound allows besides live data, those that are
-// done not counted; one at least. Without a bound (0): all.
+// ones with the largest shares of it. As many as there is room for, those that are done not counted; one at least. Without a bound (0):
+// all.
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               double share, const Collected& collected);
+                               const Room& room, const Collected& collected);
 
 // Those that are tracked.
 Collected FindCollected(const Survey& survey, const Since& since);
@@ -102,8 +112,9 @@ Collected FindCollected(const Survey& survey, const Since& since);
 Plan Pick(const Survey& survey, const Space& space, const Since& since,
           const std::set<uint64_t>& busy);
 
-// What to merge early. SSTs that got to the merge level by being moved, first; they are compacted where they are, once: with
-// numbers up to `since`. Then those that refer to most, of the deepest level above.
+// What to merge early: the SST that refers to the oldest file, for the oldest ones are the first to be rid of all their references; of
+// those that refer to the same one, the SST that refers to most. Level 0 comes last. SSTs that got to the merge level by being moved are
+// compacted where they are, once: with numbers up to `since`.
 Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
                const std::set<uint64_t>& busy);
 

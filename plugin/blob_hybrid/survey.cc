@@ -18,6 +18,9 @@ namespace blob_hybrid {
 
 namespace {
 
+// One byte of so many, at most, that SSTs have besides keys and values is not counted as data of the user.
+constexpr uint64_t kBesides = 10;
+
 std::vector<BlobInfo> BlobsOf(const VersionStorageInfo& storage) {
   std::vector<BlobInfo> blobs;
   for (const auto& meta : storage.GetBlobFiles()) {
@@ -29,6 +32,14 @@ std::vector<BlobInfo> BlobsOf(const VersionStorageInfo& storage) {
     blobs.push_back(info);
   }
   return blobs;
+}
+
+// Indexes, filters and padding are left out, but for what small records need of them. Of a compressed file they are not known.
+uint64_t UserBytesOf(uint64_t file_bytes, const TableProperties& properties) {
+  const uint64_t trailers = properties.num_entries * kNumInternalBytes;
+  const uint64_t records = properties.raw_key_size + properties.raw_value_size;
+  const uint64_t raw = records - std::min(records, trailers);
+  return std::clamp(raw, file_bytes - file_bytes / kBesides, file_bytes);
 }
 
 std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
@@ -109,14 +120,15 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
         counts =
             known_
                 .emplace(sst.number,
-                         Counts{properties->num_entries, properties->num_deletions,
-                                properties->num_range_deletions,
+                         Counts{UserBytesOf(sst.bytes, *properties), properties->num_entries,
+                                properties->num_deletions, properties->num_range_deletions,
                                 MediumBytesOf(properties->user_collected_properties), KeysOf(*file),
                                 ReferencesOf(properties->user_collected_properties),
                                 SketchOf(properties->user_collected_properties)})
                 .first;
       }
       known.insert(*counts);
+      sst.user_bytes = counts->second.user_bytes;
       sst.entries = counts->second.entries;
       sst.deletions = counts->second.deletions;
       sst.range_deletions = counts->second.range_deletions;

@@ -31,6 +31,7 @@ struct SstInfo {
   int level = 0;
   uint32_t path = 0;  // of cf_paths
   uint64_t bytes = 0;
+  uint64_t user_bytes = 0;   // of these, keys and values, and what small ones need besides
   uint64_t oldest_blob = 0;  // number of the oldest blob file that it refers to; 0: none
   uint64_t entries = 0;      // deletions included
   uint64_t deletions = 0;    // range deletions included
@@ -86,6 +87,7 @@ class Surveyor {
 
  private:
   struct Counts {
+    uint64_t user_bytes;
     uint64_t entries;
     uint64_t deletions;
     uint64_t range_deletions;

@@ -735,12 +735,13 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
   hybrid_.space_floor = 0;
   Open();
   FillSized(0, kKeys, 0, kMedium);
-  FillSized(kKeys, 2 * kKeys, 0, kLarge);
+  FillSized(kKeys, 3 * kKeys, 0, kLarge);
   Flush();
   ASSERT_OK(SettleBlobHybrid(db_.get()));
+  ASSERT_LT(Stats().space_amplification_percent, 120u);  // the log has been merged
   db_->DisableManualCompaction();
   FillSized(0, kKeys, 1, kMedium);
-  FillSized(kKeys, 2 * kKeys, 1, kLarge);
+  FillSized(kKeys, 3 * kKeys, 1, kLarge);
   Flush();
   ASSERT_OK(SettleBlobHybrid(db_.get()));
   EXPECT_EQ(0u, Stats().crowded_flushes);
@@ -748,7 +749,7 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
 
   const uint64_t references = References();
   FillSized(0, kKeys, 2, kMedium);
-  FillSized(kKeys, 2 * kKeys, 2, kLarge);
+  FillSized(kKeys, 3 * kKeys, 2, kLarge);
   const size_t blob_files = BlobFiles().size();
   Flush();
   EXPECT_EQ(1u, Stats().crowded_flushes);
@@ -763,12 +764,12 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
   ASSERT_OK(SettleBlobHybrid(db_.get()));
   ASSERT_LT(Stats().space_amplification_percent, 125u);
   db_->DisableManualCompaction();  // which would merge the log at once
-  FillSized(2 * kKeys, 3 * kKeys, 2, kMedium);
+  FillSized(3 * kKeys, 4 * kKeys, 2, kMedium);
   Flush();
   EXPECT_EQ(1u, Stats().crowded_flushes);
   EXPECT_EQ(static_cast<uint64_t>(kKeys), References());
   ExpectSized(0, kKeys, 2, kMedium);
-  ExpectSized(kKeys, 2 * kKeys, 2, kLarge);
+  ExpectSized(kKeys, 3 * kKeys, 2, kLarge);
 }
 
 // With dynamic levels data begins at the last one: nothing is pushed to a level that RocksDB does not use yet.

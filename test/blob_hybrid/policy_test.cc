@@ -16,7 +16,7 @@ SstInfo Sst(uint64_t number, int level, uint64_t entries, uint64_t oldest_blob) 
   SstInfo sst;
   sst.number = number;
   sst.level = level;
-  sst.bytes = entries * 10;
+  sst.bytes = sst.user_bytes = entries * 10;
   sst.entries = entries;
   sst.oldest_blob = oldest_blob;
   return sst;
@@ -119,16 +119,17 @@ TEST(EstimateTest, KeysAndValuesAreWhatCounts) {
   }
   Survey survey;
   survey.ssts = {Sst(10, 6, kKeys, 5), Sst(11, 6, kKeys, 0)};
-  survey.ssts[0].bytes = kKeys * 20;
+  survey.ssts[0].bytes = survey.ssts[0].user_bytes = kKeys * 20;
   survey.ssts[0].sketch = DecodeSketch(blobs.Finish());
-  survey.ssts[1].bytes = kKeys * 50;
+  survey.ssts[1].bytes = kKeys * 55;  // with its index
+  survey.ssts[1].user_bytes = kKeys * 50;
   survey.ssts[1].sketch = DecodeSketch(in_place.Finish());
   survey.last_level = 6;
   survey.blobs = {Blob(5, kKeys * 132, 0)};
   const Space space = Estimate(survey, 0);
   EXPECT_EQ(0u, space.garbage_bytes);
   EXPECT_NEAR(kKeys * 150, space.user_bytes, kKeys * 15);
-  EXPECT_NEAR(202.0 / 150, space.amplification, 0.15);
+  EXPECT_NEAR(207.0 / 150, space.amplification, 0.15);
   EXPECT_GT(space.live_bytes, kKeys * 190u);
 }
 
@@ -158,6 +159,26 @@ TEST(NeedsTest, WhatIsNoGarbageIsNotCollected) {
   EXPECT_FALSE(NeedsOf(space, true, options).any());
 }
 
+// It is there twice before it has gone.
+TEST(NeedsTest, LogIsMergedSooner) {
+  BlobHybridOptions options;
+  options.max_space_amplification = 1.5;
+  Space space;
+  space.disk_bytes = 1500;
+  space.live_bytes = 1000;
+  space.value_bytes = 800;
+  space.medium_bytes = 101;
+  space.amplification = 1.34;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+  space.amplification = 1.36;
+  EXPECT_TRUE(NeedsOf(space, true, options).log);
+  EXPECT_FALSE(NeedsOf(space, true, options).above);
+  space.amplification = 1.401;
+  EXPECT_TRUE(NeedsOf(space, true, options).above);
+  space.medium_bytes = 100;
+  EXPECT_FALSE(NeedsOf(space, true, options).any());
+}
+
 TEST(CrowdedTest, WhereMuchIsOverwrittenUntilThereIsRoom) {
   Space space;
   space.sst_bytes = 400;
@@ -169,6 +190,9 @@ TEST(CrowdedTest, WhereMuchIsOverwrittenUntilThereIsRoom) {
     return IsCrowded(space, bound, before);
   };
   EXPECT_FALSE(at(1.4, 1.5, false));
+  space.medium_bytes = 100;  // a log
+  EXPECT_TRUE(at(1.4, 1.5, false));
+  space.medium_bytes = 0;
   EXPECT_TRUE(at(1.45, 1.5, false));
   EXPECT_TRUE(at(1.3, 1.5, true));
   EXPECT_FALSE(at(1.2, 1.5, true));
@@ -200,8 +224,11 @@ TEST(BoundTest, LeastRatioKeepsKnownGarbageWithinTheBound) {
     BlobHybridOptions options;
     options.gc_garbage_ratio = 1;
     options.max_space_amplification = bound;
-    EXPECT_LT(1 / (1 - LeastRatio(options)), SoftBound(bound)) << bound;
-    EXPECT_LT(SoftBound(bound), bound);
+    EXPECT_LT(1 / (1 - LeastRatio(options)), SoftBound(bound, true)) << bound;
+    EXPECT_LT(SoftBound(bound, true), SoftBound(bound, false));
+    EXPECT_LT(SoftBound(bound, false), WaitBound(bound, false));
+    EXPECT_LT(SoftBound(bound, true), WaitBound(bound, true));
+    EXPECT_LT(WaitBound(bound, false), bound);
   }
 }
 
@@ -220,22 +247,43 @@ TEST(BoundTest, CompactionsCollectByThemselvesWithoutABound) {
 }
 
 // More files at a time where SSTs are large.
-TEST(VictimsShareTest, GrowsWithSsts) {
-  Space space;
-  EXPECT_DOUBLE_EQ(0.15, VictimsShare(space));
-  space.value_bytes = 10000;
-  space.sst_bytes = 100;
-  EXPECT_DOUBLE_EQ(0.15, VictimsShare(space));
-  space.sst_bytes = 900;
-  EXPECT_DOUBLE_EQ(0.3, VictimsShare(space));
-  space.sst_bytes = 10000;
-  EXPECT_DOUBLE_EQ(0.75, VictimsShare(space));
+TEST(RoomTest, ShareGrowsWithSsts) {
+  const auto share = [](uint64_t sst_bytes, uint64_t value_bytes) {
+    Space space;
+    space.sst_bytes = sst_bytes;
+    space.value_bytes = value_bytes;
+    return RoomFor(space, 1.5).share;
+  };
+  EXPECT_DOUBLE_EQ(0.15, share(0, 0));
+  EXPECT_DOUBLE_EQ(0.15, share(100, 10000));
+  EXPECT_DOUBLE_EQ(0.3, share(900, 10000));
+  EXPECT_DOUBLE_EQ(0.75, share(10000, 10000));
+}
+
+// Little at a time near the bound. Far above it there is more to win than to lose.
+TEST(RoomTest, WhatIsThereTwiceIsWithinTheBound) {
+  const auto twice = [](uint64_t disk_bytes) {
+    Space space;
+    space.disk_bytes = disk_bytes;
+    space.amplification = static_cast<double>(disk_bytes) / 100000;
+    return RoomFor(space, 1.5).twice;
+  };
+  EXPECT_EQ(0u, twice(0));
+  EXPECT_NEAR(24500, twice(130000), 1);
+  EXPECT_NEAR(1500, twice(153000), 1);
+  EXPECT_NEAR(0, twice(154500), 1);
+  EXPECT_NEAR(145500, twice(300000), 1);
 }
 
 class VictimsTest : public testing::Test {
  protected:
   using Set = std::set<uint64_t>;
 
+  Set Victims(double ratio, double bound, const Collected& collected = {}) const {
+    return PickVictims(blobs_, ratio, bound, room_, collected);
+  }
+
+  Room room_{0.15, UINT64_MAX};
   // With live values of 1,000,000 bytes, 500,000 of them in files with garbage.
   const std::vector<BlobInfo> blobs_{Blob(1, 200000, 100000), Blob(2, 300000, 100000),
                                      Blob(3, 100000, 90000),  Blob(4, 240000, 120000),
@@ -244,35 +292,45 @@ class VictimsTest : public testing::Test {
 
 TEST_F(VictimsTest, TheWorstOnesWithinThePartOfTheBound) {
   // 15% of what the bound allows: 75,000, 375,000 and 577,500 bytes.
-  EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.5, 0.15, {}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {}));
+  EXPECT_EQ((Set{3}), Victims(0.3, 1.5));
+  EXPECT_EQ((Set{3, 5}), Victims(0.3, 3.5));
   // The older one of two with equal garbage.
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 4.85, 0.15, {}));
+  EXPECT_EQ((Set{1, 3, 5}), Victims(0.3, 4.85));
 }
 
-TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), PickVictims(blobs_, 0.3, 1.01, 0.15, {})); }
+// 3 has 10,000 bytes that live, 5 has 70,000, and 1 and 4 have 100,000 and 120,000.
+TEST_F(VictimsTest, NoMoreThanMayBeThereTwice) {
+  room_.twice = 180000;
+  EXPECT_EQ((Set{1, 3, 5}), Victims(0.3, 10));
+  room_.twice = 179999;
+  EXPECT_EQ((Set{3, 5}), Victims(0.3, 10));
+  EXPECT_EQ((Set{3, 4}), Victims(0.3, 10, {{4, false}}));
+  EXPECT_EQ((Set{3, 4, 5}), Victims(0.3, 10, {{4, true}}));
+  room_.twice = 0;
+  EXPECT_EQ((Set{3}), Victims(0.3, 10));
+  EXPECT_EQ((Set{1, 2, 3, 4, 5}), Victims(0.3, 0));  // without a bound
+}
+
+TEST_F(VictimsTest, OneAtLeast) { EXPECT_EQ((Set{3}), Victims(0.3, 1.01)); }
 
 TEST_F(VictimsTest, NoneWithLessGarbage) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.5, 10, 0.15, {}));
-  EXPECT_EQ((Set{}), PickVictims(blobs_, 0.9, 10, 0.15, {}));
-  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, 0.15, {}));
+  EXPECT_EQ((Set{3, 5}), Victims(0.5, 10));
+  EXPECT_EQ((Set{}), Victims(0.9, 10));
+  EXPECT_EQ((Set{}), PickVictims({}, 0.3, 1.5, room_, {}));
 }
 
-TEST_F(VictimsTest, AllWithoutABound) {
-  EXPECT_EQ((Set{1, 2, 3, 4, 5}), PickVictims(blobs_, 0.3, 0, 0.15, {}));
-}
+TEST_F(VictimsTest, AllWithoutABound) { EXPECT_EQ((Set{1, 2, 3, 4, 5}), Victims(0.3, 0)); }
 
 TEST_F(VictimsTest, ThoseThatAreCollectedComeFirst) {
-  EXPECT_EQ((Set{6}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, false}}));
-  EXPECT_EQ((Set{5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{5, false}}));
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 3.5, 0.15, {{5, false}}));
+  EXPECT_EQ((Set{6}), Victims(0.3, 1.5, {{6, false}}));
+  EXPECT_EQ((Set{5}), Victims(0.3, 1.5, {{5, false}}));
+  EXPECT_EQ((Set{3, 5}), Victims(0.3, 3.5, {{5, false}}));
 }
 
 TEST_F(VictimsTest, OthersFollowWhenNothingMoreCanBeDone) {
-  EXPECT_EQ((Set{3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}}));
-  EXPECT_EQ((Set{1, 3, 5}), PickVictims(blobs_, 0.3, 1.5, 0.15, {{3, true}, {5, true}}));
-  EXPECT_EQ((Set{3, 6}),
-            PickVictims(blobs_, 0.3, 1.5, 0.15, {{6, true}, {7, true}}));  // 7 has gone
+  EXPECT_EQ((Set{3, 5}), Victims(0.3, 1.5, {{3, true}}));
+  EXPECT_EQ((Set{1, 3, 5}), Victims(0.3, 1.5, {{3, true}, {5, true}}));
+  EXPECT_EQ((Set{3, 6}), Victims(0.3, 1.5, {{6, true}, {7, true}}));  // 7 has gone
 }
 
 TEST_F(VictimsTest, DoneWhenAllOlderSstsAreRewritten) {
@@ -686,7 +744,7 @@ TEST(MergeLevelTest, LastOrTheOneAbove) {
 class PickMergeTest : public testing::Test {
  protected:
   PickMergeTest() {
-    survey_.ssts = {Sst(20, 0, 5, 9),  Sst(21, 0, 5, 9),  Sst(15, 4, 10, 7),
+    survey_.ssts = {Sst(20, 0, 5, 1),  Sst(21, 0, 5, 9),  Sst(15, 4, 10, 6),
                     Sst(16, 5, 10, 7), Sst(17, 5, 20, 7), Sst(10, 6, 50, 5)};
     for (SstInfo& sst : survey_.ssts) {
       sst.medium_bytes = 100 * sst.entries;
@@ -703,21 +761,21 @@ class PickMergeTest : public testing::Test {
   std::set<uint64_t> busy_;
 };
 
-TEST_F(PickMergeTest, MovedSstsFirstAndOnce) {
+TEST_F(PickMergeTest, MovedSstsOnce) {
   EXPECT_EQ(List{10}, Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
   since_ = 9;
-  EXPECT_EQ(List{17}, Numbers(DoPick()));
+  EXPECT_EQ(List{15}, Numbers(DoPick()));
 }
 
-TEST_F(PickMergeTest, ThenTheDeepestLevel) {
+TEST_F(PickMergeTest, OldestFilesFirst) {
   survey_.ssts[5].medium_bytes = 0;
-  EXPECT_EQ(List{17}, Numbers(DoPick()));
-  EXPECT_EQ(6, DoPick().output_level);
-  busy_ = {17};
-  EXPECT_EQ(List{16}, Numbers(DoPick()));
-  busy_ = {16, 17};
   EXPECT_EQ(List{15}, Numbers(DoPick()));
+  EXPECT_EQ(6, DoPick().output_level);
+  busy_ = {15};
+  EXPECT_EQ(List{17}, Numbers(DoPick()));  // refers to more of the same file than 16
+  busy_ = {15, 17};
+  EXPECT_EQ(List{16}, Numbers(DoPick()));
   busy_ = {15, 16, 17};
   EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
@@ -727,9 +785,10 @@ TEST_F(PickMergeTest, ThenTheDeepestLevel) {
 
 TEST_F(PickMergeTest, LastButOne) {
   survey_.ssts[5].medium_bytes = 0;
+  busy_ = {15};
   EXPECT_EQ(List{17}, Numbers(DoPick(MergeLevel::kLastButOne)));  // where it is
   EXPECT_EQ(5, DoPick(MergeLevel::kLastButOne).output_level);
-  survey_.ssts[3].medium_bytes = survey_.ssts[4].medium_bytes = 0;
+  busy_ = {};
   EXPECT_EQ(List{15}, Numbers(DoPick(MergeLevel::kLastButOne)));
   EXPECT_EQ(5, DoPick(MergeLevel::kLastButOne).output_level);
   // Level 5 is not used yet.

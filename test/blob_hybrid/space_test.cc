@@ -109,6 +109,26 @@ TEST_F(SpaceTest, CollectionItselfTakesLittleSpace) {
 }
 
 // A snapshot keeps what it sees; the space comes back when it is gone.
+// What SSTs have besides is not the user's, but for a tenth where records are small.
+TEST_F(SpaceTest, KeysAndValuesOfSstsAreData) {
+  options_.compression = kNoCompression;
+  hybrid_.space_floor = 0;
+  for (const size_t bytes : {150, 0}) {
+    Open();
+    for (int i = 0; i < kKeys; i++) {
+      ASSERT_OK(db_->Put(WriteOptions(), KeyOf(i), std::string(bytes, 'v')));
+    }
+    Compact();
+    ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(&meta);
+    ASSERT_TRUE(meta.blob_files.empty());
+    const size_t records = kKeys * (KeyOf(0).size() + bytes);
+    EXPECT_EQ(bytes == 0 ? 111 : 100 * meta.size / records, Stats().space_amplification_percent);
+    EXPECT_GT(meta.size, records);
+    Close();
+  }
+}
+
 TEST_F(SpaceTest, SnapshotIsReleased) {
   Load();
   Flush();

@@ -72,7 +72,7 @@ class WaitTest : public SpaceTest {
   uint64_t Percent() { return Stats().space_amplification_percent; }
 
   // Flushes wait above that.
-  double WaitPercent() const { return WaitBound(hybrid_.max_space_amplification) * 100; }
+  double WaitPercent() const { return WaitBound(hybrid_.max_space_amplification, false) * 100; }
 };
 
 class HeldTest : public WaitTest {
@@ -222,7 +222,8 @@ class RateTest : public WaitTest {
   }
 
   bool IsDone() {
-    return static_cast<double>(Percent()) <= SoftBound(hybrid_.max_space_amplification) * 100;
+    return static_cast<double>(Percent()) <=
+           SoftBound(hybrid_.max_space_amplification, false) * 100;
   }
 };
 
