@@ -152,10 +152,14 @@ std::shared_ptr<TableFactory> NewBlobHybridTableFactory(const BlockBasedTableOpt
 // Where classes begin with these options.
 ValueClasses ClassesOf(const BlobHybridOptions& options);
 
-// For a family that is written much, seldom overwritten, and has mostly medium values, with keys of `key_size` bytes: the paper's
-// thresholds, merging from the level above the last one on, and space for half of the data in the log. Round-robin compactions,
-// which pass all keys alike. And a level 0 of 12 flushes, which have a third of a memtable's bytes, for a level 1 of four
-// memtables. To be given to UseBlobHybrid() then.
+// For a family that is written much, and has most bytes in blob files, so that the SST of a flush has few of its memtable's: a level 0 of
+// 16 flushes (RocksDB slows writers down at twice, and stops them at three times as many) for a level 1 of four memtables, and
+// round-robin compactions, which pass all keys alike. Without compression, which has to be set before, data blocks are aligned: with
+// direct I/O a block is then read with one page, not with two. To be given to UseBlobHybrid() then.
+void PrepareForBlobs(ColumnFamilyOptions* family);
+
+// The same for a family of mostly medium values, with keys of `key_size` bytes: the paper's thresholds besides, merging from
+// the level above the last one on, and space for half of the data in the log.
 void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
                             ColumnFamilyOptions* family);
 

@@ -18,8 +18,9 @@ using Options = BlobHybridOptions;
 
 constexpr double kMinSpaceAmplification = 1.1;
 constexpr double kMinLogBudget = 0.01;
-// References have about a third of the bytes of medium records.
-constexpr int kFlushesOfLevel0 = 12;
+// See PrepareForBlobs().
+constexpr int kFlushesOfLevel0 = 16;
+constexpr int kMemtablesOfLevel1 = 4;
 
 const std::unordered_map<std::string, MergeLevel>& MergeLevels() {
   static const std::unordered_map<std::string, MergeLevel> levels = {
@@ -124,6 +125,20 @@ Status ValidateStyle(const Options& options, const DBOptions& db,
              : Status::OK();
 }
 
+// If RocksDB allows it: not with compression, nor with blocks of any size.
+void AlignBlocks(ColumnFamilyOptions* family) {
+  const auto& factory = family->table_factory;
+  if (factory == nullptr || factory->Name() != std::string(TableFactory::kBlockBasedTableName())) {
+    return;
+  }
+  BlockBasedTableOptions tables = *factory->GetOptions<BlockBasedTableOptions>();
+  tables.block_align = true;
+  std::shared_ptr<TableFactory> aligned(NewBlockBasedTableFactory(tables));
+  if (aligned->ValidateOptions(DBOptions(), *family).ok()) {
+    family->table_factory = std::move(aligned);
+  }
+}
+
 }  // namespace
 
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
@@ -173,15 +188,22 @@ ValueClasses ClassesOf(const Options& options) {
   return {SizeFrom(options.t_sm, options), SizeFrom(options.t_ml, options)};
 }
 
+void PrepareForBlobs(ColumnFamilyOptions* family) {
+  family->compaction_pri = kRoundRobin;
+  family->level0_file_num_compaction_trigger = kFlushesOfLevel0;
+  family->level0_slowdown_writes_trigger = 2 * kFlushesOfLevel0;
+  family->level0_stop_writes_trigger = 3 * kFlushesOfLevel0;
+  family->max_bytes_for_level_base = kMemtablesOfLevel1 * family->write_buffer_size;
+  AlignBlocks(family);
+}
+
 void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
                             ColumnFamilyOptions* family) {
   hybrid->medium_value_size = 0;
   hybrid->key_size = key_size;
   hybrid->merge_level = MergeLevel::kLastButOne;
   hybrid->transient_log_budget = 0.5;
-  family->compaction_pri = kRoundRobin;
-  family->level0_file_num_compaction_trigger = kFlushesOfLevel0;
-  family->max_bytes_for_level_base = 4 * family->write_buffer_size;
+  PrepareForBlobs(family);
 }
 
 bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {

@@ -560,11 +560,41 @@ TEST_F(OptionsTest, PresetIsAccepted) {
   EXPECT_EQ(MergeLevel::kLastButOne, hybrid_.merge_level);
   EXPECT_EQ(0.5, hybrid_.transient_log_budget);
   EXPECT_EQ(kRoundRobin, options.compaction_pri);
-  EXPECT_EQ(12, options.level0_file_num_compaction_trigger);
+  EXPECT_EQ(16, options.level0_file_num_compaction_trigger);
+  EXPECT_EQ(32, options.level0_slowdown_writes_trigger);
+  EXPECT_EQ(48, options.level0_stop_writes_trigger);
   EXPECT_EQ(4u << 20, options.max_bytes_for_level_base);
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
   EXPECT_EQ(1176u, options.min_blob_size);
   ASSERT_OK(OpenDb(options, path_, &db_));
+}
+
+TEST_F(OptionsTest, PresetAlignsBlocksWhereRocksDbAllowsIt) {
+  const auto is_aligned = [](const Options& options) {
+    return options.table_factory->GetOptions<BlockBasedTableOptions>()->block_align;
+  };
+  BlockBasedTableOptions tables;
+  tables.block_size = 8192;
+  Options options = options_;
+  options.compression = kNoCompression;
+  options.table_factory.reset(NewBlockBasedTableFactory(tables));
+  const std::shared_ptr<TableFactory> shared = options.table_factory;
+  Options compressed = options;
+  compressed.compression_per_level = {kNoCompression, kZlibCompression};
+  PrepareForBlobs(&compressed);
+  EXPECT_FALSE(is_aligned(compressed));
+  PrepareForBlobs(&options);
+  EXPECT_TRUE(is_aligned(options));
+  // A factory may be that of other families, too.
+  EXPECT_FALSE(shared->GetOptions<BlockBasedTableOptions>()->block_align);
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  EXPECT_TRUE(is_aligned(options));
+  EXPECT_EQ(8192u, options.table_factory->GetOptions<BlockBasedTableOptions>()->block_size);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Options other = options_;
+  other.table_factory.reset(NewPlainTableFactory());
+  PrepareForBlobs(&other);
+  EXPECT_STREQ("PlainTable", other.table_factory->Name());
 }
 
 }  // namespace

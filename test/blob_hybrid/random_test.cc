@@ -10,6 +10,7 @@
 
 #include "file/file_util.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/write_batch.h"
 #include "test/blob_hybrid/support.h"
@@ -136,6 +137,11 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     if (Has(kCompressed)) {
       options_.blob_compression_type = kLZ4Compression;
       options_.compression = kLZ4Compression;
+    } else {
+      options_.compression = kNoCompression;
+      BlockBasedTableOptions tables;
+      tables.block_align = Has(kMedium);
+      options_.table_factory.reset(NewBlockBasedTableFactory(tables));
     }
     if (Has(kStaticLevels)) {
       options_.level_compaction_dynamic_level_bytes = false;

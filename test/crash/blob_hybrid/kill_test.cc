@@ -33,6 +33,7 @@
 #include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/verify.h"
 #include "port/stack_trace.h"
+#include "rocksdb/table.h"
 #include "test/crash/blob_hybrid/model.h"
 #include "test/support/open_db.h"
 #include "test_util/testharness.h"
@@ -113,6 +114,12 @@ Options StockOptions(uint64_t seed) {
   options.max_background_jobs = 3;
   options.enable_pipelined_write = random() % 4 == 0;
   options.max_manifest_file_size = random() % 2 == 0 ? 4000 : 1 << 30;
+  if (random() % 2 == 0) {
+    BlockBasedTableOptions tables;
+    tables.block_align = true;
+    options.compression = kNoCompression;
+    options.table_factory.reset(NewBlockBasedTableFactory(tables));
+  }
   return options;
 }
 
