@@ -30,19 +30,22 @@ OPTIONS = {
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
     "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
-    f"{{id=BlobHybrid;max_space_amplification={{bound}};space_floor={{floor}};gc_bytes_per_second=0;readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable}}",
+    f"{{id=BlobHybrid;max_space_amplification={{bound}};space_floor={{floor}};gc_bytes_per_second=0;readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable{{table}}}}",
 }
 OTHERS = tuple(system for system in OPTIONS if system != "ours")
+# What PrepareForBlobs() sets. Ours has it but with small values alone, which the plugin leaves as they are. To tell what of it is the
+# family's options, and what the plugin: others with the same.
+PREPARED_FAMILY = "level0_file_num_compaction_trigger=16;level0_slowdown_writes_trigger=32;level0_stop_writes_trigger=48" \
+    ";max_bytes_for_level_base=2097152;compaction_pri=kRoundRobin"
+PREPARED_TABLE = "block_align=true"
+PREPARED = {"in_place_prepared": "in_place", "blob_large_prepared": "blob_large"}
 # Ours with another max_space_amplification: as much as others take, whatever that is.
 ROOMY = {"ours_1.8": 1.8, "ours_3": 3.0}
 ROOMY_MIXES = ("SD", "MD", "LD")
 AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))  # after updates
-SYSTEMS = (*OPTIONS, *ROOMY)
-
-
-# Options besides, for one mix, of the filter and of the family. M: those of PrepareForMediumValues().
-PRESETS = {"M": (";merge_level=last-1", "compaction_pri=kRoundRobin;level0_file_num_compaction_trigger=12"
-                 ";max_bytes_for_level_base=2097152")}
+SYSTEMS = (*OPTIONS, *ROOMY, *PREPARED)
+# Of the filter, besides, for one mix: as PrepareForMediumValues() sets it.
+MEDIUM_PRESET = {"M": ";merge_level=last-1"}
 
 
 def folder(context, ground):
@@ -66,6 +69,11 @@ def is_ours(system):
     return system == "ours" or system in ROOMY
 
 
+def is_measured(system, sizes):
+    """Some are of interest with some mixes only."""
+    return sizes in ROOMY_MIXES if system in ROOMY else system not in PREPARED or sizes != "S"
+
+
 def bound(system, sizes):
     """Of a system that is ours."""
     return ROOMY.get(system, BOUNDS[sizes])
@@ -73,12 +81,16 @@ def bound(system, sizes):
 
 def options(system, sizes, changes, floor):
     """Those of the system, and what the command line has for it."""
-    has_medium = sizes in MIXES_WITH_MEDIUM
-    medium, family = PRESETS.get(sizes, ("", "")) if is_ours(system) else ("", "")
-    text = OPTIONS["ours" if is_ours(system) else system]
-    text = text.replace("{floor}", str(floor)).replace("{bound}", str(bound(system, sizes)))
-    text = text.replace("{medium}", f";medium_value_size={MEDIUM}{medium}" if has_medium else "")
-    return ";".join(part for part in (text, family, changes.get(system, "")) if part)
+    ours = is_ours(system)
+    prepared = system in PREPARED or ours and sizes != "S"
+    text = OPTIONS["ours" if ours else PREPARED.get(system, system)]
+    if ours:
+        medium = f";medium_value_size={MEDIUM}{MEDIUM_PRESET.get(sizes, '')}" if sizes in MIXES_WITH_MEDIUM else ""
+        text = text.replace("{floor}", str(floor)).replace("{bound}", str(bound(system, sizes))).replace("{medium}", medium)
+        text = text.replace("{table}", f";{PREPARED_TABLE}" if prepared else "")
+    family = PREPARED_FAMILY if prepared else ""
+    table = f"block_based_table_factory={{{PREPARED_TABLE}}}" if system in PREPARED else ""
+    return ";".join(part for part in (text, family, table, changes.get(system, "")) if part)
 
 
 def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *more):

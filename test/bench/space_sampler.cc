@@ -13,7 +13,7 @@ namespace rocktier_bench {
 
 namespace {
 
-constexpr auto kInterval = std::chrono::milliseconds(100);
+constexpr auto kInterval = std::chrono::milliseconds(20);
 constexpr int kTenths = 10;
 
 }  // namespace

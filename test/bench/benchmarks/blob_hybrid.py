@@ -99,7 +99,7 @@ def cases(args):
         for sizes in args.blob_sizes.split(","):
             for workload in workloads:
                 for system in systems:
-                    if system in blob_systems.ROOMY and sizes not in blob_systems.ROOMY_MIXES:
+                    if not blob_systems.is_measured(system, sizes):
                         continue
                     run = functools.partial(run_one, ground, sizes, workload, system, megabytes, changes,
                                             args.blob_overwrites, workload == workloads[-1])
