@@ -96,9 +96,7 @@ double Ratio(uint64_t part, uint64_t of) {
 class Victim {
  public:
   Victim(const BlobInfo& blob, uint64_t since, const Survey& survey)
-      : number_(blob.number),
-        since_(since),
-        unsaid_(blob.bytes - std::min(blob.bytes, blob.garbage_bytes)) {
+      : number_(blob.number), since_(since), unsaid_(blob.live_bytes()) {
     uint64_t bytes = 0;  // that have to be moved
     for (const SstInfo& sst : survey.ssts) {
       if (sst.references == nullptr) {
@@ -300,10 +298,6 @@ bool ComesBefore(const SstInfo& a, const SstInfo& b) {
          std::make_tuple(b.level == 0, b.oldest_blob, a.medium_bytes);
 }
 
-uint64_t LiveOf(const BlobInfo& blob) {
-  return blob.bytes - std::min(blob.bytes, blob.garbage_bytes);
-}
-
 uint64_t Of(uint64_t bytes, double share) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * share);
 }
@@ -428,12 +422,12 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
   uint64_t moving = 0;  // bytes of the victims
   uint64_t twice = 0;   // of these, what lives
   for (const BlobInfo& blob : blobs) {
-    live += LiveOf(blob);
+    live += blob.live_bytes();
     const auto it = collected.find(blob.number);
     if (it != collected.end()) {
       victims.insert(blob.number);
       moving += it->second ? 0 : blob.bytes;
-      twice += it->second ? 0 : LiveOf(blob);
+      twice += it->second ? 0 : blob.live_bytes();
     } else if (blob.garbage_ratio() > ratio) {
       candidates.push_back(blob);
     }
@@ -446,7 +440,7 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
   for (const BlobInfo& blob : candidates) {
     const bool first = moving == 0;
     moving += blob.bytes;
-    twice += LiveOf(blob);
+    twice += blob.live_bytes();
     if (bound != 0 && !first && (static_cast<double>(moving) > most || twice > room.twice)) {
       break;
     }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,6 +49,7 @@ struct BlobInfo {
   uint64_t bytes = 0;          // of its values, with their headers
   uint64_t garbage_bytes = 0;  // of these, what no SST refers to
 
+  uint64_t live_bytes() const { return bytes - std::min(bytes, garbage_bytes); }
   double garbage_ratio() const {
     return bytes == 0 ? 0 : static_cast<double>(garbage_bytes) / static_cast<double>(bytes);
   }
