@@ -137,10 +137,10 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     if (Has(kCompressed)) {
       options_.blob_compression_type = kLZ4Compression;
       options_.compression = kLZ4Compression;
-    } else {
+    } else if (Has(kMedium)) {
       options_.compression = kNoCompression;
       BlockBasedTableOptions tables;
-      tables.block_align = Has(kMedium);
+      tables.block_align = true;
       options_.table_factory.reset(NewBlockBasedTableFactory(tables));
     }
     if (Has(kStaticLevels)) {
