@@ -1,7 +1,7 @@
 # The doors to everything; see "make". Work is done by scripts/, CMake presets and ctest.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal fuzz check-make check-alone \
+.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz check-make check-alone \
   format check-format clean
 
 help:
@@ -16,6 +16,8 @@ help:
 	@echo "make test-upstream  RocksDB's own tests over the plugins"
 	@echo 'make crash          kills and reopens for SECONDS=300 per test'
 	@echo 'make crash-raw-wal  kills a writer of raw_wal_fs ROUNDS=10000 times'
+	@echo 'make soak           all tests of kills, power losses and mistakes in turn, for HOURS=8;'
+	@echo '                    results/soak/ has what ran'
 	@echo 'make fuzz           runs the fuzzers for SECONDS=60 each; needs clang'
 	@echo "make check-make     builds with RocksDB's own Makefile"
 	@echo 'make check-alone    builds each plugin without the others'
@@ -30,7 +32,7 @@ demo:
 	dir=$$(scripts/build release) && python3 test/bench/run.py --bin "$$dir/bin" --demo $(ARGS)
 
 test:
-	scripts/test release checked -- $(ARGS)
+	scripts/test checked -- $(ARGS)
 
 bench:
 	dir=$$(scripts/build release) && python3 test/bench/run.py --bin "$$dir/bin" \
@@ -50,11 +52,16 @@ test-upstream:
 
 SECONDS ?= 300
 crash:
-	ROCKTIER_CRASH_SECONDS=$(SECONDS) scripts/test --long release checked -- -L crash $(ARGS)
+	ROCKTIER_CRASH_SECONDS=$(SECONDS) scripts/test --long checked -- -L crash $(ARGS)
 
 ROUNDS ?= 10000
 crash-raw-wal:
 	ROCKTIER_CRASH_ROUNDS=$(ROUNDS) scripts/test checked -- -R crash_raw_wal $(ARGS)
+
+HOURS ?= 8
+soak:
+	dir=$$(scripts/build checked all rocktier_long) && python3 test/crash/soak.py --build "$$dir" \
+	  --hours $(HOURS) $(ARGS)
 
 fuzz: SECONDS = 60
 fuzz:

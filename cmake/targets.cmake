@@ -56,14 +56,13 @@ endfunction()
 # rocktier_test(name [PLUGIN plugin] SOURCES file... [LIBS lib...] [ARGS arg...] [NO_MAIN] [LONG]
 #               [options of rocktier_ctest...])
 #
-# A GoogleTest executable in the checked configurations (assertions, SyncPoints), with RocksDB's own
+# A GoogleTest executable, with RocksDB's own
 # gtest and test helpers and, unless NO_MAIN, with main(). LONG: built by the target rocktier_long
 # only. Left out when `plugin` is not built.
 function(rocktier_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_MAIN;LONG" "PLUGIN"
     "SOURCES;LIBS;ARGS;LABELS;ENVIRONMENT")
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" OR
-      (arg_PLUGIN AND NOT arg_PLUGIN IN_LIST rocktier_plugins))
+  if(arg_PLUGIN AND NOT arg_PLUGIN IN_LIST rocktier_plugins)
     return()
   endif()
   if(NOT arg_NO_MAIN)

@@ -221,7 +221,7 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
       CheckAfterLoss();
     }
   }
-  printf("%llu images, %llu bytes found that were never synced\n",
+  printf("%llu losses of power, %llu bytes found that were never synced\n",
          static_cast<unsigned long long>(images_), static_cast<unsigned long long>(extra_));
   EXPECT_GT(extra_, 0u) << "nothing unsynced ever arrived: the test tests little";
 }

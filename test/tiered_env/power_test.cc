@@ -222,7 +222,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     ASSERT_FALSE(HasFailure());
   }
   printf(
-      "%d failures, %llu writes, %zu missing at the end of a log, %llu moves, %llu SSTs rebuilt\n",
+      "%d losses of power, %llu writes, %zu missing at the end of a log, %llu moves, %llu SSTs rebuilt\n",
       rounds, static_cast<unsigned long long>(written_), missing_.size(),
       static_cast<unsigned long long>(moves), static_cast<unsigned long long>(rebuilt));
 }

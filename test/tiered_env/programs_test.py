@@ -20,7 +20,7 @@ def run(program, *argv):
                           stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-# Release builds inject none.
+# Faults of the FileSystem: none here.
 FAULTS = ("read", "metadata_read", "metadata_write", "write", "open_read", "open_write",
           "open_metadata_read", "open_metadata_write")
 
