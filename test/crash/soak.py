@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+"""Runs the tests that kill processes, fail power and make operators' mistakes, in turn, for hours.
+
+Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills and
+losses of power it had, and whether it found something. The output of a run that did is kept beside it.
+A summary ends the output; --summary prints that of all lines that there are.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+LABELS = {"crash", "power", "mistakes"}
+PLUGINS = ("raw_wal_fs", "tiered_env", "secondary_cache_2q", "hot_promotion", "blob_hybrid")
+KILLS = (re.compile(r"(\d+) kills\b"), re.compile(r"^(KILLED) \d+", re.MULTILINE))
+LOSSES = re.compile(r"(\d+) losses of power\b")
+SEEDS = re.compile(r"(?:ROCKTIER_SEED=|\bseed )(\d+)")
+
+
+def tests_of(build):
+    """Name, command, environment and time limit of each test of the build that has one of LABELS."""
+    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+    for test in json.loads(listing)["tests"]:
+        properties = {p["name"]: p["value"] for p in test["properties"]}
+        labels = set(properties.get("LABELS", []))
+        if labels & LABELS:
+            plugin = next((p for p in PLUGINS if p in labels), "")
+            yield {"name": test["name"], "plugin": plugin, "command": test["command"],
+                   "environment": dict(e.split("=", 1) for e in properties["ENVIRONMENT"]),
+                   "timeout": float(properties["TIMEOUT"])}
+
+
+def count(output):
+    kills = sum(int(n) for n in KILLS[0].findall(output)) + len(KILLS[1].findall(output))
+    losses = sum(int(n) for n in LOSSES.findall(output))
+    return {"kills": kills, "power_losses": losses, "seeds": sorted(set(SEEDS.findall(output)))[:50]}
+
+
+def run(test, seconds, folder):
+    """Runs a test; returns what is known of the run."""
+    begin = time.time()
+    environment = dict(os.environ, **test["environment"], ROCKTIER_CRASH_SECONDS=str(seconds))
+    name = "%s-%d.log" % (test["name"], begin)
+    path = os.path.join(folder, name)
+    with open(path, "wb") as output:
+        try:
+            code = subprocess.run(test["command"], env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=output, stderr=subprocess.STDOUT,
+                                  timeout=test["timeout"] + seconds * 10).returncode
+        except subprocess.TimeoutExpired:
+            code = "timeout"
+    with open(path, errors="replace") as output:
+        result = {"test": test["name"], "plugin": test["plugin"], "code": code,
+                  "seconds": round(time.time() - begin, 1), **count(output.read())}
+    if code == 0:
+        os.remove(path)
+    else:
+        result["output"] = name
+    return result
+
+
+class Rotation:
+    """Hands out the tests in turn, each to one worker at a time, until the time is over."""
+
+    def __init__(self, tests, hours):
+        self._tests = collections.deque(tests)
+        self._end = time.monotonic() + hours * 3600
+        self._lock = threading.Lock()
+
+    def take(self):
+        with self._lock:
+            is_over = time.monotonic() >= self._end or not self._tests
+            return None if is_over else self._tests.popleft()
+
+    def give_back(self, test):
+        with self._lock:
+            self._tests.append(test)
+
+
+def work(rotation, arguments, about, results):
+    for test in iter(rotation.take, None):
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        result = {"time": now, **about, **run(test, arguments.slice, os.path.dirname(results.name))}
+        print("%(test)s: %(seconds)s s, %(kills)d kills, %(power_losses)d losses of power, "
+              "exit %(code)s" % result, flush=True)
+        results.write(json.dumps(result) + "\n")
+        results.flush()
+        rotation.give_back(test)
+
+
+def summarize(lines):
+    """A table, in Markdown, of what ran for each plugin and RocksDB version."""
+    sums = collections.OrderedDict()
+    for line in lines:
+        key = (line["plugin"] or "all", line["rocksdb"])
+        total = sums.setdefault(key, collections.Counter())
+        total.update(runs=1, seconds=line["seconds"], kills=line["kills"],
+                     power_losses=line["power_losses"], findings=int(line["code"] != 0))
+    print("\n| plugin | RocksDB | runs | hours | kills | losses of power | findings |")
+    print("|---|---|---|---|---|---|---|")
+    for (plugin, version), total in sorted(sums.items()):
+        print("| %s | %s | %d | %.2f | %d | %d | %d |" % (
+            plugin, version, total["runs"], total["seconds"] / 3600, total["kills"],
+            total["power_losses"], total["findings"]))
+    return sum(total["findings"] for total in sums.values())
+
+
+def read_lines(path):
+    with open(path) as results:
+        return [json.loads(line) for line in results]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", help="the build directory")
+    parser.add_argument("--hours", type=float, default=1)
+    parser.add_argument("--slice", type=int, default=120, help="seconds of each run, about")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="a regular expression that tests' names match")
+    parser.add_argument("--results", default="results/soak/soak.jsonl")
+    parser.add_argument("--summary", action="store_true", help="runs nothing")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    if arguments.summary:
+        return 1 if summarize(read_lines(arguments.results)) else 0
+    os.makedirs(os.path.dirname(arguments.results) or ".", exist_ok=True)
+    version = subprocess.run([arguments.build + "/bin/rocktier", "--version"], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+    about = {"rocksdb": re.search(r"RocksDB (\S+?),", version).group(1),
+             "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], text=True,
+                                      stdout=subprocess.PIPE).stdout.strip()}
+    tests = [t for t in tests_of(arguments.build) if re.search(arguments.only, t["name"])]
+    if not tests:
+        sys.exit("soak: no test has one of the labels " + ", ".join(sorted(LABELS)))
+    rotation = Rotation(tests, arguments.hours)
+    begin = os.path.getsize(arguments.results) if os.path.exists(arguments.results) else 0
+    with open(arguments.results, "a") as results:
+        workers = [threading.Thread(target=work, args=(rotation, arguments, about, results))
+                   for _ in range(arguments.jobs)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    with open(arguments.results) as results:
+        results.seek(begin)
+        lines = [json.loads(line) for line in results]
+    return 1 if summarize(lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
