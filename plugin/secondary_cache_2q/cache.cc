@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "plugin/secondary_cache_2q/block_check.h"
 #include "plugin/secondary_cache_2q/codec.h"
 #include "plugin/secondary_cache_2q/dram.h"
 #include "plugin/secondary_cache_2q/file.h"
@@ -352,6 +353,9 @@ Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
       return Status::Corruption("TwoQSecondaryCache", "a block cannot be decompressed");
     }
     data = Slice(raw.get(), block.encoding.raw_size);
+  }
+  if (block.recovered && block.encoding.type == 0 && !ReadableBlock(helper, data)) {
+    return Status::Corruption("TwoQSecondaryCache", "what a block holds cannot be read");
   }
   Status s = helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
                                static_cast<CacheTier>(block.encoding.source), context,

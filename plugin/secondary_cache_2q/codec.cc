@@ -3,6 +3,7 @@
 #include "plugin/secondary_cache_2q/codec.h"
 
 #include <climits>
+#include <new>
 
 #ifdef LZ4
 #include <lz4.h>
@@ -57,7 +58,14 @@ bool Compress(CompressionType type, const Slice& raw, std::string* compressed) {
 }
 
 std::unique_ptr<char[]> Decompress(CompressionType type, const Slice& compressed, size_t raw_size) {
-  std::unique_ptr<char[]> raw(new char[raw_size]);
+  if (raw_size > INT_MAX || compressed.size() > INT_MAX) {
+    return nullptr;
+  }
+  // A size of the cache file: what it asks for may be more than there is.
+  std::unique_ptr<char[]> raw(new (std::nothrow) char[raw_size]);
+  if (raw == nullptr) {
+    return nullptr;
+  }
 #ifdef LZ4
   if (type == kLZ4Compression) {
     const int n =

@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/pmem.h"
-#include "plugin/secondary_cache_2q/posix.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -40,52 +41,31 @@ AlignedBuffer::AlignedBuffer(size_t size) {
 
 void AlignedBuffer::Free::operator()(char* memory) const { free(memory); }
 
-uint32_t Device::BlockSize(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
-  if (fd < 0) {
+uint32_t Device::BlockSize(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_DIRECT) != 0) {
     return 512;  // no O_DIRECT, so no alignment
   }
   uint32_t result = 512;
   while (result < 4096 && !DirectWorks(fd, result)) {
     result *= 2;
   }
-  close(fd);
+  fcntl(fd, F_SETFL, flags);
   return result;
 }
 
-Status Device::Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end,
-                    std::unique_ptr<Device>* result) {
-  int fd = -1;
-  bool direct = options.direct_io;
-  if (direct) {
-    fd = open(options.path.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
-    if (fd >= 0 && !DirectWorks(fd, 4096)) {
-      close(fd);
-      fd = -1;
-    }
-  }
-  if (fd < 0) {
-    direct = false;
-    fd = open(options.path.c_str(), O_RDWR | O_CLOEXEC);
-  }
-  if (fd < 0) {
-    return PosixError("open", options.path, errno);
-  }
-  std::unique_ptr<Device> device(new Device(options.path, fd));
-  device->direct_ = direct;
+Status Device::Open(const TwoQSecondaryCacheOptions& options, const std::string& path,
+                    Descriptor file, uint64_t index_end, std::unique_ptr<Device>* result) {
+  std::unique_ptr<Device> device(new Device(path, std::move(file)));
   Status s = device->Lock();
+  if (s.ok() && options.direct_io) {
+    s = device->OpenDirect();
+  }
   if (s.ok()) {
-    s = device->MapIndex(index_end);
+    s = device->index_.Open(device->file_.get(), path, index_end);
   }
-  if (s.ok() && (options.io == Io::kPmem || (options.io == Io::kAuto && IsDax(fd)))) {
-    s = device->MapPmem();
-  }
-  if (s.ok() && device->pmem_ == nullptr && options.io != Io::kPread) {
-    std::string why;
-    device->uring_ = Ring::Create(fd, &why) != nullptr;
-    if (!device->uring_ && options.io == Io::kUring) {
-      s = Status::NotSupported("io=uring: io_uring is not available", why);
-    }
+  if (s.ok()) {
+    s = device->OpenIo(options.io);
   }
   if (s.ok()) {
     *result = std::move(device);
@@ -93,20 +73,74 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end
   return s;
 }
 
-Device::~Device() {
-  if (index_ != nullptr) {
-    munmap(index_, index_size_);
+Device::~Device() { UnmapPmem(pmem_, pmem_size_); }
+
+// A second descriptor: O_DIRECT is not for the index. It must be of the file that was looked at.
+Status Device::OpenDirect() {
+  Descriptor direct(open(path_.c_str(), O_RDWR | O_DIRECT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (direct.get() < 0) {
+    return Status::OK();  // not on this file system
   }
-  UnmapPmem(pmem_, pmem_size_);
-  close(fd_);
+  struct stat ours;
+  struct stat opened;
+  if (fstat(file_.get(), &ours) != 0 || fstat(direct.get(), &opened) != 0) {
+    return PosixError("stat", path_, errno);
+  }
+  if (ours.st_dev != opened.st_dev || ours.st_ino != opened.st_ino) {
+    return Status::IOError("path=" + path_, "was replaced meanwhile; open again");
+  }
+  if (DirectWorks(direct.get(), 4096)) {
+    direct_ = std::move(direct);
+  }
+  return Status::OK();
+}
+
+Status Device::OpenIo(Io io) {
+  if (io == Io::kPmem || (io == Io::kAuto && IsDax(file_.get()))) {
+    return MapPmem(path_, &pmem_, &pmem_size_);
+  }
+  if (io == Io::kPread) {
+    return Status::OK();
+  }
+  int error = 0;
+  uring_ = Ring::Create(data_fd(), &error) != nullptr;
+  if (!uring_ && io == Io::kUring) {
+    return Status::NotSupported("io=uring: io_uring is not available",
+                                error == 0 ? "RocksDB was built without liburing" : strerror(error));
+  }
+  return Status::OK();
+}
+
+Status Device::ReadIndex(uint64_t offset, size_t size, char* bytes) const {
+  IndexRead read{offset, size, 0};
+  size_t done = 0;
+  while (done < size && read.error == 0) {
+    const ssize_t n =
+        pread(file_.get(), bytes + done, size - done, static_cast<off_t>(offset + done));
+    if (n > 0) {
+      done += static_cast<size_t>(n);
+    } else if (n == 0 || errno != EINTR) {
+      read.error = n == 0 ? EIO : errno;
+    }
+  }
+  TEST_SYNC_POINT_CALLBACK("TwoQDevice::ReadIndex", &read);
+  return read.error == 0 ? Status::OK() : PosixError("read the index", path_, read.error);
+}
+
+Status Device::WriteIndex(uint64_t offset, const Slice& bytes) const {
+  const ssize_t n =
+      pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  return n == static_cast<ssize_t>(bytes.size())
+             ? Status::OK()
+             : PosixError("write the index", path_, n < 0 ? errno : EIO);
 }
 
 // The lock file, which the caller holds, is of this path; the same file may have another one, by a link.
 // The kernel takes a moment to drop the mapping and the rings of a process that was killed, after its
 // parent was told, and they hold this lock.
-Status Device::Lock() {
+Status Device::Lock() const {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+  while (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) {
       return PosixError("lock", path_, errno);
     }
@@ -118,18 +152,6 @@ Status Device::Lock() {
   return Status::OK();
 }
 
-Status Device::MapIndex(uint64_t index_end) {
-  void* memory = mmap(nullptr, index_end, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (memory == MAP_FAILED) {
-    return PosixError("mmap", path_, errno);
-  }
-  index_ = static_cast<char*>(memory);
-  index_size_ = index_end;
-  return Status::OK();
-}
-
-Status Device::MapPmem() { return secondary_cache_2q::MapPmem(path_, &pmem_, &pmem_size_); }
-
 std::shared_ptr<Ring> Device::ThreadRing() {
   struct ThreadsRing {
     std::weak_ptr<char> device;
@@ -138,17 +160,21 @@ std::shared_ptr<Ring> Device::ThreadRing() {
   // A thread owns its rings, one per device; a transfer under way shares in it.
   thread_local std::vector<ThreadsRing> rings;
   for (const ThreadsRing& known : rings) {
-    if (known.device.lock() == alive_) {
+    if (known.device.lock() == alive_ && !known.ring->broken()) {
       return known.ring;
     }
   }
   rings.erase(std::remove_if(rings.begin(), rings.end(),
-                             [](const ThreadsRing& known) { return known.device.expired(); }),
+                             [](const ThreadsRing& known) {
+                               return known.device.expired() || known.ring->broken();
+                             }),
               rings.end());
-  std::string why;
-  std::shared_ptr<Ring> ring = Ring::Create(fd_, &why);
+  int error = 0;
+  std::shared_ptr<Ring> ring = Ring::Create(data_fd(), &error);
   if (ring != nullptr) {
     rings.push_back({alive_, ring});
+  } else if (error == EPERM || error == EACCES || error == ENOSYS) {
+    uring_ = false;  // and not for want of something at the moment
   }
   return ring;
 }
@@ -193,7 +219,7 @@ void Device::Run(Transfer* transfer) const {
       continue;
     }
     const ssize_t n =
-        transfer->write ? pwrite(fd_, data, left, offset) : pread(fd_, data, left, offset);
+        transfer->write ? pwrite(data_fd(), data, left, offset) : pread(data_fd(), data, left, offset);
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -223,7 +249,7 @@ std::string Device::ToString() const {
   if (pmem_ != nullptr) {
     return "pmem";
   }
-  return std::string(uring_ ? "uring" : "pread") + (direct_ ? ", direct" : ", buffered");
+  return std::string(uring_ ? "uring" : "pread") + (direct_.get() >= 0 ? ", direct" : ", buffered");
 }
 
 }  // namespace secondary_cache_2q

@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "plugin/secondary_cache_2q/index_map.h"
+#include "plugin/secondary_cache_2q/posix.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/uring.h"
 #include "rocksdb/status.h"
@@ -28,20 +31,32 @@ class AlignedBuffer {
   std::unique_ptr<char, Free> data_;
 };
 
-// The open cache file: a mapped index, and a data area that is read and written by io_uring, by pread
-// and pwrite, or through a persistent memory mapping. The one seam for the cache file's I/O.
-// Thread-safe; a Transfer belongs to one thread at a time.
+// A read of the index, for tests that make it fail (the SyncPoint TwoQDevice::ReadIndex).
+struct IndexRead {
+  uint64_t offset;  // in the file
+  size_t size;
+  int error;  // an errno
+};
+
+// The open cache file: an index that is read at opening and stored into by a mapping, and a data area that
+// is read and written by io_uring, by pread and pwrite, or through a persistent memory mapping. The one seam
+// for the cache file's I/O.
 class Device {
  public:
-  // Opens an existing file. `index_end`: the bytes from the start that are mapped.
-  static Status Open(const TwoQSecondaryCacheOptions& options, uint64_t index_end,
-                     std::unique_ptr<Device>* result);
+  // Takes over `file`, the cache file at `path`, and locks its inode: Busy if another cache has it, by
+  // another name. `index_end`: the bytes from the start that may be stored into.
+  static Status Open(const TwoQSecondaryCacheOptions& options, const std::string& path,
+                     Descriptor file, uint64_t index_end, std::unique_ptr<Device>* result);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // The first `index_end` bytes; stores reach the file even if the process dies.
-  char* index() const { return index_; }
+  // Part of the index, from an offset in the file: read and written at opening, in whole pages; stored
+  // into later, an entry at a time. What was stored reaches the file even if the process dies.
+  Status ReadIndex(uint64_t offset, size_t size, char* bytes) const;
+  Status WriteIndex(uint64_t offset, const Slice& bytes) const;
+  Status StoreIndex(uint64_t offset, const Slice& bytes) { return index_.Store(offset, bytes); }
+
   // The whole file, mapped for loads, or null if it is read by Transfers.
   const char* mapping() const { return pmem_; }
 
@@ -56,26 +71,29 @@ class Device {
   // What became of io=auto and direct_io, for people.
   std::string ToString() const;
 
-  // The alignment that O_DIRECT wants on this path: 512 to 4096, and 512 where there is no O_DIRECT.
-  static uint32_t BlockSize(const std::string& path);
+  // The alignment that O_DIRECT wants of this file, which has 4096 bytes at least: 512 to 4096, and 512
+  // where there is no O_DIRECT.
+  static uint32_t BlockSize(int fd);
 
  private:
-  Device(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
-  Status Lock();
-  Status MapIndex(uint64_t index_end);
-  Status MapPmem();
+  Device(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  Status Lock() const;
+  Status OpenDirect();
+  Status OpenIo(Io io);
+  int data_fd() const { return direct_.get() >= 0 ? direct_.get() : file_.get(); }
   std::shared_ptr<Ring> ThreadRing();
   void Run(Transfer* transfer) const;
 
   const std::string path_;
-  const int fd_;
+  const Descriptor file_;  // with the lock of the inode
   // Constant after Open().
-  bool direct_ = false;
-  bool uring_ = false;
-  char* index_ = nullptr;
-  size_t index_size_ = 0;
+  Descriptor direct_;  // with O_DIRECT, if that works
+  IndexMap index_;
   char* pmem_ = nullptr;
   size_t pmem_size_ = 0;
+
+  // Goes to false for good when the kernel refuses io_uring, as it may from any moment on.
+  std::atomic<bool> uring_{false};
 
   // Dies with this object: threads then let go of their rings.
   const std::shared_ptr<char> alive_ = std::make_shared<char>();

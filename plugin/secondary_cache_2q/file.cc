@@ -2,17 +2,12 @@
 
 #include "plugin/secondary_cache_2q/file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 
 #include "plugin/secondary_cache_2q/hash.h"
-#include "plugin/secondary_cache_2q/layout.h"
+#include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/shard.h"
 #include "test_util/sync_point.h"
 
@@ -20,6 +15,10 @@ namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
+
+// The index is read in such pieces, and mended in such pages.
+constexpr size_t kPiece = 1 << 20;
+constexpr size_t kPage = 4096;
 
 // Writes that run side by side.
 constexpr size_t kWriteBatch = 32;
@@ -104,20 +103,20 @@ class FileRead : public Read {
   bool started_ = false;
 };
 
-FileStore::FileStore(const TwoQSecondaryCacheOptions& options, int shard_bits)
+FileStore::FileStore(const TwoQSecondaryCacheOptions& options)
     : options_(options),
-      shard_bits_(shard_bits),
       max_staged_(std::min(options.write_buffer_size, options.capacity / kStagedShare)) {}
 
 Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
                        std::unique_ptr<FileStore>* result) {
-  std::unique_ptr<FileStore> store(new FileStore(options, shard_bits));
-  Status s = store->Lock();
+  std::unique_ptr<FileStore> store(new FileStore(options));
+  OpenFile opened;
+  Status s = OpenCacheFile(options, 1u << shard_bits, &opened);
   if (s.ok()) {
-    s = PrepareFile(options, 1u << shard_bits, &store->superblock_);
-  }
-  if (s.ok()) {
-    s = Device::Open(options, store->superblock_.DataOffset(), &store->device_);
+    store->lock_ = std::move(opened.lock);
+    store->superblock_ = opened.superblock;
+    s = Device::Open(options, opened.path, std::move(opened.file), store->superblock_.DataOffset(),
+                     &store->device_);
   }
   if (s.ok()) {
     store->MakeParts();
@@ -130,43 +129,17 @@ Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
 FileStore::~FileStore() {
   Close();
   device_.reset();
-  if (lock_ >= 0) {
-    close(lock_);
-  }
-}
-
-// A lock of the open file: it also refuses a second one in the same process, and the kernel drops it with
-// the descriptor. RocksDB's own file locks need a table that is a static object, which may be gone when
-// a cache that is one too, as in db_bench, is destroyed.
-Status FileStore::Lock() {
-  lock_ = open((options_.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) {
-    return errno == ENOENT
-               ? Status::IOError("path=" + options_.path, "the directory does not exist")
-               : Status::IOError("path=" + options_.path + ": cannot create the lock file",
-                                 strerror(errno));
-  }
-  if (flock(lock_, LOCK_EX | LOCK_NB) == 0) {
-    return Status::OK();
-  }
-  return errno == EWOULDBLOCK
-             ? Status::Busy("path=" + options_.path, "is in use by another cache")
-             : Status::IOError("path=" + options_.path + ": cannot lock it", strerror(errno));
 }
 
 void FileStore::MakeParts() {
   for (uint32_t shard = 0; shard < superblock_.shards; shard++) {
-    parts_.push_back(std::make_unique<Part>(UnitsPerPart()));
+    parts_.push_back(std::make_unique<Part>(superblock_.UnitsPerShard()));
     std::vector<uint32_t>& slots = parts_.back()->free_slots;
-    const uint64_t first = shard * SlotsPerPart();
-    for (uint64_t slot = first + SlotsPerPart(); slot-- > first;) {
+    const uint64_t first = shard * superblock_.SlotsPerShard();
+    for (uint64_t slot = first + superblock_.SlotsPerShard(); slot-- > first;) {
       slots.push_back(static_cast<uint32_t>(slot));
     }
   }
-}
-
-char* FileStore::SlotBytes(uint32_t slot) const {
-  return device_->index() + superblock_.IndexOffset() + uint64_t{slot} * Slot::kSize;
 }
 
 bool FileStore::TakeSlot(Part* part, uint32_t* slot) {
@@ -179,11 +152,28 @@ bool FileStore::TakeSlot(Part* part, uint32_t* slot) {
   return true;
 }
 
+void FileStore::GiveBackSlot(Part* part, uint32_t slot) {
+  std::lock_guard<std::mutex> lock(part->mutex);
+  part->free_slots.push_back(slot);
+}
+
+void FileStore::CheckIndexIo(const Status& s) {
+  if (!s.ok()) {
+    io_errors_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// An entry that stays although it should go names bytes that will not have its checksum.
+void FileStore::ClearSlot(uint32_t slot) {
+  static constexpr char kFree[Slot::kSize] = {};
+  CheckIndexIo(device_->StoreIndex(SlotOffset(slot), Slice(kFree, sizeof(kFree))));
+}
+
 Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, Block** result,
                                 char** bytes) {
-  const uint64_t units = (size + superblock_.block_size - 1) / superblock_.block_size;
+  const uint64_t units = superblock_.UnitsOf(size);
   if (size == 0 || size > std::numeric_limits<uint32_t>::max() || key.size() != Slot::kKeySize ||
-      units > UnitsPerPart()) {
+      units > superblock_.UnitsPerShard()) {
     return Room::kNever;
   }
   const size_t length = units * superblock_.block_size;
@@ -199,18 +189,14 @@ Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, B
     return Room::kFull;
   }
   uint64_t start;
-  auto give_back = [part, slot] {
-    std::lock_guard<std::mutex> lock(part->mutex);
-    part->free_slots.push_back(slot);
-  };
   if (!part->extents.Allocate(units, &start)) {
-    give_back();
+    GiveBackSlot(part, slot);
     return Room::kFull;
   }
   auto staged = std::make_shared<AlignedBuffer>(length);
   if (staged->data() == nullptr) {
     part->extents.Free(start, units);
-    give_back();
+    GiveBackSlot(part, slot);
     return Room::kBusy;
   }
   memset(staged->data() + size, 0, length - size);
@@ -223,7 +209,7 @@ Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, B
   block->charge = length;
   block->units = units;
   block->slot = slot;
-  block->offset = (shard * UnitsPerPart() + start) * superblock_.block_size;
+  block->offset = (shard * superblock_.UnitsPerShard() + start) * superblock_.block_size;
   block->staged = std::move(staged);
   staged_bytes_.fetch_add(length, std::memory_order_relaxed);
   *bytes = block->staged->data();
@@ -250,13 +236,12 @@ void FileStore::Destroy(Block* block) {
   // an extent that has another owner.
   if (!closed_.load(std::memory_order_relaxed)) {
     if (file_block->published) {
-      memset(SlotBytes(file_block->slot), 0, Slot::kSize);
+      ClearSlot(file_block->slot);
     }
     Part* part = parts_[block->shard].get();
-    const uint64_t first = block->shard * UnitsPerPart();
+    const uint64_t first = block->shard * superblock_.UnitsPerShard();
     part->extents.Free(file_block->offset / superblock_.block_size - first, file_block->units);
-    std::lock_guard<std::mutex> lock(part->mutex);
-    part->free_slots.push_back(file_block->slot);
+    GiveBackSlot(part, file_block->slot);
   }
   delete file_block;
 }
@@ -265,69 +250,96 @@ std::unique_ptr<Read> FileStore::NewRead(Block* block) {
   return std::make_unique<FileRead>(this, AsFile(block));
 }
 
-bool FileStore::Adopt(uint32_t number, const Slot& slot, FileBlock** result) {
-  const Slice key(slot.key, Slot::kKeySize);
-  const uint64_t hash = KeyHash(key);
-  const uint32_t shard = ShardOf(hash, shard_bits_);
-  const uint64_t first = shard * UnitsPerPart();
-  const uint64_t start = slot.offset / superblock_.block_size;
-  const uint64_t units =
-      (uint64_t{slot.size} + superblock_.block_size - 1) / superblock_.block_size;
-  if (number / SlotsPerPart() != shard || slot.offset % superblock_.block_size != 0 ||
-      start < first || start - first >= UnitsPerPart() || FileOfKey(key) == 0 ||
-      !parts_[shard]->extents.Reserve(start - first, units)) {
-    return false;
+// Reads a piece of the index. A page that cannot be read is free from now on: it is written anew, which is
+// also what lets a disk put another sector in the place of a bad one.
+void FileStore::ReadPiece(Piece* piece) {
+  if (device_->ReadIndex(piece->offset, piece->bytes.size(), piece->bytes.data()).ok()) {
+    return;
   }
-  auto* block = new FileBlock();
+  for (size_t at = 0; at < piece->bytes.size(); at += kPage) {
+    Status s = device_->ReadIndex(piece->offset + at, kPage, piece->bytes.data() + at);
+    if (!s.ok()) {
+      CheckIndexIo(s);
+      memset(piece->bytes.data() + at, 0, kPage);
+      CheckIndexIo(device_->WriteIndex(piece->offset + at, Slice(piece->bytes.data() + at, kPage)));
+    }
+  }
+}
+
+// Sets entries that name no block to zero, page by page.
+void FileStore::ScanPiece(Piece* piece, Candidates* found) {
+  for (size_t page = 0; page < piece->bytes.size(); page += kPage) {
+    bool changed = false;
+    for (size_t at = page; at < page + kPage; at += Slot::kSize) {
+      const uint64_t number =
+          (piece->offset + at - superblock_.IndexOffset()) / Slot::kSize;
+      char* bytes = piece->bytes.data() + at;
+      Slot slot;
+      bool used;
+      const bool sound = number < superblock_.slots &&
+                         Slot::Decode(bytes, superblock_.uuid, &slot, &used) &&
+                         (!used || Belongs(slot, number, superblock_));
+      if (!sound && number < superblock_.slots) {
+        memset(bytes, 0, Slot::kSize);
+        changed = true;
+      } else if (sound && used) {
+        found->push_back(Candidate(static_cast<uint32_t>(number), slot));
+      }
+    }
+    if (changed) {
+      CheckIndexIo(
+          device_->WriteIndex(piece->offset + page, Slice(piece->bytes.data() + page, kPage)));
+    }
+  }
+}
+
+std::unique_ptr<FileBlock> FileStore::Candidate(uint32_t number, const Slot& slot) const {
+  auto block = std::make_unique<FileBlock>();
   memcpy(block->key, slot.key, Slot::kKeySize);
   block->key_data = block->key;
   block->key_size = Slot::kKeySize;
-  block->hash = hash;
-  block->shard = shard;
+  block->hash = KeyHash(block->Key());
+  block->shard = static_cast<uint32_t>(number / superblock_.SlotsPerShard());
   block->size = slot.size;
-  block->charge = units * superblock_.block_size;
-  block->units = units;
+  block->units = superblock_.UnitsOf(slot.size);
+  block->charge = block->units * superblock_.block_size;
   block->slot = number;
+  block->sequence = slot.sequence;
   block->offset = slot.offset;
   block->checksum = slot.checksum;
   block->encoding = slot.encoding;
   block->published = true;
+  block->recovered = true;
   block->written.store(true, std::memory_order_relaxed);
-  *result = block;
-  return true;
+  return block;
+}
+
+bool FileStore::Adopt(FileBlock* block) {
+  const uint64_t first = block->shard * superblock_.UnitsPerShard();
+  return parts_[block->shard]->extents.Reserve(block->offset / superblock_.block_size - first,
+                                               block->units);
 }
 
 std::vector<Block*> FileStore::Recover() {
-  struct Found {
-    uint64_t sequence;
-    uint32_t number;
-  };
-  std::vector<Found> found;
-  for (uint64_t number = 0; number < superblock_.slots; number++) {
-    Slot slot;
-    bool used;
-    char* bytes = SlotBytes(static_cast<uint32_t>(number));
-    if (!Slot::Decode(bytes, superblock_.uuid, &slot, &used)) {
-      memset(bytes, 0, Slot::kSize);
-    } else if (used) {
-      found.push_back({slot.sequence, static_cast<uint32_t>(number)});
-    }
+  Candidates found;
+  const uint64_t end = superblock_.DataOffset();
+  for (uint64_t offset = superblock_.IndexOffset(); offset < end; offset += kPiece) {
+    Piece piece{offset, std::string(std::min<uint64_t>(kPiece, end - offset), '\0')};
+    ReadPiece(&piece);
+    ScanPiece(&piece, &found);
   }
   // The newest first: where two claim the same bytes, it is the one that was written last.
   std::sort(found.begin(), found.end(),
-            [](const Found& a, const Found& b) { return a.sequence > b.sequence; });
+            [](const auto& a, const auto& b) { return a->sequence > b->sequence; });
+  sequence_.store(found.empty() ? 1 : found.front()->sequence + 1, std::memory_order_relaxed);
   std::vector<Block*> blocks;
   std::vector<bool> taken(superblock_.slots);
-  for (const Found& f : found) {
-    Slot slot;
-    bool used;
-    FileBlock* block;
-    if (Slot::Decode(SlotBytes(f.number), superblock_.uuid, &slot, &used) &&
-        Adopt(f.number, slot, &block)) {
-      taken[f.number] = true;
-      blocks.push_back(block);
+  for (std::unique_ptr<FileBlock>& block : found) {
+    if (Adopt(block.get())) {
+      taken[block->slot] = true;
+      blocks.push_back(block.release());
     } else {
-      memset(SlotBytes(f.number), 0, Slot::kSize);
+      ClearSlot(block->slot);
     }
   }
   for (const auto& part : parts_) {
@@ -336,7 +348,6 @@ std::vector<Block*> FileStore::Recover() {
     slots.erase(std::remove_if(slots.begin(), slots.end(), [&](uint32_t s) { return taken[s]; }),
                 slots.end());
   }
-  sequence_.store(found.empty() ? 1 : found.front().sequence + 1, std::memory_order_relaxed);
   std::reverse(blocks.begin(), blocks.end());
   return blocks;
 }
@@ -415,7 +426,9 @@ void FileStore::Publish(FileBlock* block) {
     slot.size = block->size;
     slot.checksum = block->checksum;
     slot.encoding = block->encoding;
-    slot.Encode(superblock_.uuid, SlotBytes(block->slot));
+    char bytes[Slot::kSize];
+    slot.Encode(superblock_.uuid, bytes);
+    CheckIndexIo(device_->StoreIndex(SlotOffset(block->slot), Slice(bytes, sizeof(bytes))));
     block->published = true;
   }
   std::lock_guard<std::mutex> lock(staged_mutex_);

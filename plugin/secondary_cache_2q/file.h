@@ -28,21 +28,22 @@ struct FileBlock : public Block {
   uint64_t units = 0;   // of allocation
   uint32_t slot = 0;
   uint32_t checksum = 0;
+  uint64_t sequence = 0;  // of a block that was found in the file
   // The bytes are in the file and `staged` may be gone.
   std::atomic<bool> written{false};
-  bool published = false;                 // the slot names this block
+  bool published = false;                 // the slot names this block, or may
   std::shared_ptr<AlignedBuffer> staged;  // guarded by FileStore::staged_mutex_ until written
 };
 
-// storage=file: blocks in a preallocated file whose index is mapped into memory.
+// storage=file: blocks in a preallocated file with an index.
 //
 // A block is staged in memory, written by a background thread, and then its slot is stored in the
-// mapped index. Stores to a shared mapping outlive the process, so after kill -9 the index names just
+// index, a mapping. Stores to a shared mapping outlive the process, so after kill -9 the index names just
 // the blocks whose bytes were written. After a power loss the kernel may have written index and data in
 // any order; therefore every slot and every block carries a checksum, and one that does not match is a
 // miss.
 //
-// Thread-safe. Owns the file's lock, the mapping and the writer thread.
+// Thread-safe. Owns the file's lock, the device and the writer thread.
 class FileStore : public Store {
  public:
   // Busy if another cache, in this or another process, owns the file.
@@ -81,26 +82,35 @@ class FileStore : public Store {
     std::vector<uint32_t> free_slots;  // guarded by mutex
   };
 
-  FileStore(const TwoQSecondaryCacheOptions& options, int shard_bits);
-  Status Lock();
+  // A part of the index, of whole pages.
+  struct Piece {
+    uint64_t offset;      // in the file
+    std::string bytes;
+  };
+  using Candidates = std::vector<std::unique_ptr<FileBlock>>;
+
+  explicit FileStore(const TwoQSecondaryCacheOptions& options);
   void MakeParts();
   bool TakeSlot(Part* part, uint32_t* slot);
-  bool Adopt(uint32_t slot_number, const Slot& slot, FileBlock** block);
-  char* SlotBytes(uint32_t slot) const;
-  uint64_t UnitsPerPart() const {
-    return superblock_.capacity / superblock_.shards / superblock_.block_size;
+  void GiveBackSlot(Part* part, uint32_t slot);
+  void ReadPiece(Piece* piece);
+  void ScanPiece(Piece* piece, Candidates* found);
+  std::unique_ptr<FileBlock> Candidate(uint32_t slot_number, const Slot& slot) const;
+  bool Adopt(FileBlock* block);
+  void CheckIndexIo(const Status& s);
+  void ClearSlot(uint32_t slot);
+  uint64_t SlotOffset(uint32_t slot) const {
+    return superblock_.IndexOffset() + uint64_t{slot} * Slot::kSize;
   }
-  uint64_t SlotsPerPart() const { return superblock_.slots / superblock_.shards; }
 
   void WriterLoop();
   void WriteBatch(const std::vector<FileBlock*>& batch);
   void Publish(FileBlock* block);
 
   const TwoQSecondaryCacheOptions options_;
-  const int shard_bits_;
   const size_t max_staged_;  // bytes
   // Constant after Open().
-  int lock_ = -1;  // descriptor of the lock file
+  Descriptor lock_;  // of the lock file; goes after the device
   Superblock superblock_;
   std::unique_ptr<Device> device_;
   std::vector<std::unique_ptr<Part>> parts_;

@@ -3,8 +3,12 @@
 #include "plugin/secondary_cache_2q/format.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
+#include "plugin/secondary_cache_2q/hash.h"
+#include "rocksdb/advanced_cache.h"
+#include "rocksdb/compression_type.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 
@@ -14,10 +18,11 @@ namespace secondary_cache_2q {
 namespace {
 
 constexpr char kMagic[] = "RKT2QSC\n";
-constexpr size_t kMagicSize = 8;
-static_assert(sizeof(kMagic) == kMagicSize + 1, "magic is eight bytes");
+static_assert(sizeof(kMagic) == Superblock::kMagicSize + 1, "magic is eight bytes");
 constexpr size_t kChecksumOffset = Superblock::kSize - 4;
 constexpr size_t kUuidOffset = 40;
+// Far above what insertions can count up to, and far below an overflow.
+constexpr uint64_t kMaxSequence = uint64_t{1} << 62;
 
 bool PowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -29,7 +34,25 @@ bool Sound(const Superblock& s) {
          s.slots <= (uint64_t{1} << 32);
 }
 
+// What Encoding of a block may say, by the ways in which blocks come into the cache.
+bool Sound(const Encoding& e, uint32_t size) {
+  if (e.codec == kNoCompression) {
+    return e.raw_size == size && e.source <= static_cast<uint8_t>(CacheTier::kNonVolatileBlockTier);
+  }
+  return (e.codec == kLZ4Compression || e.codec == kZSTD) && e.type == kNoCompression &&
+         e.source == static_cast<uint8_t>(CacheTier::kVolatileTier) && e.raw_size > size &&
+         e.raw_size <= INT_MAX;
+}
+
 }  // namespace
+
+int Superblock::ShardBits() const {
+  int bits = 0;
+  while (uint32_t{1} << bits < shards) {
+    bits++;
+  }
+  return bits;
+}
 
 uint64_t Superblock::DataOffset() const {
   const uint64_t end = IndexOffset() + slots * Slot::kSize;
@@ -51,7 +74,7 @@ std::string Superblock::Encode() const {
 }
 
 Status Superblock::Decode(const Slice& bytes, const std::string& file, Superblock* result) {
-  if (bytes.size() < kSize || memcmp(bytes.data(), kMagic, kMagicSize) != 0) {
+  if (bytes.size() < kSize || !HasMagic(bytes)) {
     return Status::Corruption(file, "is not a TwoQSecondaryCache file");
   }
   const uint32_t version = DecodeFixed32(bytes.data() + 8);
@@ -72,6 +95,16 @@ Status Superblock::Decode(const Slice& bytes, const std::string& file, Superbloc
     return Status::Corruption(file, "has an impossible superblock; delete the file to start anew");
   }
   return Status::OK();
+}
+
+std::string Superblock::Unfinished() {
+  std::string bytes(kMagic, kMagicSize);
+  bytes.resize(kSize, '\0');
+  return bytes;
+}
+
+bool Superblock::HasMagic(const Slice& bytes) {
+  return bytes.starts_with(Slice(kMagic, kMagicSize));
 }
 
 void Slot::Encode(const std::string& uuid, char* bytes) const {
@@ -110,6 +143,19 @@ bool Slot::Decode(const char* bytes, const std::string& uuid, Slot* result, bool
   result->encoding.type = static_cast<uint8_t>(bytes[49]);
   result->encoding.source = static_cast<uint8_t>(bytes[50]);
   return result->size > 0;
+}
+
+bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock) {
+  const Slice key(slot.key, Slot::kKeySize);
+  const uint64_t shard = ShardOf(KeyHash(key), superblock.ShardBits());
+  const uint64_t units = superblock.UnitsPerShard();
+  const uint64_t first = shard * units;
+  const uint64_t start = slot.offset / superblock.block_size;
+  return number / superblock.SlotsPerShard() == shard && FileOfKey(key) != 0 &&
+         slot.sequence < kMaxSequence && slot.size > 0 &&
+         slot.offset % superblock.block_size == 0 && start >= first && start - first < units &&
+         superblock.UnitsOf(slot.size) <= units - (start - first) &&
+         Sound(slot.encoding, slot.size);
 }
 
 uint32_t BlockChecksum(const Slice& key, const Slice& bytes) {

@@ -29,6 +29,7 @@ namespace secondary_cache_2q {
 //     4092    4  masked CRC-32C of bytes 0 to 4091
 struct Superblock {
   static constexpr size_t kSize = 4096;
+  static constexpr size_t kMagicSize = 8;
   static constexpr uint32_t kVersion = 1;
   static constexpr size_t kUuidSize = 16;
 
@@ -44,9 +45,18 @@ struct Superblock {
   uint64_t DataOffset() const;
   uint64_t FileSize() const { return DataOffset() + capacity; }
 
+  // Each shard has such a part of the index and of the data area.
+  uint64_t SlotsPerShard() const { return slots / shards; }
+  uint64_t UnitsPerShard() const { return capacity / shards / block_size; }
+  uint64_t UnitsOf(uint64_t size) const { return (size + block_size - 1) / block_size; }
+  int ShardBits() const;
+
   std::string Encode() const;
   // Corruption: not a cache file, or damaged; NotSupported: another version. `file` is for messages.
   static Status Decode(const Slice& bytes, const std::string& file, Superblock* result);
+  // What stands here until a file is whole: the magic alone.
+  static std::string Unfinished();
+  static bool HasMagic(const Slice& bytes);
 };
 
 // An index entry: where a block is and how to verify it. All zero: free. Little-endian.
@@ -78,6 +88,10 @@ struct Slot {
   // False if the slot is damaged. *used is false for a free one.
   static bool Decode(const char* bytes, const std::string& uuid, Slot* result, bool* used);
 };
+
+// Whether the entry is one that a cache would write at this place of the index: every field is in its
+// bounds, and key, place and extent are of one shard. Conditions 2, 3, 5 and 6 of FORMAT.md.
+bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock);
 
 // The checksum of a block's bytes.
 uint32_t BlockChecksum(const Slice& key, const Slice& bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "rocksdb/slice.h"
 #include "util/hash.h"
@@ -15,6 +16,16 @@ inline uint64_t KeyHash(const Slice& key) { return Hash64(key.data(), key.size()
 // The shard of a key: the top bits of its hash; the index of a shard uses the low ones.
 inline uint32_t ShardOf(uint64_t hash, int shard_bits) {
   return shard_bits == 0 ? 0 : static_cast<uint32_t>(hash >> (64 - shard_bits));
+}
+
+// The SST that a block cache key belongs to: by OffsetableCacheKey all keys of an SST share their first
+// eight bytes, and no two SSTs do. 0 for a key that is not of an SST.
+inline uint64_t FileOfKey(const Slice& key) {
+  uint64_t file = 0;
+  if (key.size() == 16) {
+    memcpy(&file, key.data(), sizeof(file));
+  }
+  return file;
 }
 
 }  // namespace secondary_cache_2q

@@ -1,6 +1,5 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,9 +7,10 @@
 #include <functional>
 
 #include "plugin/secondary_cache_2q/format.h"
-#include "plugin/secondary_cache_2q/layout.h"
+#include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/posix.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -40,53 +40,72 @@ using Input = std::function<Status(uint64_t offset, size_t size, std::string* by
 
 std::string Hex(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
-bool InDataArea(const Slot& slot, const Superblock& superblock) {
-  return slot.offset % superblock.block_size == 0 && slot.offset < superblock.capacity &&
-         slot.size <= superblock.capacity - slot.offset;
-}
-
-Status VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
-                   CacheFileInfo* info) {
-  std::string bytes;
-  Status s = input(superblock.DataOffset() + slot.offset, slot.size, &bytes);
-  if (s.ok()) {
-    const bool intact = BlockChecksum(Slice(slot.key, Slot::kKeySize), bytes) == slot.checksum;
-    (intact ? info->verified : info->corrupt)++;
-  }
-  return s;
-}
-
-using Visit = std::function<Status(const Slot&)>;
-
-Status ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* info,
-                 const Visit& visit) {
-  constexpr uint64_t kSlotsPerRead = 16384;
+// In parts, for a slot may claim 4 GiB. A block that cannot be read is no intact one.
+void VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
+                 CacheFileInfo* info) {
+  constexpr uint64_t kPart = 1 << 20;
+  uint32_t crc = crc32c::Value(slot.key, Slot::kKeySize);
   Status s;
-  for (uint64_t first = 0; s.ok() && first < superblock.slots; first += kSlotsPerRead) {
-    const uint64_t n = std::min(kSlotsPerRead, superblock.slots - first);
+  for (uint64_t at = 0; s.ok() && at < slot.size; at += kPart) {
     std::string bytes;
-    s = input(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
-    for (uint64_t i = 0; s.ok() && i < n; i++) {
-      Slot slot;
-      bool used;
-      const bool sound =
-          Slot::Decode(bytes.data() + i * Slot::kSize, superblock.uuid, &slot, &used);
-      if (!sound || (used && !InDataArea(slot, superblock))) {
-        info->bad_slots++;
-      } else if (used) {
-        info->blocks++;
-        info->block_bytes += slot.size;
-        s = visit(slot);
-      }
+    s = input(superblock.DataOffset() + slot.offset + at, std::min(kPart, slot.size - at), &bytes);
+    crc = crc32c::Extend(crc, bytes.data(), bytes.size());
+  }
+  const bool intact = s.ok() && crc32c::Mask(crc) == slot.checksum;
+  (intact ? info->verified : info->corrupt)++;
+}
+
+using Visit = std::function<void(const Slot&)>;
+
+// `bytes`: entries from number `first` on.
+void ScanSlots(const Superblock& superblock, uint64_t first, const std::string& bytes,
+               CacheFileInfo* info, const Visit& visit) {
+  for (uint64_t i = 0; i < bytes.size() / Slot::kSize; i++) {
+    Slot slot;
+    bool used;
+    const bool sound = Slot::Decode(bytes.data() + i * Slot::kSize, superblock.uuid, &slot, &used);
+    if (!sound || (used && !Belongs(slot, first + i, superblock))) {
+      info->bad_slots++;
+    } else if (used) {
+      info->blocks++;
+      info->block_bytes += slot.size;
+      visit(slot);
     }
   }
-  return s;
+}
+
+// Entries that cannot be read are bad, and all others are looked at.
+void ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* info,
+               const Visit& visit) {
+  constexpr uint64_t kSlotsPerPage = 4096 / Slot::kSize;
+  constexpr uint64_t kSlotsPerRead = 256 * kSlotsPerPage;
+  uint64_t step = kSlotsPerRead;
+  for (uint64_t first = 0; first < superblock.slots;) {
+    const uint64_t n = std::min(step, superblock.slots - first);
+    std::string bytes;
+    const Status s =
+        input(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
+    if (!s.ok() && step > kSlotsPerPage) {
+      step = kSlotsPerPage;
+      continue;
+    }
+    if (s.ok()) {
+      ScanSlots(superblock, first, bytes, info, visit);
+    } else {
+      info->bad_slots += n;
+    }
+    first += n;
+    if (first % kSlotsPerRead == 0) {
+      step = kSlotsPerRead;
+    }
+  }
 }
 
 Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
   *info = CacheFileInfo();
   Superblock superblock;
-  Status s = ReadSuperblock(path, &superblock);
+  Descriptor fd;
+  Status s = OpenForReading(path, &fd, &superblock);
   if (!s.ok()) {
     return s;
   }
@@ -98,13 +117,15 @@ Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
   info->shards = superblock.shards;
   info->slots = superblock.slots;
   info->read = verify;
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Input input = [&](uint64_t offset, size_t size, std::string* bytes) {
     return ReadAt(fd.get(), path, offset, size, bytes);
   };
-  return ScanIndex(input, superblock, info, [&](const Slot& slot) {
-    return verify ? VerifyBlock(input, superblock, slot, info) : Status::OK();
+  ScanIndex(input, superblock, info, [&](const Slot& slot) {
+    if (verify) {
+      VerifyBlock(input, superblock, slot, info);
+    }
   });
+  return Status::OK();
 }
 
 // Name, value and whether the value is text.

@@ -8,6 +8,7 @@
 #include "cache/cache_key.h"
 #include "logging/logging.h"
 #include "plugin/secondary_cache_2q/cache.h"
+#include "plugin/secondary_cache_2q/hash.h"
 #include "rocksdb/db.h"
 
 namespace ROCKSDB_NAMESPACE {

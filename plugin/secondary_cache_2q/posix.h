@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "rocksdb/status.h"
 
@@ -17,21 +18,24 @@ inline Status PosixError(const std::string& operation, const std::string& path, 
   return Status::IOError("path=" + path + ": " + operation, strerror(error));
 }
 
-// A file descriptor that closes itself; negative if the open failed.
+// A file descriptor that closes itself; negative if there is none, as after a failed open.
 class Descriptor {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~Descriptor() {
     if (fd_ >= 0) {
       close(fd_);
     }
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
 
  private:
-  const int fd_;
+  int fd_;
 };
 
 }  // namespace secondary_cache_2q

@@ -173,10 +173,10 @@ struct CacheFileInfo {
   uint64_t slots = 0;        // blocks that the index can hold
   uint64_t blocks = 0;       // blocks that the index names
   uint64_t block_bytes = 0;  // bytes of these blocks, as stored
-  uint64_t bad_slots = 0;    // index entries that are damaged or point out of the data area
+  uint64_t bad_slots = 0;    // index entries that are damaged, unreadable, or name no block
   bool read = false;         // the bytes of the blocks were read (VerifyCacheFile)
   uint64_t verified = 0;     // of these blocks: intact
-  uint64_t corrupt = 0;      // of these blocks: not what the index says
+  uint64_t corrupt = 0;      // of these blocks: not what the index says, or unreadable
   std::string ToString() const;
   std::string ToJson() const;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -28,14 +27,6 @@ double GhostRatio(const TwoQSecondaryCacheOptions& options) {
 }
 
 }  // namespace
-
-uint64_t FileOfKey(const Slice& key) {
-  uint64_t file = 0;
-  if (key.size() == 16) {
-    memcpy(&file, key.data(), sizeof(file));
-  }
-  return file;
-}
 
 Shard::Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store)
     : store_(store),

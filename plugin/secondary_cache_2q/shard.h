@@ -10,16 +10,13 @@
 #include <unordered_set>
 
 #include "plugin/secondary_cache_2q/block.h"
+#include "plugin/secondary_cache_2q/hash.h"
 #include "plugin/secondary_cache_2q/policy.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/store.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
-
-// The SST that a block cache key belongs to: by OffsetableCacheKey all keys of an SST share their first
-// eight bytes, and no two SSTs do. 0 for a key that is not of an SST.
-uint64_t FileOfKey(const Slice& key);
 
 // One part of the cache: the policy's state for its share of the keys, and the accounting.
 //

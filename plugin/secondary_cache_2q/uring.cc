@@ -2,8 +2,11 @@
 
 #include "plugin/secondary_cache_2q/uring.h"
 
-#include <cstring>
-#include <string>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <vector>
 
 #ifdef ROCKSDB_IOURING_PRESENT
 #include <liburing.h>
@@ -18,20 +21,19 @@ namespace {
 
 class KernelRing : public Ring {
  public:
-  KernelRing(int fd, const io_uring& ring) : fd_(fd), ring_(ring) {}
+  KernelRing(int fd, const io_uring& ring) : fd_(fd), ring_(ring) { queued_.reserve(kDepth); }
   ~KernelRing() override { io_uring_queue_exit(&ring_); }
+
+  bool broken() const override { return error_.load(std::memory_order_relaxed) != 0; }
 
   void Start(Transfer* transfer) override {
     std::lock_guard<std::mutex> lock(mutex_);
+    transfer->done = false;
     // No more under way than the completion queue surely holds.
-    while (pending_ >= kDepth) {
+    while (pending_ >= kDepth && !broken()) {
       Reap(/*wait=*/true);
     }
-    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-    if (sqe == nullptr) {
-      Submit();
-      sqe = io_uring_get_sqe(&ring_);
-    }
+    io_uring_sqe* sqe = broken() ? nullptr : io_uring_get_sqe(&ring_);
     if (sqe == nullptr) {
       Fail(transfer, EBUSY);
       return;
@@ -43,9 +45,8 @@ class KernelRing : public Ring {
       io_uring_prep_read(sqe, fd_, transfer->data, size, transfer->offset);
     }
     io_uring_sqe_set_data(sqe, transfer);
-    transfer->done = false;
     pending_++;
-    queued_++;
+    queued_.push_back(transfer);
   }
 
   bool Poll(const Transfer* transfer) override {
@@ -69,25 +70,49 @@ class KernelRing : public Ring {
     transfer->done = true;
   }
 
+  // The kernel takes no more. What it has not taken stays in its queue, which it is never asked to look at
+  // again, and is done over by the caller.
+  void Break(int error) {
+    error_.store(error, std::memory_order_relaxed);
+    for (Transfer* transfer : queued_) {
+      Fail(transfer, error);
+    }
+    pending_ -= static_cast<unsigned>(queued_.size());
+    queued_.clear();
+  }
+
   void Submit() {
-    while (queued_ > 0) {
+    while (!queued_.empty()) {
       const int submitted = io_uring_submit(&ring_);
+      const bool passing = submitted == -EAGAIN || submitted == -EBUSY || submitted == 0;
       if (submitted > 0) {
-        queued_ -= static_cast<unsigned>(submitted);
-      } else if (submitted != -EINTR && pending_ > queued_) {
+        queued_.erase(queued_.begin(), queued_.begin() + submitted);
+      } else if (passing && pending_ > queued_.size()) {
         return;  // the entries stay queued until some of those under way are done
+      } else if (submitted != -EINTR) {
+        Break(submitted == 0 ? EAGAIN : -submitted);
       }
     }
   }
 
   void Reap(bool wait) {
     Submit();
+    if (pending_ == 0) {
+      return;
+    }
     io_uring_cqe* cqe = nullptr;
-    if (wait) {
-      if (io_uring_wait_cqe(&ring_, &cqe) != 0) {
-        return;  // interrupted
+    if (wait && !broken()) {
+      const int result = io_uring_wait_cqe(&ring_, &cqe);
+      if (result != 0) {
+        if (result != -EINTR) {
+          Break(-result);
+        }
+        return;
       }
     } else if (io_uring_peek_cqe(&ring_, &cqe) != 0) {
+      if (wait) {
+        std::this_thread::sleep_for(kNap);  // it comes without our asking
+      }
       return;
     }
     while (cqe != nullptr) {
@@ -102,21 +127,24 @@ class KernelRing : public Ring {
     }
   }
 
+  static constexpr std::chrono::microseconds kNap{50};
+
   const int fd_;
+  std::atomic<int> error_{0};  // an errno, once broken
   std::mutex mutex_;
   // Guarded by mutex_.
   io_uring ring_;
-  unsigned pending_ = 0;  // started and not reaped
-  unsigned queued_ = 0;   // of these, not yet handed to the kernel
+  unsigned pending_ = 0;           // started and not reaped
+  std::vector<Transfer*> queued_;  // of these, not yet handed to the kernel, in order
 };
 
 }  // namespace
 
-std::shared_ptr<Ring> Ring::Create(int fd, std::string* why) {
+std::shared_ptr<Ring> Ring::Create(int fd, int* error) {
   io_uring ring;
   const int result = io_uring_queue_init(kDepth, &ring, 0);
   if (result != 0) {
-    *why = strerror(-result);
+    *error = -result;
     return nullptr;
   }
   // A sandbox may allow the set-up and not the use.
@@ -124,7 +152,7 @@ std::shared_ptr<Ring> Ring::Create(int fd, std::string* why) {
   io_uring_prep_nop(io_uring_get_sqe(&ring));
   const int used = io_uring_submit(&ring) == 1 ? io_uring_wait_cqe(&ring, &cqe) : -EPERM;
   if (used != 0) {
-    *why = strerror(-used);
+    *error = -used;
     io_uring_queue_exit(&ring);
     return nullptr;
   }
@@ -134,8 +162,8 @@ std::shared_ptr<Ring> Ring::Create(int fd, std::string* why) {
 
 #else
 
-std::shared_ptr<Ring> Ring::Create(int /*fd*/, std::string* why) {
-  *why = "RocksDB was built without liburing";
+std::shared_ptr<Ring> Ring::Create(int /*fd*/, int* error) {
+  *error = 0;
   return nullptr;
 }
 

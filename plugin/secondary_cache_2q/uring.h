@@ -30,12 +30,18 @@ struct Transfer {
 // together at the next Poll() or Wait() (or when the queue is full) and then run side by side.
 //
 // Thread-safe: a transfer may be waited for by another thread than started it, but a ring is meant for
-// one thread. A short transfer is completed by the caller.
+// one thread. A short or failed transfer is completed by the caller.
+//
+// A kernel may refuse io_uring from any moment on (a seccomp filter). The ring is broken then: what was
+// queued fails, what the kernel already has is waited for, and nothing is taken any more.
 class Ring {
  public:
-  // Null if the kernel has no io_uring or refuses it; *why tells.
-  static std::shared_ptr<Ring> Create(int fd, std::string* why);
+  // Null if the kernel has no io_uring or refuses it; *error is its errno, 0 in a build without liburing.
+  static std::shared_ptr<Ring> Create(int fd, int* error);
   virtual ~Ring() = default;
+
+  // Of use no more: let go of it.
+  virtual bool broken() const = 0;
 
   // The transfer must live until it is done.
   virtual void Start(Transfer* transfer) = 0;

@@ -134,18 +134,21 @@ TEST_P(KillTest, EverythingIsRightAndMostBlocksAreServedAgain) {
   const auto budget = std::chrono::duration<double>(CrashSeconds(30) / std::size(kVariants));
   const auto deadline = std::chrono::steady_clock::now() + budget;
   int rounds = 0;
+  int kills = 0;
   do {
     if (Random(2) == 0) {
       KillEarly();
+      kills++;
     }
     if (!HasFailure()) {
       KillLate();
+      kills++;
     }
     rounds++;
   } while (!HasFailure() && (rounds < 2 || std::chrono::steady_clock::now() < deadline));
   ExpectMeanShare();
   const Shared& shared = oracle_->shared();
-  printf("%d rounds, %llu verified reads and %llu writes by the children\n", rounds,
+  printf("%d kills, %llu verified reads and %llu writes by the children\n", kills,
          static_cast<unsigned long long>(shared.reads),
          static_cast<unsigned long long>(shared.writes));
   EXPECT_GT(shared.reads, 0u);

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "cache/cache_key.h"
-#include "plugin/secondary_cache_2q/layout.h"
+#include "plugin/secondary_cache_2q/opening.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 
@@ -43,7 +43,8 @@ std::unique_ptr<SecondaryCacheResultHandle> Observer::Lookup(const Slice& key,
 
 Superblock ReadLayout(const std::string& path) {
   Superblock layout;
-  Require(secondary_cache_2q::ReadSuperblock(path, &layout), path);
+  secondary_cache_2q::Descriptor file;
+  Require(secondary_cache_2q::OpenForReading(path, &file, &layout), path);
   return layout;
 }
 

@@ -244,7 +244,7 @@ class Stress:
         deadline = time.monotonic() + self.arguments.seconds
         while time.monotonic() < deadline:
             self.history(deadline)
-        print(f"{self.rounds} rounds, {self.hits} hits in the ones that were not killed")
+        print(f"{self.rounds} kills, {self.hits} hits in the runs that were not killed")
         if self.hits == 0:
             raise Failure("the secondary cache never had a hit")
         shutil.rmtree(self.folder)
