@@ -9,12 +9,12 @@ namespace hot_promotion {
 
 Status HotBuilder::Finish() {
   Status s = BlockBasedTableBuilder::Finish();
-  if (!s.ok() || entry_.path.empty()) {
+  if (!s.ok() || path_.empty()) {
     return s;
   }
   const FileId file = FileIdOf(GetTableProperties());
   if (file != kNullUniqueId64x2) {
-    engine_->catalog()->Add(file, entry_, file_system_);
+    engine_->catalog()->Add(file, space_, path_, file_system_);
     harvest_->Publish(file);
   }
   return s;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "plugin/hot_promotion/collector.h"
 #include "table/block_based/block_based_table_builder.h"
@@ -14,14 +15,15 @@ namespace hot_promotion {
 // complete. Not thread-safe.
 class HotBuilder : public BlockBasedTableBuilder {
  public:
-  // `entry` is what is known of the file; with an empty path nothing is published.
+  // `path` is the file's; if it is empty, nothing is published.
   HotBuilder(const BlockBasedTableOptions& table_options, const TableBuilderOptions& options,
              WritableFileWriter* file, const std::shared_ptr<Engine>& engine,
-             const std::shared_ptr<Harvest>& harvest, const FileEntry& entry)
+             const std::shared_ptr<Harvest>& harvest, Space space, const std::string& path)
       : BlockBasedTableBuilder(table_options, options, file),
         engine_(engine),
         harvest_(harvest),
-        entry_(entry),
+        space_(space),
+        path_(path),
         file_system_(options.ioptions.fs) {}
 
   Status Finish() override;
@@ -29,7 +31,8 @@ class HotBuilder : public BlockBasedTableBuilder {
  private:
   const std::shared_ptr<Engine> engine_;
   const std::shared_ptr<Harvest> harvest_;
-  const FileEntry entry_;
+  const Space space_;
+  const std::string path_;
   const std::shared_ptr<FileSystem> file_system_;
 };
 

@@ -3,12 +3,32 @@
 #include "plugin/hot_promotion/collector.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
 const char kHotKeysProperty[] = "rocktier.hot_keys";
 const char kHotBytesProperty[] = "rocktier.hot_bytes";
+
+namespace {
+
+// Of a record that is kept, at most: its pointer, when the array of them grows.
+constexpr uint64_t kOverhead = 3 * sizeof(char*);
+
+constexpr int kMaxLength = 5;  // of a varint32
+
+// What comes after its length.
+Slice TakeSlice(const char** input) {
+  uint32_t size = 0;
+  const char* const begin = GetVarint32Ptr(*input, *input + kMaxLength, &size);
+  *input = begin + size;
+  return Slice(begin, size);
+}
+
+}  // namespace
 
 void Harvest::Add(const Slice& internal_key, const Slice& value) {
   ParsedInternalKey key;
@@ -18,7 +38,7 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
     return;
   }
   if (!IsFirst(key.user_key) || key.type != kTypeValue ||
-      !engine_->ralt()->IsHot(space_, key.user_key)) {
+      !engine_->IsHot(space_, key.user_key)) {
     return;
   }
   const uint64_t bytes = key.user_key.size() + value.size();
@@ -27,12 +47,18 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
   if (!keep_) {
     return;
   }
-  if (bytes > engine_->max_record() || kept_bytes_ + bytes > max_bytes_) {
+  const size_t size = VarintLength(key.user_key.size()) + VarintLength(value.size()) + bytes;
+  if (bytes > engine_->max_record() || kept_bytes_ + size + kOverhead > max_bytes_) {
     engine_->counters()->Add(Counter::lost);
     return;
   }
-  kept_bytes_ += bytes;
-  records_.push_back({key.user_key.ToString(), value.ToString()});
+  kept_bytes_ += size + kOverhead;
+  char* const record = arena_.Allocate(size);
+  char* end = EncodeVarint32(record, static_cast<uint32_t>(key.user_key.size()));
+  memcpy(end, key.user_key.data(), key.user_key.size());
+  end = EncodeVarint32(end + key.user_key.size(), static_cast<uint32_t>(value.size()));
+  memcpy(end, value.data(), value.size());
+  records_.push_back(record);
 }
 
 bool Harvest::IsFirst(const Slice& user_key) {
@@ -49,16 +75,21 @@ void Harvest::Publish(const FileId& file) {
     return;
   }
   // The store's order is of bytes, whatever the database's is.
-  std::sort(records_.begin(), records_.end(),
-            [](const Record& a, const Record& b) { return a.user_key < b.user_key; });
-  std::vector<std::string> keys;
-  keys.reserve(records_.size());
-  std::vector<Store::Record> records;
-  for (const Record& record : records_) {
-    keys.push_back(EncodeRecordKey(Way::kRetained, file, record.user_key));
-    records.push_back({keys.back(), record.value});
+  if (comparator_ != BytewiseComparator()) {
+    std::sort(records_.begin(), records_.end(), [](const char* a, const char* b) {
+      return TakeSlice(&a).compare(TakeSlice(&b)) < 0;
+    });
   }
-  engine_->Retain(file, records);
+  size_t position = 0;
+  engine_->Retain(file, [&](Slice* user_key, Slice* value) {
+    if (position == records_.size()) {
+      return false;
+    }
+    const char* record = records_[position++];
+    *user_key = TakeSlice(&record);
+    *value = TakeSlice(&record);
+    return true;
+  });
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/table_properties_collector.h"
+#include "memory/arena.h"
 #include "plugin/hot_promotion/engine.h"
 #include "rocksdb/comparator.h"
 
@@ -17,7 +18,7 @@ namespace hot_promotion {
 // collector, which is told of all entries. One thread at a time.
 class Harvest {
  public:
-  // `keep`: the records are kept, not only counted; at most `max_bytes` of them.
+  // `keep`: the records are kept, not only counted; at most `max_bytes` of memory have them.
   Harvest(const std::shared_ptr<Engine>& engine, const Comparator* comparator, Space space,
           bool keep, uint64_t max_bytes)
       : engine_(engine),
@@ -36,11 +37,11 @@ class Harvest {
   // Gives the records of the SST to the hot store, unless there is a range deletion in it, which may cover them.
   void Publish(const FileId& file);
 
+  // What the records take, with all that is needed to keep them.
+  uint64_t MemoryBytes() const { return kept_bytes_; }
+
  private:
-  struct Record {
-    std::string user_key;
-    std::string value;
-  };
+  static constexpr size_t kArenaBlock = 64 << 10;
 
   bool IsFirst(const Slice& user_key);
 
@@ -53,7 +54,8 @@ class Harvest {
   bool any_ = false;
   bool range_deletions_ = false;
   std::string last_user_key_;
-  std::vector<Record> records_;
+  Arena arena_{kArenaBlock};
+  std::vector<const char*> records_;  // in the arena: key and value, each after its length
   uint64_t kept_bytes_ = 0;
   uint64_t hot_keys_ = 0;
   uint64_t hot_bytes_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,8 @@
 #include "plugin/hot_promotion/cache.h"
 #include "plugin/hot_promotion/catalog.h"
 #include "plugin/hot_promotion/counters.h"
+#include "plugin/hot_promotion/folder.h"
+#include "plugin/hot_promotion/guarded.h"
 #include "plugin/hot_promotion/hints.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/ralt.h"
@@ -32,16 +35,23 @@ class Engine {
   // Bytes of the store for a record besides its user key and value, about.
   static constexpr uint64_t kRecordOverhead = 40;
 
-  // The engine of options.path, which is opened if it is not. The options of the one who opens it count. Busy: another
-  // process has it open.
-  static Status Get(const HotPromotionOptions& options, std::shared_ptr<Engine>* result);
+  // The engine of the folder options.path, however it is spelled; null if it cannot be made. The options of the first one
+  // count, and of open_files, how many the databases may have open. It may not be open: then it is tried again every few
+  // seconds, and has no copies until it succeeds. See folder.h.
+  static std::shared_ptr<Engine> Get(const HotPromotionOptions& options);
 
-  // The engine that has this directory open in this process, or null.
+  // The engine of this folder in this process, or null.
   static std::shared_ptr<Engine> Find(const std::string& path);
 
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  // Why there are no copies at present, or OK.
+  Status GetStatus() const;
+
+  // Whether it has a folder, with or without a store.
+  bool IsOpen() const { return open_.load(std::memory_order_acquire); }
 
   enum class Source { kNone, kMemory, kStore };
 
@@ -50,18 +60,21 @@ class Engine {
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
   // Whether this read of slow storage is one of those that are looked at: what it finds is offered, with the time that it took.
-  bool LooksAtRead() const { return slow_reads_.Take(); }
+  bool LooksAtRead() const {
+    return serving_.load(std::memory_order_relaxed) && slow_reads_.Take();
+  }
 
   // A moment, in nanoseconds.
   uint64_t NowNanos() const { return env_->NowNanos(); }
 
-  // Takes a record into the promotion cache if it was read before, is hot or the store has free room, and if its read, of
-  // so many nanoseconds, was one of slow storage.
-  void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, uint64_t nanos);
+  // Takes a record into the promotion cache if it was read before, is hot or the store has free room.
+  // `quick`: its read took too little time to be one of slow storage.
+  void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, bool quick);
 
-  // Adds the hot records of an SST that was written and is in the catalog, in the order of their keys (of the store).
-  // May wait for a moment for room.
-  void Retain(const FileId& file, const std::vector<Store::Record>& records);
+  // Adds the hot records of an SST that was written and is in the catalog: next(&user_key, &value) gives them in the order of
+  // the bytes of their keys, and is false at their end; what it gave stays where it is. May wait for a moment for room.
+  using NextRecord = std::function<bool(Slice* user_key, Slice* value)>;
+  void Retain(const FileId& file, const NextRecord& next);
 
   // The file of this SST is about to be deleted.
   void NoteObsolete(const FileId& file);
@@ -69,12 +82,16 @@ class Engine {
   // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
   // What counts as its size there is what the store needs for it.
   void Access(Space space, const Slice& user_key, uint64_t value_size) {
-    if (accesses_.Take()) {
+    if (open_.load(std::memory_order_acquire) && accesses_.Take()) {
       ralt_->Access(space, user_key, value_size + kRecordOverhead);
     }
   }
 
-  Ralt* ralt() const { return ralt_.get(); }
+  // Whether the access table has the record as hot.
+  bool IsHot(Space space, const Slice& user_key) const {
+    return open_.load(std::memory_order_acquire) && ralt_->IsHot(space, user_key);
+  }
+
   Catalog* catalog() { return &catalog_; }
   Counters* counters() { return &counters_; }
   uint64_t promotion_cache() const { return options_.promotion_cache; }
@@ -92,8 +109,14 @@ class Engine {
  private:
   explicit Engine(const HotPromotionOptions& options);
 
-  Status Open();
-  Status OpenParts();
+  void Open();
+  void Try();
+  Status OpenTable();
+  void CloseTable();
+  Status OpenLog();
+  Status OpenStore();
+  void ReplaceStore();
+  void SetStatus(const Status& s);
   void Run();
   Status Round(bool flush);
   void Warm();
@@ -103,22 +126,23 @@ class Engine {
   void Sample(uint64_t now);
   void TellHints();
   void BeginToTell();
+  void ForgetTold();
   Status FlushCache(bool last);
-  Status WriteHot(const std::vector<const PromotionCache::Record*>& frozen, size_t* position);
-  Status Promote(const std::vector<Store::Record>& records);
-  Status Add(const std::vector<Store::Record>& records);
-  Status AddInTime(const std::vector<Store::Record>& records, uint64_t deadline);
+  Status WriteHot(Store* store, const std::vector<const PromotionCache::Record*>& frozen,
+                  size_t* position);
+  Status Promote(Store* store, const std::vector<Store::Record>& records);
+  Status Add(Store* store, const std::vector<Store::Record>& records);
+  Status AddInTime(Store* store, const std::vector<Store::Record>& records, uint64_t deadline);
   void Wake(bool* why);
-  void Reconcile(bool all);
+  void Reconcile(bool all, uint64_t now);
+  bool IsStopping() const { return stopping_.load(std::memory_order_relaxed); }
   void MakeRoom();
   void CountError(const char* what, const Status& s);
   bool CacheIsDue() const;
-  uint64_t FlushBytes() const;
 
   const HotPromotionOptions options_;
   Env* const env_;
-  FileLock* lock_ = nullptr;
-  std::shared_ptr<Logger> logger_;
+  const uint64_t flush_bytes_;  // of the active half of the cache, which are written then
   Counters counters_;
   Catalog catalog_;
   PromotionCache cache_;
@@ -127,18 +151,40 @@ class Engine {
   Sampler accesses_;                  // that are recorded
   Sampler slow_reads_;                // that are looked at
   std::atomic<uint64_t> offered_{0};  // of these, that were not quick
+  std::atomic<bool> warm_{false};     // whether the access table can tell which records are cold
+  Hints hints_;                       // of copies in the cache and in the store
+  std::atomic<bool> told_{false};     // of all of them
+
+  // Folder, LOG and access table: there as long as the engine is, once open_ is set.
+  std::unique_ptr<Folder> folder_;
+  std::unique_ptr<Folder> table_folder_;
+  std::shared_ptr<Logger> logger_;
   std::unique_ptr<Ralt> ralt_;
-  std::atomic<bool> warm_{false};  // whether the access table can tell which records are cold
-  Hints hints_;                    // of copies in the cache and in the store
-  std::atomic<bool> told_{false};  // of all of them
-  std::unique_ptr<Store> store_;
+  std::atomic<bool> open_{false};
+  // The store: there while serving_ is set, but for moments. It may be replaced.
+  Guarded<Store> store_;
+  std::atomic<bool> serving_{false};
   std::atomic<bool> free_{false};  // whether the store has room for what is read once
+  // What stores that were replaced have counted.
+  struct Past {
+    std::atomic<uint64_t> written{0};
+    std::atomic<uint64_t> dead{0};
+    std::atomic<uint64_t> cold{0};
+    std::atomic<uint64_t> forced{0};
+  };
+  Past past_;
+
+  mutable std::mutex status_mutex_;
+  Status status_;  // guarded by status_mutex_
 
   // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
   std::mutex round_mutex_;
   size_t flushed_ = 0;  // of the frozen records, in the order of their keys
   uint64_t last_flush_ = 0;
   uint64_t last_reconcile_ = 0;
+  bool reconciles_ = true;  // all SSTs, a few a round
+  uint64_t next_try_ = 0;   // to open what is not open, or to replace the store
+  uint64_t retry_ = 0;      // how long it is until then
   uint64_t evictions_in_a_row_ = 0;
   bool telling_ = false;
   bool told_once_ = false;
@@ -159,6 +205,7 @@ class Engine {
   bool wanted_ = true;
   bool obsolete_ = false;
   bool stop_ = false;
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
 
   std::atomic<uint64_t> next_log_{0};  // microseconds
@@ -166,7 +213,8 @@ class Engine {
 
 template <typename Serve>
 Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve) {
-  if (told_.load(std::memory_order_acquire) && !hints_.MayHave(hash)) {
+  if (!serving_.load(std::memory_order_relaxed) ||
+      (told_.load(std::memory_order_acquire) && !hints_.MayHave(hash))) {
     return Source::kNone;
   }
   if (cache_.Get(key, hash, serve)) {
@@ -175,8 +223,12 @@ Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, c
   if (memory_only) {
     return Source::kNone;
   }
+  const Guarded<Store>::Use store(store_);
+  if (!store) {
+    return Source::kNone;
+  }
   PinnableSlice value;
-  const Status s = store_->Get(key, &value);
+  const Status s = store->Get(key, &value);
   if (s.ok()) {
     serve(Slice(value));
     used_.Mark(hash);

@@ -21,7 +21,41 @@ HotPromotionTable::HotPromotionTable(const BlockBasedTableOptions& table_options
 
 // Opens its own engine, as it may get other options; with the same path that is the same one.
 HotPromotionTable::HotPromotionTable(const HotPromotionTable& other)
-    : BlockBasedTableFactory(other), options_(other.options_) {}
+    : BlockBasedTableFactory(other),
+      options_(other.options_),
+      is_clone_(true),
+      before_(other.options_),
+      may_not_change_(other.writes_),
+      writes_(other.writes_.load()),
+      max_open_files_(other.max_open_files_.load()) {}
+
+// As a string or a section of an OPTIONS file has them, or SetOptions() with the whole factory.
+Status HotPromotionTable::ConfigureOptions(
+    const ConfigOptions& config, const std::unordered_map<std::string, std::string>& options,
+    std::unordered_map<std::string, std::string>* unused) {
+  configures_ = true;
+  Status s = BlockBasedTableFactory::ConfigureOptions(config, options, unused);
+  configures_ = false;
+  return s.ok() && !options.empty() ? Validate(options_) : s;
+}
+
+// SetOptions() changes an option of a clone, which is then used, and persisted, as it is.
+Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
+                                      const std::string& name, const std::string& value,
+                                      void* address) {
+  const HotPromotionOptions before = options_;
+  Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, address);
+  if (s.ok() && address == &options_ && is_clone_ && !configures_) {
+    s = may_not_change_ ? ValidateChange(before_, options_) : Status::OK();
+    if (s.ok() && Validate(before).ok()) {
+      s = Validate(options_);
+    }
+    if (!s.ok()) {
+      options_ = before;
+    }
+  }
+  return s;
+}
 
 bool HotPromotionTable::IsInstanceOf(const std::string& name) const {
   return name == kBlockBasedTableName() || BlockBasedTableFactory::IsInstanceOf(name);
@@ -32,6 +66,14 @@ Status HotPromotionTable::ValidateOptions(const DBOptions& db,
   Status s = Validate(options_);
   if (s.ok()) {
     s = BlockBasedTableFactory::ValidateOptions(db, family);
+  }
+  if (s.ok() && !options_.path.empty()) {
+    const Status folder = Folder::Check(Folder::Kind::kTop, options_.path);
+    s = folder.IsInvalidArgument() ? folder : s;  // other errors may pass, and are no reason not to open
+  }
+  if (s.ok()) {
+    max_open_files_ = db.max_open_files;
+    writes_ = true;  // DB::Open() asks; those that only read do not
   }
   return s;
 }
@@ -45,26 +87,43 @@ std::string HotPromotionTable::GetPrintableOptions() const {
          "\n  scan_records: " + std::to_string(options_.scan_records) +
          "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +
          "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) +
-         "\n  direct_io: " + std::to_string(options_.direct_io) + "\n";
+         "\n  direct_io: " + std::to_string(options_.direct_io) +
+         "\n  store_open_files: " + std::to_string(options_.store_open_files) + "\n";
 }
 
-// Any failure is told once; the tables are then plain block-based ones.
-std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger) const {
+// Any failure is told once. What cannot be opened for a reason that may pass has an engine without copies.
+std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger, bool writes) const {
   if (options_.path.empty()) {
     return nullptr;
   }
+  if (writes) {
+    writes_ = true;
+  }
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!parsed_) {
+    parsed_ = true;
+    valid_ = Validate(options_);
+    if (valid_.ok()) {
+      valid_ = SlowFiles::Parse(options_.slow, &slow_);
+    }
+  }
+  if (!opened_ && !writes_) {
+    // Of another family or database of this process, if there is one.
+    return valid_.ok() ? Engine::Find(options_.path) : nullptr;
+  }
   if (!opened_) {
     opened_ = true;
-    Status s = Validate(options_);
+    Status s = valid_;
     if (s.ok()) {
-      s = SlowFiles::Parse(options_.slow, &slow_);
-    }
-    if (s.ok()) {
-      s = Engine::Get(options_, &engine_);
+      HotPromotionOptions options = options_;
+      options.store_open_files = StoreOpenFiles(options_, max_open_files_);
+      engine_ = Engine::Get(options);
+      s = engine_->GetStatus();
     }
     if (!s.ok()) {
-      ROCKS_LOG_WARN(logger, "hot_promotion: nothing is promoted: %s", s.ToString().c_str());
+      ROCKS_LOG_WARN(logger, "hot_promotion: nothing is promoted%s: %s",
+                     engine_ == nullptr ? "" : " (it is tried again every few seconds)",
+                     s.ToString().c_str());
     }
   }
   if (engine_ != nullptr) {
@@ -90,7 +149,7 @@ Status HotPromotionTable::NewTableReader(const ReadOptions& read_options,
   // Tools that look at single files have no number for them.
   const bool plain_only = options.cur_file_num == 0 ||
                           options.internal_comparator.user_comparator()->timestamp_size() > 0;
-  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger);
+  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger, /*writes=*/false);
   *reader = engine == nullptr ? std::move(plain)
                               : Wrap(std::move(plain), options, engine, path, temperature);
   return s;
@@ -113,6 +172,7 @@ std::unique_ptr<TableReader> HotPromotionTable::Wrap(std::unique_ptr<TableReader
   file.mean_value_size =
       properties->raw_value_size / std::max<uint64_t>(1, properties->num_entries);
   file.scan_records = options_.scan_records;
+  file.slow_read_micros = options_.slow_read_micros;
   file.statistics = options.ioptions.stats;
   file.has_temperature = temperature != Temperature::kUnknown;
   file.slow = slow_.IsSlow(path, temperature);
@@ -120,8 +180,7 @@ std::unique_ptr<TableReader> HotPromotionTable::Wrap(std::unique_ptr<TableReader
   // The row cache uses the replay log of GetContext, as we do to see values.
   file.may_capture = options.ioptions.row_cache == nullptr;
   if (file.slow) {
-    engine->catalog()->Add(file.id, {file.space, options.ioptions.fs->Name(), path},
-                           options.ioptions.fs);
+    engine->catalog()->Add(file.id, file.space, path, options.ioptions.fs);
   }
   return std::make_unique<HotReader>(std::move(reader), engine, file);
 }
@@ -130,25 +189,21 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
                                                  WritableFileWriter* file) const {
   const Comparator* comparator = options.internal_comparator.user_comparator();
   const bool plain_only = options.cur_file_num == 0 || comparator->timestamp_size() > 0;
-  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger);
+  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger, /*writes=*/true);
   if (engine == nullptr) {
     return BlockBasedTableFactory::NewTableBuilder(options, file);
   }
-  FileEntry entry{SpaceOf(options.db_id, options.column_family_id), options.ioptions.fs->Name(),
-                  file->file_name()};
-  const bool keep = options_.retention && IsSlow(entry.path, options.ioptions);
-  if (!keep) {
-    entry.path.clear();
-  }
+  const Space space = SpaceOf(options.db_id, options.column_family_id);
+  const bool keep = options_.retention && IsSlow(file->file_name(), options.ioptions);
   const auto harvest =
-      std::make_shared<Harvest>(engine, comparator, entry.space, keep, engine->promotion_cache());
+      std::make_shared<Harvest>(engine, comparator, space, keep, engine->promotion_cache());
   // The builder makes its collectors when it is made.
   const InternalTblPropCollFactories factories =
       WithHarvest(options.internal_tbl_prop_coll_factories, harvest);
   TableBuilderOptions with_harvest(options);
   with_harvest.internal_tbl_prop_coll_factories = &factories;
   return new HotBuilder(*GetOptions<BlockBasedTableOptions>(), with_harvest, file, engine, harvest,
-                        entry);
+                        space, keep ? file->file_name() : "");
 }
 
 // Of a file that is being written. Only a reader is told the temperature.
@@ -170,8 +225,10 @@ Status EngineOf(const TableFactory* factory, std::shared_ptr<Engine>* engine) {
   }
   const std::string& path = static_cast<const HotPromotionTable*>(factory)->path();
   *engine = Engine::Find(path);
-  return *engine == nullptr ? Status::NotFound("HotPromotionTable: not open: path=" + path)
-                            : Status::OK();
+  const Status s = *engine == nullptr ? Status::OK() : (*engine)->GetStatus();
+  return *engine == nullptr || !(*engine)->IsOpen()
+             ? Status::NotFound("HotPromotionTable: not open: path=" + path, s.ToString())
+             : Status::OK();
 }
 
 }  // namespace hot_promotion

@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "options/cf_options.h"
 #include "plugin/hot_promotion/engine.h"
@@ -43,8 +45,16 @@ class HotPromotionTable : public BlockBasedTableFactory {
 
   const std::string& path() const { return options_.path; }
 
+ protected:
+  // Refuses what would not open again, and what cannot change.
+  Status ConfigureOptions(const ConfigOptions& config,
+                          const std::unordered_map<std::string, std::string>& options,
+                          std::unordered_map<std::string, std::string>* unused) override;
+  Status ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
+                     const std::string& name, const std::string& value, void* address) override;
+
  private:
-  std::shared_ptr<Engine> OpenEngine(Logger* logger) const;
+  std::shared_ptr<Engine> OpenEngine(Logger* logger, bool writes) const;
   bool IsSlow(const std::string& path, const ImmutableOptions& options) const;
   std::unique_ptr<TableReader> Wrap(std::unique_ptr<TableReader>&& reader,
                                     const TableReaderOptions& options,
@@ -52,13 +62,23 @@ class HotPromotionTable : public BlockBasedTableFactory {
                                     Temperature temperature) const;
 
   HotPromotionOptions options_;
+  bool configures_ = false;  // more than one option, which are looked at together
+  const bool is_clone_ = false;
+  const HotPromotionOptions before_;  // of a clone: what its original had, if that is in use
+  const bool may_not_change_ = false;
+
+  // An instance that writes uses this: it may take the folder, which others must not.
+  mutable std::atomic<bool> writes_{false};
+  mutable std::atomic<int> max_open_files_{-1};  // of it
 
   // The engine is opened when it is first needed: the options are complete only then, and PrepareOptions() is not called
   // by all who make a factory.
   mutable std::mutex mutex_;
-  mutable bool opened_ = false;  // or tried to; what follows is constant after that
-  mutable std::shared_ptr<Engine> engine_;
+  mutable bool parsed_ = false;  // slow_, which is constant after that
+  mutable Status valid_;
   mutable SlowFiles slow_;
+  mutable bool opened_ = false;  // engine_, the same
+  mutable std::shared_ptr<Engine> engine_;
 };
 
 // The engine of a table factory. InvalidArgument: it is of another kind; NotFound: its directory is not

@@ -2,6 +2,8 @@
 
 #include "plugin/hot_promotion/format.h"
 
+#include <algorithm>
+
 #include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -59,21 +61,28 @@ bool DecodeKey(const Slice& bytes, StoreKey* key) {
 std::string EncodeFileEntry(const FileEntry& entry) {
   std::string value;
   PutFixed64(&value, entry.space);
-  PutLengthPrefixedSlice(&value, entry.file_system);
-  PutLengthPrefixedSlice(&value, entry.path);
+  for (size_t i = 0; i < std::min(entry.places.size(), FileEntry::kMostPlaces); i++) {
+    PutLengthPrefixedSlice(&value, entry.places[i].file_system);
+    PutLengthPrefixedSlice(&value, entry.places[i].path);
+  }
   return value;
 }
 
 bool DecodeFileEntry(const Slice& value, FileEntry* entry) {
   Slice input = value;
-  Slice file_system;
-  Slice path;
-  if (!GetFixed64(&input, &entry->space) || !GetLengthPrefixedSlice(&input, &file_system) ||
-      !GetLengthPrefixedSlice(&input, &path) || !input.empty()) {
+  entry->places.clear();
+  if (!GetFixed64(&input, &entry->space) || input.empty()) {
     return false;
   }
-  entry->file_system = file_system.ToString();
-  entry->path = path.ToString();
+  while (!input.empty()) {
+    Slice file_system;
+    Slice path;
+    if (entry->places.size() == FileEntry::kMostPlaces ||
+        !GetLengthPrefixedSlice(&input, &file_system) || !GetLengthPrefixedSlice(&input, &path)) {
+      return false;
+    }
+    entry->places.push_back({file_system.ToString(), path.ToString()});
+  }
   return true;
 }
 

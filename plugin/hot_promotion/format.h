@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "rocksdb/slice.h"
 #include "table/unique_id_impl.h"
@@ -35,7 +36,9 @@ enum class Tag : char {
 
 // The one key without an SST's id, and what it must have: another store is not read.
 constexpr char kFormatKey[] = "format";
-constexpr char kFormat[] = "hot_promotion 2";
+constexpr char kFormat[] = "hot_promotion 3";
+// Of a store that is read, and becomes one of the other format: an SST had one place there.
+constexpr char kFormerFormat[] = "hot_promotion 2";
 
 // Writes kKeyHeaderSize bytes.
 void EncodeKeyHeader(Way way, const FileId& file, Tag tag, char* bytes);
@@ -61,11 +64,22 @@ inline uint64_t HashOfKey(const Slice& key) {
   return GetSliceNPHash64(Slice(key.data() + 1, key.size() - 1));
 }
 
-// What is known of an SST.
-struct FileEntry {
-  uint64_t space = 0;       // of its records in the access table
+// Where an SST is.
+struct Place {
   std::string file_system;  // name of the FileSystem that has it
   std::string path;
+  bool operator==(const Place& other) const {
+    return file_system == other.file_system && path == other.path;
+  }
+};
+
+// What is known of an SST. It has more than one place in a database and its checkpoint, say, or when a family was imported.
+struct FileEntry {
+  // More are not stored.
+  static constexpr size_t kMostPlaces = 8;
+
+  uint64_t space = 0;         // of its records in the access table
+  std::vector<Place> places;  // one at least
 };
 
 std::string EncodeFileEntry(const FileEntry& entry);

@@ -62,6 +62,10 @@ struct HotPromotionOptions {
   // Whether copies are read and written past the page cache, as SSTs are with use_direct_reads and
   // use_direct_io_for_flush_and_compaction. The file system of `path` must be able to. Default: false.
   bool direct_io = false;
+
+  // Most files of the hot store that are open at a time. Default: 0, a quarter of the database's max_open_files or of what the
+  // process may open (RLIMIT_NOFILE), whichever is less, but 20. The access table has a few dozen more.
+  int store_open_files = 0;
 };
 
 // X(name, unit, description). Counters count since the directory was opened, of all databases that share it; gauges
@@ -89,6 +93,7 @@ struct HotPromotionOptions {
   X(store_bytes, "bytes", "gauge: files of the hot store")                                      \
   X(store_budget, "bytes", "gauge: the most that these may have")                               \
   X(store_records, "records", "gauge: in the hot store, about")                                 \
+  X(store_memory, "bytes", "gauge: filters and indexes of its open files")                      \
   X(store_files, "files", "gauge: SSTs on slow storage that are known")                         \
   X(store_written_bytes, "bytes", "added to the hot store; its compactions are not counted")    \
   X(dropped_dead, "records", "dropped by compactions of the hot store: their SST is gone")      \

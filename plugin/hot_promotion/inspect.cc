@@ -8,9 +8,12 @@
 #include <sstream>
 
 #include "plugin/hot_promotion/compat.h"
+#include "plugin/hot_promotion/folder.h"
 #include "plugin/hot_promotion/format.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/identity.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/sst_file_reader.h"
@@ -44,7 +47,7 @@ Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
   if (s.IsNotFound()) {
     return Status::Corruption("not a hot store", path);
   }
-  if (s.ok() && format != kFormat) {
+  if (s.ok() && format != kFormat && format != kFormerFormat) {
     return Status::NotSupported("hot store of another version", format);
   }
   return s;
@@ -74,18 +77,30 @@ Status ForEach(DB* db, uint64_t* unknown, const Visit& visit) {
   return it->status();
 }
 
+// The comparator of an SST by its name; null if this process has none of that name.
+const Comparator* ComparatorOf(const std::string& name) {
+  const Comparator* comparator = nullptr;
+  const Status s = Comparator::CreateFromString(ConfigOptions(), name, &comparator);
+  return s.ok() ? comparator : nullptr;
+}
+
 // The SST of the records that come next, for comparison.
 class Original {
  public:
   // None if it cannot be opened, or another SST is in its place.
-  void Open(const FileId& file, const std::string& path) {
-    Options options;
-    options.env = Env::Default();
+  void Open(const FileId& file, const std::vector<Place>& places) {
     iterator_.reset();
-    reader_ = std::make_unique<SstFileReader>(options);
-    if (!path.empty() && reader_->Open(path).ok() &&
-        FileIdOf(*reader_->GetTableProperties()) == file) {
-      iterator_.reset(reader_->NewIterator(ReadOptions()));
+    for (const Place& place : places) {
+      if (iterator_ == nullptr && Open(BytewiseComparator(), place.path)) {
+        const auto properties = reader_->GetTableProperties();
+        const Comparator* comparator = ComparatorOf(properties->comparator_name);
+        if (FileIdOf(*properties) == file && comparator != nullptr &&
+            (comparator == BytewiseComparator() || Open(comparator, place.path))) {
+          ReadOptions options;
+          options.total_order_seek = true;
+          iterator_.reset(reader_->NewIterator(options));
+        }
+      }
     }
   }
 
@@ -107,6 +122,14 @@ class Original {
   }
 
  private:
+  bool Open(const Comparator* comparator, const std::string& path) {
+    Options options;
+    options.env = Env::Default();
+    options.comparator = comparator;
+    reader_ = std::make_unique<SstFileReader>(options);
+    return reader_->Open(path).ok();
+  }
+
   std::unique_ptr<SstFileReader> reader_;
   std::unique_ptr<Iterator> iterator_;
 };
@@ -132,7 +155,7 @@ Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
       last = entry.key.file;
       files.insert(last);
       if (verify) {
-        original.Open(entry.key.file, file.path);
+        original.Open(entry.key.file, file.places);
       }
     }
     if (entry.key.tag == Tag::kRecord) {
@@ -161,20 +184,6 @@ Lines LinesOf(const HotStoreInfo& info) {
         {{"equal", info.equal}, {"different", info.different}, {"unchecked", info.unchecked}});
   }
   return lines;
-}
-
-Status RemoveDirectory(const std::string& path) {
-  std::vector<std::string> names;
-  Status s = Env::Default()->GetChildren(path, &names);
-  if (s.IsNotFound()) {
-    return Status::OK();
-  }
-  for (const std::string& name : names) {
-    if (s.ok()) {
-      s = Env::Default()->DeleteFile(path + "/" + name);
-    }
-  }
-  return s.ok() ? Env::Default()->DeleteDir(path) : s;
 }
 
 }  // namespace
@@ -223,28 +232,32 @@ Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit) {
     }
     FileEntry known;
     if (DecodeFileEntry(entry.value, &known)) {
-      file = known.path;
+      file = known.places.front().path;
     }
     return true;
   });
 }
 
 Status ClearHotStore(const std::string& path) {
-  Env* env = Env::Default();
-  if (!env->FileExists(path + "/store").ok() && !env->FileExists(path + "/ralt").ok()) {
-    return Status::NotFound("no hot store", path);
+  Env* const env = Env::Default();
+  const std::string store = path + "/store";
+  const std::string table = path + "/ralt";
+  Status s = Folder::Check(Folder::Kind::kTop, path);
+  if (s.ok() && !env->FileExists(store).ok() && !env->FileExists(table).ok()) {
+    s = Status::NotFound("no hot store", path);
   }
-  FileLock* lock = nullptr;
-  Status s = env->LockFile(path + "/LOCK", &lock);
-  if (!s.ok()) {
-    return Status::Busy("in use: " + path, s.ToString());
-  }
-  s = RemoveDirectory(path + "/store");
+  std::unique_ptr<Folder> folder;
   if (s.ok()) {
-    s = RemoveDirectory(path + "/ralt");
+    s = Folder::Open(Folder::Kind::kTop, path, &folder);
   }
-  const Status unlocked = env->UnlockFile(lock);
-  return s.ok() ? unlocked : s;
+  for (const auto& [kind, name] : {std::make_pair(Folder::Kind::kStore, store),
+                                   std::make_pair(Folder::Kind::kTable, table)}) {
+    if (s.ok()) {
+      s = Folder::Remove(kind, name);
+      s = s.IsNotFound() ? Status::OK() : s;
+    }
+  }
+  return s;
 }
 
 }  // namespace hot_promotion

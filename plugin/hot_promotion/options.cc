@@ -2,7 +2,11 @@
 
 #include "plugin/hot_promotion/options.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "plugin/hot_promotion/slow.h"
 
@@ -15,6 +19,8 @@ using Options = HotPromotionOptions;
 
 constexpr uint64_t kMinBudget = 1 << 20;
 constexpr uint64_t kMinPromotionCache = 64 << 10;
+constexpr int kLeastOpenFiles = 20;  // RocksDB takes no less
+constexpr uint64_t kOpenFilesShare = 4;
 
 Status Invalid(const std::string& option, const std::string& reason) {
   return Status::InvalidArgument("HotPromotionTable: " + option, reason);
@@ -42,6 +48,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"ralt_bytes", {offsetof(Options, ralt_bytes), OptionType::kUInt64T}},
       {"ralt_buffer_bytes", {offsetof(Options, ralt_buffer_bytes), OptionType::kUInt64T}},
       {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
+      {"store_open_files", {offsetof(Options, store_open_files), OptionType::kInt}},
   };
   return types;
 }
@@ -57,8 +64,51 @@ Status Validate(const Options& options) {
   if (s.ok()) {
     s = AtLeast("promotion_cache", options.promotion_cache, kMinPromotionCache);
   }
+  if (s.ok() && (options.store_open_files < 0 ||
+                 (options.store_open_files > 0 && options.store_open_files < kLeastOpenFiles))) {
+    s = Invalid("store_open_files=" + std::to_string(options.store_open_files),
+                "must be 0 or at least " + std::to_string(kLeastOpenFiles));
+  }
   SlowFiles slow;
   return s.ok() ? SlowFiles::Parse(options.slow, &slow) : s;
+}
+
+Status ValidateChange(const Options& before, const Options& after) {
+  const auto changed = [](const char* name) {
+    return Invalid(name, "cannot be changed while the database is open");
+  };
+  if (before.path != after.path) {
+    return changed("path");
+  }
+  if (before.budget != after.budget) {
+    return changed("budget");
+  }
+  if (before.promotion_cache != after.promotion_cache) {
+    return changed("promotion_cache");
+  }
+  if (before.ralt_bytes != after.ralt_bytes) {
+    return changed("ralt_bytes");
+  }
+  if (before.ralt_buffer_bytes != after.ralt_buffer_bytes) {
+    return changed("ralt_buffer_bytes");
+  }
+  if (before.direct_io != after.direct_io) {
+    return changed("direct_io");
+  }
+  return before.store_open_files == after.store_open_files ? Status::OK()
+                                                           : changed("store_open_files");
+}
+
+int StoreOpenFiles(const Options& options, int max_open_files) {
+  if (options.store_open_files > 0) {
+    return options.store_open_files;
+  }
+  uint64_t files = max_open_files >= 0 ? max_open_files : std::numeric_limits<int>::max();
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    files = std::min<uint64_t>(files, limit.rlim_cur);
+  }
+  return std::max(kLeastOpenFiles, static_cast<int>(files / kOpenFilesShare));
 }
 
 }  // namespace hot_promotion

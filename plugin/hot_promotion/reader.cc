@@ -99,7 +99,8 @@ void HotReader::Capture(const Lookup& lookup, const Slice& log, uint64_t nanos) 
   }
   input.remove_prefix(1);
   if (GetLengthPrefixedSlice(&input, &value) && input.empty()) {
-    engine_->Offer(lookup.key(), lookup.hash(), file_.space, value, nanos);
+    engine_->Offer(lookup.key(), lookup.hash(), file_.space, value,
+                   nanos / 1000 < file_.slow_read_micros);
   }
 }
 

@@ -31,6 +31,7 @@ class HotReader : public TableReader {
     SequenceNumber largest_seqno = 0;
     uint64_t mean_value_size = 0;
     uint32_t scan_records = 0;         // that are recorded after a seek
+    uint64_t slow_read_micros = 0;     // a read that takes less is not one of slow storage
     Statistics* statistics = nullptr;  // may be null
     bool has_temperature = false;      // the stock tickers count its reads
   };

@@ -18,29 +18,24 @@ namespace hot_promotion {
 template <typename T>
 class Registry {
  public:
-  using Open = std::function<Status(std::unique_ptr<T>*)>;
+  using Make = std::function<std::unique_ptr<T>()>;
 
-  // The object of that name, opened if there is none. One that is being closed is waited for.
-  Status Get(const std::string& name, const Open& open, std::shared_ptr<T>* result) {
+  // The object of that name, made if there is none. One that is being closed is waited for.
+  std::shared_ptr<T> Get(const std::string& name, const Make& make) {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       const auto it = objects_.find(name);
       if (it == objects_.end()) {
         break;
       }
-      *result = it->second.lock();
-      if (*result != nullptr) {
-        return Status::OK();
+      if (auto object = it->second.lock()) {
+        return object;
       }
       closed_.wait(lock);
     }
-    std::unique_ptr<T> opened;
-    const Status s = open(&opened);
-    if (s.ok()) {
-      result->reset(opened.release(), [this, name](T* object) { Close(name, object); });
-      objects_[name] = *result;
-    }
-    return s;
+    std::shared_ptr<T> result(make().release(), [this, name](T* object) { Close(name, object); });
+    objects_[name] = result;
+    return result;
   }
 
   // The object of that name, or null.

@@ -8,6 +8,7 @@
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/hot_promotion/compat.h"
+#include "plugin/hot_promotion/lasting.h"
 #include "plugin/hot_promotion/log.h"
 #include "plugin/hot_promotion/partitioner.h"
 #include "rocksdb/convenience.h"
@@ -41,16 +42,32 @@ BlockBasedTableOptions TableOptions() {
   return options;
 }
 
+// Each shard of the table cache has room for a file at least: few files must not be in many shards.
+int TableCacheShardBits(int open_files) {
+  constexpr int kMostBits = 6;  // RocksDB's default
+  constexpr int kFilesOfShard = 16;
+  int bits = 0;
+  while (bits < kMostBits && (open_files < 0 || (open_files >> (bits + 1)) >= kFilesOfShard)) {
+    bits++;
+  }
+  return bits;
+}
+
 }  // namespace
 
 Store::Store(const Options& options)
     : path_(options.path),
       budget_(options.budget),
+      open_files_(options.open_files),
       direct_io_(options.direct_io),
-      batch_(std::min(kMaxBatch, std::max(kMinBatch, options.budget / 128))),
+      batch_(BatchOf(options.budget)),
       found_(options.found),
       logger_(options.logger),
       filter_(std::make_shared<StoreFilterFactory>(options.judge)) {}
+
+uint64_t Store::BatchOf(uint64_t budget) {
+  return std::min(kMaxBatch, std::max(kMinBatch, budget / 128));
+}
 
 Store::~Store() {
   if (db_ != nullptr) {
@@ -71,10 +88,22 @@ Status Store::Open(const Options& options, std::unique_ptr<Store>* result) {
   return s;
 }
 
-// What cannot be read is replaced by an empty store.
+bool Store::IsOwnName(const std::string& name) {
+  return name == kDamaged || name.compare(0, sizeof(kRunPrefix) - 1, kRunPrefix) == 0;
+}
+
+// What is damaged, or of another version, is replaced by an empty store: see folder.h.
 Status Store::OpenOrReplace() {
-  Status s = OpenDatabase();
+  Status s = Folder::Open(Folder::Kind::kStore, path_, &folder_);
+  if (!s.ok()) {
+    return s;
+  }
+  s = OpenDatabase();
   if (s.ok()) {
+    return s;
+  }
+  if (!IsLasting(s)) {
+    db_.reset();
     return s;
   }
   ROCKS_LOG_WARN(logger_.get(), "hot store: begins empty: %s", s.ToString().c_str());
@@ -87,7 +116,7 @@ Status Store::OpenOrReplace() {
   return s;
 }
 
-// It begins empty the next time. Until then its errors are misses.
+// It begins empty when it is opened the next time, and soon is. Until then its errors are misses.
 void Store::NoteDamage(const Status& s) {
   if (s.IsCorruption() && !damaged_.exchange(true)) {
     const Status written = WriteStringToFile(&env_, s.ToString(), path_ + "/" + kDamaged);
@@ -96,9 +125,19 @@ void Store::NoteDamage(const Status& s) {
   }
 }
 
+// RocksDB takes no more work after some errors in its background. Room comes again without that.
+void Store::NoteFailure(const Status& s) {
+  NoteDamage(s);
+  uint64_t errors = 0;
+  if (!s.IsNoSpace() && db_->GetIntProperty(DB::Properties::kBackgroundErrors, &errors) &&
+      errors > 0) {
+    failed_.store(true);
+  }
+}
+
 Status Store::OpenDatabase() {
-  Status s = env_.CreateDirIfMissing(path_);
-  if (s.ok() && env_.FileExists(path_ + "/" + kDamaged).ok()) {
+  Status s;
+  if (env_.FileExists(path_ + "/" + kDamaged).ok()) {
     s = Status::Corruption("hot store was found to be damaged", path_);
   }
   if (s.ok()) {
@@ -116,13 +155,15 @@ Status Store::OpenDatabase() {
   if (s.ok()) {
     s = db_->EnableAutoCompaction({db_->DefaultColumnFamily()});
   }
-  if (!s.ok()) {
-    return s;
-  }
+  return s.ok() ? RemoveRuns() : s;
+}
+
+// Nothing refers to them.
+Status Store::RemoveRuns() {
   std::vector<std::string> names;
-  s = env_.GetChildren(path_, &names);
+  Status s = env_.GetChildren(path_, &names);
   for (const std::string& name : names) {
-    if (s.ok() && name.compare(0, sizeof(kRunPrefix) - 1, kRunPrefix) == 0) {
+    if (s.ok() && IsOwnName(name)) {
       s = env_.DeleteFile(path_ + "/" + name);
     }
   }
@@ -150,18 +191,21 @@ Status Store::CheckLogs() {
 Status Store::CheckFormat() {
   std::string format;
   Status s = db_->Get(ReadOptions(), kFormatKey, &format);
-  if (s.ok()) {
-    return format == kFormat ? s : Status::NotSupported("hot store of another version", format);
-  }
-  if (!s.IsNotFound()) {
+  if (s.ok() && format == kFormat) {
     return s;
   }
-  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
-  it->SeekToFirst();
-  if (it->Valid()) {
-    return Status::Corruption("hot store without a format", path_);
+  if (s.ok() && format != kFormerFormat) {
+    return Status::NotSupported("hot store of another version", format);
   }
-  s = it->status();
+  if (s.IsNotFound()) {
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    it->SeekToFirst();
+    if (it->Valid()) {
+      return Status::InvalidArgument("HotPromotionTable: path: " + path_,
+                                     "has another database, which is no hot store");
+    }
+    s = it->status();
+  }
   if (s.ok()) {
     WriteOptions options;
     options.disableWAL = true;  // nothing ever is in the log
@@ -195,8 +239,9 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   options.max_subcompactions = 1;
   options.soft_pending_compaction_bytes_limit = 0;
   options.hard_pending_compaction_bytes_limit = 0;
-  options.max_open_files = -1;
-  options.skip_stats_update_on_db_open = true;
+  options.max_open_files = open_files_;
+  options.table_cache_numshardbits = TableCacheShardBits(open_files_);
+  options.skip_stats_update_on_db_open = false;  // it tells how many records there are
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.max_manifest_file_size = batch_;
@@ -246,7 +291,7 @@ Status Store::Add(const std::vector<Record>& records) {
   }
   if (!s.ok()) {
     env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
-    NoteDamage(s);
+    NoteFailure(s);
   }
   return s;
 }
@@ -336,18 +381,25 @@ Status Store::ForEachRecord(uint64_t bytes, const std::function<void(const Slice
   return it->status();
 }
 
-Status Store::Drop(const FileId& file) {
-  Status s;
-  for (const Way way : {Way::kPromoted, Way::kRetained}) {
-    const std::string first = FirstKeyOf(way, file);
-    const std::string last = LastKeyOf(way, file);
-    const Slice begin(first);
-    const Slice end(last);
-    if (s.ok()) {
-      s = DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, &end);
+Status Store::Drop(const std::vector<FileId>& files) {
+  std::vector<std::string> bounds;
+  bounds.reserve(4 * files.size());
+  std::vector<Slice> slices;
+  slices.reserve(4 * files.size());
+  std::vector<RangePtr> ranges;
+  for (const FileId& file : files) {
+    for (const Way way : {Way::kPromoted, Way::kRetained}) {
+      bounds.push_back(FirstKeyOf(way, file));
+      slices.emplace_back(bounds.back());
+      bounds.push_back(LastKeyOf(way, file));
+      slices.emplace_back(bounds.back());
+      ranges.emplace_back(&slices[slices.size() - 2], &slices.back());
     }
   }
-  return s;
+  return ranges.empty()
+             ? Status::OK()
+             : DeleteFilesInRanges(db_.get(), db_->DefaultColumnFamily(), ranges.data(),
+                                   ranges.size());
 }
 
 Status Store::Evict(bool forced) {
@@ -366,7 +418,9 @@ Status Store::Evict(bool forced) {
   const Slice end(last);
   const Status s = db_->CompactRange(options, &begin, &end);
   filter_->Set(Pressure::kNone);
-  NoteDamage(s);
+  if (!s.ok() && !s.IsManualCompactionPaused() && !s.IsIncomplete()) {
+    NoteFailure(s);
+  }
   return s;
 }
 
@@ -403,6 +457,12 @@ uint64_t Store::Bytes() const {
   uint64_t bytes = 0;
   const bool known = db_->GetIntProperty(DB::Properties::kTotalSstFilesSize, &bytes);
   return known ? bytes : budget_;
+}
+
+uint64_t Store::MemoryBytes() const {
+  uint64_t bytes = 0;
+  db_->GetIntProperty(DB::Properties::kEstimateTableReadersMem, &bytes);
+  return bytes;
 }
 
 uint64_t Store::Records() const {

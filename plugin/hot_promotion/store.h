@@ -11,6 +11,7 @@
 
 #include "plugin/hot_promotion/env.h"
 #include "plugin/hot_promotion/filter.h"
+#include "plugin/hot_promotion/folder.h"
 #include "rocksdb/db.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -26,6 +27,7 @@ class Store {
   struct Options {
     std::string path;
     uint64_t budget = 0;
+    int open_files = -1;     // at most; -1: all of them
     bool direct_io = false;  // past the page cache
     Judge judge;
     std::function<void(const FileId&, const FileEntry&)>
@@ -38,11 +40,18 @@ class Store {
     Slice value;
   };
 
-  // A store that is missing, of another version or damaged becomes an empty one: damaged is one that RocksDB does not
-  // open, or said to be when it was open. An error only if the directory cannot
-  // be used.
+  // A store that is missing, of another version or damaged becomes an empty one: damaged is one that RocksDB finds to be when it
+  // opens it, or found to be when it was open. What may pass is an error, and nothing is removed then; so is a folder that is
+  // somebody else's (InvalidArgument).
   static Status Open(const Options& options, std::unique_ptr<Store>* result);
   ~Store();
+
+  // Whether a file in the store's folder is named as its own ones are that are none of RocksDB's.
+  static bool IsOwnName(const std::string& name);
+
+  // Whether it must be opened anew: it is damaged, and begins empty then, or its RocksDB has stopped because of an error.
+  bool IsDamaged() const { return damaged_.load(std::memory_order_relaxed); }
+  bool HasFailed() const { return IsDamaged() || failed_.load(std::memory_order_relaxed); }
 
   // A copy of the record with this key, however it came. NotFound, or an error that the caller may treat as such.
   Status Get(const Slice& key, PinnableSlice* value);
@@ -53,6 +62,7 @@ class Store {
 
   // What is written with each Add at most, in bytes, so that the budget is kept.
   uint64_t batch() const { return batch_; }
+  static uint64_t BatchOf(uint64_t budget);
 
   // The SSTs that it has records of.
   Status ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit);
@@ -62,8 +72,8 @@ class Store {
   Status ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
                        std::string* next);
 
-  // Removes the files that have nothing but records of this SST; compactions remove the rest.
-  Status Drop(const FileId& file);
+  // Removes the files that have nothing but records of one of these SSTs; compactions remove the rest.
+  Status Drop(const std::vector<FileId>& files);
 
   // Compacts a part of the store, in turn, under Pressure::kCold, or kForced. Does nothing if it is empty.
   Status Evict(bool forced);
@@ -82,6 +92,8 @@ class Store {
 
   uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
   uint64_t Records() const;
+  // Of its table readers: filters and indexes.
+  uint64_t MemoryBytes() const;
   const Dropped& dropped() const { return filter_->dropped(); }
 
  private:
@@ -95,6 +107,8 @@ class Store {
   Status GetCopy(const std::string& key, PinnableSlice* value);
   Status CheckFormat();
   void NoteDamage(const Status& s);
+  void NoteFailure(const Status& s);
+  Status RemoveRuns();
   Status WriteRun(const std::vector<Record>& records, const std::string& path);
   Status Ingest(const std::string& path);
   bool HasRoom(uint64_t bytes) const;
@@ -104,12 +118,14 @@ class Store {
 
   const std::string path_;
   const uint64_t budget_;
+  const int open_files_;
   const bool direct_io_;
   const uint64_t batch_;
   const std::function<void(const FileId&, const FileEntry&)> found_;
   const std::shared_ptr<Logger> logger_;
   const std::shared_ptr<StoreFilterFactory> filter_;
   StoreEnv env_;
+  std::unique_ptr<Folder> folder_;
   std::unique_ptr<DB> db_;
 
   std::mutex add_mutex_;   // held by Add(), from the check for room to the ingestion
@@ -117,6 +133,7 @@ class Store {
   std::atomic<uint64_t> written_{0};
 
   std::atomic<bool> damaged_{false};
+  std::atomic<bool> failed_{false};
   std::atomic<bool> stopped_{false};
   std::mutex evict_mutex_;
   std::string cursor_;  // where the next Evict() begins

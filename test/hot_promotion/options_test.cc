@@ -23,7 +23,9 @@ const HotPromotionOptions& OptionsOf(const TableFactory& factory) {
 }
 
 void ExpectRefused(const std::string& options, const std::string& mentions) {
-  const Status s = Create(options)->ValidateOptions(DBOptions(), ColumnFamilyOptions());
+  std::shared_ptr<TableFactory> factory;
+  const Status s =
+      TableFactory::CreateFromString(ConfigOptions(), "id=HotPromotionTable" + options, &factory);
   EXPECT_TRUE(s.IsInvalidArgument()) << options << ": " << s.ToString();
   EXPECT_NE(std::string::npos, s.ToString().find(mentions)) << options << ": " << s.ToString();
 }
@@ -38,7 +40,7 @@ TEST(OptionsTest, WithoutAPathItIsABlockBasedTable) {
 TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   const auto first = Create(
       ";path=/a/b;budget=3M;slow=/c,temperature:cold;promotion_cache=1M;retention=false;"
-      "scan_records=5;slow_read_micros=7;ralt_bytes=2M;ralt_buffer_bytes=64K;direct_io=true;"
+      "scan_records=5;slow_read_micros=7;store_open_files=50;ralt_bytes=2M;ralt_buffer_bytes=64K;direct_io=true;"
       "block_size=8K");
   std::string text;
   ASSERT_OK(first->GetOptionString(ConfigOptions(), &text));
@@ -54,6 +56,7 @@ TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   EXPECT_EQ(2u << 20, options.ralt_bytes);
   EXPECT_EQ(64u << 10, options.ralt_buffer_bytes);
   EXPECT_TRUE(options.direct_io);
+  EXPECT_EQ(50, options.store_open_files);
   EXPECT_EQ(8u << 10, second->GetOptions<BlockBasedTableOptions>()->block_size);
 }
 
@@ -73,6 +76,7 @@ TEST(OptionsTest, RefusesBadOptionsByName) {
   ExpectRefused(";path=/a;slow=/c", "budget");
   ExpectRefused(";path=/a;budget=1K;slow=/c", "budget=1024");
   ExpectRefused(";path=/a;budget=1M;slow=/c;promotion_cache=1K", "promotion_cache=1024");
+  ExpectRefused(";path=/a;budget=1M;slow=/c;store_open_files=5", "store_open_files=5");
 }
 
 }  // namespace

@@ -32,12 +32,13 @@ TEST(FormatTest, GoldenBytes) {
   EXPECT_EQ("\x02" + id + std::string(1, '\0'), EncodeFileKey(Way::kRetained, kFile));
   FileEntry entry;
   entry.space = 0x0807060504030201;
-  entry.file_system = "fs";
-  entry.path = "/a";
-  EXPECT_EQ(
+  entry.places = {{"fs", "/a"}};
+  const std::string one =
       "\x01\x02\x03\x04\x05\x06\x07\x08\x02"
-      "fs\x02/a",
-      EncodeFileEntry(entry));
+      "fs\x02/a";
+  EXPECT_EQ(one, EncodeFileEntry(entry));
+  entry.places.push_back({"f2", "/b"});
+  EXPECT_EQ(one + "\x02" "f2\x02/b", EncodeFileEntry(entry));
 }
 
 TEST(FormatTest, KeysRoundTripInOrder) {
@@ -75,18 +76,22 @@ TEST(FormatTest, OtherKeysAreRefused) {
 TEST(FormatTest, FileEntriesRoundTripAndCutOnesAreRefused) {
   FileEntry entry;
   entry.space = 17;
-  entry.file_system = "PosixFileSystem";
-  entry.path = "/slow/000012.sst";
+  entry.places = {{"PosixFileSystem", "/slow/000012.sst"}};
   const std::string encoded = EncodeFileEntry(entry);
   FileEntry decoded;
   ASSERT_TRUE(DecodeFileEntry(encoded, &decoded));
   EXPECT_EQ(17u, decoded.space);
-  EXPECT_EQ(entry.file_system, decoded.file_system);
-  EXPECT_EQ(entry.path, decoded.path);
+  EXPECT_EQ(entry.places, decoded.places);
   for (size_t size = 0; size < encoded.size(); size++) {
     EXPECT_FALSE(DecodeFileEntry(Slice(encoded.data(), size), &decoded));
   }
   EXPECT_FALSE(DecodeFileEntry(encoded + "x", &decoded));
+  for (int i = 0; i < 20; i++) {
+    entry.places.push_back({"PosixFileSystem", "/" + std::to_string(i)});
+  }
+  ASSERT_TRUE(DecodeFileEntry(EncodeFileEntry(entry), &decoded));
+  EXPECT_EQ(FileEntry::kMostPlaces, decoded.places.size());
+  EXPECT_FALSE(DecodeFileEntry(EncodeFileEntry(entry) + encoded.substr(8), &decoded));
 }
 
 TEST(SlowTest, DirectoriesAreWholeNames) {
@@ -393,11 +398,14 @@ class CatalogTest : public testing::Test {
     EXPECT_OK(Env::Default()->CreateDirIfMissing(directory_));
   }
 
-  FileEntry Entry(const std::string& name) {
+  std::string PathOf(const std::string& name) const { return directory_ + "/" + name; }
+  FileEntry Entry(const std::string& name) const {
     FileEntry entry;
-    entry.file_system = file_system_->Name();
-    entry.path = directory_ + "/" + name;
+    entry.places = {{file_system_->Name(), PathOf(name)}};
     return entry;
+  }
+  void Add(const FileId& file, const std::string& name) {
+    catalog_.Add(file, 0, PathOf(name), file_system_);
   }
   void Create(const std::string& name) {
     ASSERT_OK(WriteStringToFile(Env::Default(), "x", directory_ + "/" + name));
@@ -414,8 +422,8 @@ class CatalogTest : public testing::Test {
 TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
   Create("a");
   Create("b");
-  catalog_.Add({1, 1}, Entry("a"), file_system_);
-  catalog_.Add({2, 2}, Entry("b"), file_system_);
+  Add({1, 1}, "a");
+  Add({2, 2}, "b");
   EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   Delete("a");
   EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
@@ -423,14 +431,14 @@ TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
   FileEntry entry;
   EXPECT_FALSE(catalog_.Find({1, 1}, &entry));
   EXPECT_TRUE(catalog_.Find({2, 2}, &entry));
-  EXPECT_EQ(Entry("b").path, entry.path);
+  EXPECT_EQ(Entry("b").places, entry.places);
   Delete("b");
 }
 
 TEST_F(CatalogTest, OnlyObsoleteFilesAreLookedFor) {
   for (const char* name : {"a", "b", "c"}) {
     Create(name);
-    catalog_.Add({static_cast<uint64_t>(name[0]), 0}, Entry(name), file_system_);
+    Add({static_cast<uint64_t>(name[0]), 0}, name);
   }
   Delete("a");
   Delete("b");
@@ -448,10 +456,10 @@ TEST_F(CatalogTest, FilesOfAnUnknownFileSystemStay) {
   FileEntry entry = Entry("gone");
   catalog_.AddStored({1, 1}, entry);
   EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
-  entry.file_system = "another";
+  entry.places[0].file_system = "another";
   catalog_.AddStored({2, 2}, entry);
   Create("c");
-  catalog_.Add({3, 3}, Entry("c"), file_system_);  // now its FileSystem is known
+  Add({3, 3}, "c");  // now its FileSystem is known
   EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
   EXPECT_EQ(2u, catalog_.Count());
   Delete("c");
@@ -460,7 +468,7 @@ TEST_F(CatalogTest, FilesOfAnUnknownFileSystemStay) {
 TEST_F(CatalogTest, AFileThatIsOpenedElsewhereIsThere) {
   Create("d");
   catalog_.AddStored({1, 1}, Entry("moved"));
-  catalog_.Add({1, 1}, Entry("d"), file_system_);
+  Add({1, 1}, "d");
   EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
   Delete("d");
 }
@@ -478,14 +486,8 @@ TEST(RegistryTest, OneObjectAtATime) {
   for (int t = 0; t < 4; t++) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; i++) {
-        std::shared_ptr<Object> object;
-        ASSERT_OK(registry.Get(
-            "a",
-            [&](std::unique_ptr<Object>* result) {
-              *result = std::make_unique<Object>(&count);
-              return Status::OK();
-            },
-            &object));
+        const std::shared_ptr<Object> object =
+            registry.Get("a", [&] { return std::make_unique<Object>(&count); });
         EXPECT_EQ(1, count.load());
       }
     });
@@ -494,11 +496,6 @@ TEST(RegistryTest, OneObjectAtATime) {
     thread.join();
   }
   EXPECT_EQ(0, count.load());
-  std::shared_ptr<Object> object;
-  EXPECT_TRUE(registry
-                  .Get(
-                      "a", [](std::unique_ptr<Object>*) { return Status::IOError("no"); }, &object)
-                  .IsIOError());
 }
 
 }  // namespace

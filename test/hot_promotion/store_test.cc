@@ -57,7 +57,7 @@ class StoreTest : public testing::Test {
     kept.reserve(2 * (to - from) + 2);
     std::vector<Store::Record> records;
     FileEntry entry;
-    entry.path = "/slow/" + std::to_string(file[1]);
+    entry.places = {{"", "/slow/" + std::to_string(file[1])}};
     kept.push_back(EncodeFileKey(way, file));
     kept.push_back(EncodeFileEntry(entry));
     records.push_back({kept[0], kept[1]});
@@ -178,7 +178,7 @@ TEST_F(StoreTest, ReopenHasEverythingAndKnowsItsFiles) {
   Open();
   std::map<FileId, std::string> files;
   ASSERT_OK(store_->ForEachFile(
-      [&](const FileId& file, const FileEntry& entry) { files[file] = entry.path; }));
+      [&](const FileId& file, const FileEntry& entry) { files[file] = entry.places[0].path; }));
   EXPECT_EQ(20u, files.size());
   EXPECT_EQ("/slow/7", files[File(7)]);
   for (uint64_t i = 1; i <= 20; i++) {
@@ -229,7 +229,7 @@ TEST_F(StoreTest, RecordsOfDeadFilesAreDropped) {
   }
   for (uint64_t i = 1; i <= 5; i++) {
     dead_.insert(File(i));
-    ASSERT_OK(store_->Drop(File(i)));
+    ASSERT_OK(store_->Drop({File(i)}));
   }
   EvictAll(false);
   for (uint64_t i = 1; i <= 10; i++) {
@@ -277,7 +277,7 @@ TEST_F(StoreTest, RetainedRecordsHaveFilesOfTheirSst) {
     ASSERT_OK(AddInTime(File(i), 40, 100, 100, Way::kRetained));
   }
   check(20);
-  ASSERT_OK(store_->Drop(File(3)));
+  ASSERT_OK(store_->Drop({File(3)}));
   check(19);
   EXPECT_EQ(0, Count(File(3), 50, 100));
   EvictAll(false);

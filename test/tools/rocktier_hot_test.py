@@ -101,6 +101,28 @@ class RocktierHotTest(unittest.TestCase):
         self.fails("no hot store", "stats", self.path)
         self.assertFalse(os.path.exists(self.path + "/ralt"))
 
+    def test_clear_touches_only_what_is_ours(self):
+        for name in "store", "ralt":
+            other = self.path + "/" + name + "/thesis.txt"
+            with open(other, "w") as file:
+                file.write("all of it")
+            self.fails("has thesis.txt", "clear", self.path, "--force")
+            os.remove(other)
+        before = sorted(os.listdir(TMP + "/db"))
+        self.fails("which does not show", "clear", TMP + "/db", "--force")
+        self.assertEqual(before, sorted(os.listdir(TMP + "/db")))
+        # A database at store, in a folder without a marker.
+        shutil.rmtree(self.path)
+        shutil.copytree(TMP + "/db", self.path + "/store")
+        self.fails("which does not show", "clear", self.path, "--force")
+        self.assertEqual(before, sorted(os.listdir(self.path + "/store")))
+
+    def test_folders_without_markers_are_ours_by_their_contents(self):
+        for part in "", "/store", "/ralt":
+            os.remove(self.path + part + "/HOT_PROMOTION")
+        self.json_of("verify")
+        self.assertEqual(0, rocktier("hot", "clear", self.path, "--force").returncode)
+
     def test_what_is_no_store(self):
         self.fails("no hot store", "stats", TMP + "/none")
         self.fails("one directory", "stats")

@@ -14,11 +14,10 @@ namespace ralt {
 
 namespace {
 
-constexpr char kMagic[] = "RKTRALT\n";
-constexpr size_t kMagicSize = 8;
-static_assert(sizeof(kMagic) == kMagicSize + 1, "magic is eight bytes");
+constexpr size_t kCatalogMagicSize = 8;
+static_assert(sizeof(kCatalogMagic) == kCatalogMagicSize + 1, "magic is eight bytes");
 constexpr uint32_t kVersion = 1;
-constexpr size_t kHeaderSize = kMagicSize + 8;
+constexpr size_t kHeaderSize = kCatalogMagicSize + 8;
 
 void PutDouble(std::string* bytes, double value) {
   uint64_t bits;
@@ -104,22 +103,22 @@ std::string Catalog::Encode() const {
       PutLengthPrefixedSlice(&body, part.begin);
     }
   }
-  std::string bytes(kMagic, kMagicSize);
+  std::string bytes(kCatalogMagic, kCatalogMagicSize);
   PutFixed32(&bytes, kVersion);
   PutFixed32(&bytes, crc32c::Mask(crc32c::Value(body.data(), body.size())));
   return bytes + body;
 }
 
 Status Catalog::Decode(Slice bytes, Catalog* result) {
-  if (bytes.size() < kHeaderSize || memcmp(bytes.data(), kMagic, kMagicSize) != 0) {
+  if (bytes.size() < kHeaderSize || memcmp(bytes.data(), kCatalogMagic, kCatalogMagicSize) != 0) {
     return Status::Corruption("not a catalog of RALT's");
   }
-  const uint32_t version = DecodeFixed32(bytes.data() + kMagicSize);
+  const uint32_t version = DecodeFixed32(bytes.data() + kCatalogMagicSize);
   if (version != kVersion) {
     return Status::NotSupported("catalog version " + std::to_string(version) +
                                 "; this build reads version " + std::to_string(kVersion));
   }
-  const uint32_t checksum = DecodeFixed32(bytes.data() + kMagicSize + 4);
+  const uint32_t checksum = DecodeFixed32(bytes.data() + kCatalogMagicSize + 4);
   bytes.remove_prefix(kHeaderSize);
   if (crc32c::Unmask(checksum) != crc32c::Value(bytes.data(), bytes.size())) {
     return Status::Corruption("the catalog's checksum is wrong");

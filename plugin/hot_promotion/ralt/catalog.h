@@ -16,6 +16,8 @@ namespace hot_promotion {
 namespace ralt {
 
 constexpr char kCatalogName[] = "/CATALOG";
+// Of a catalog; the other tables of this plugin have others.
+constexpr char kCatalogMagic[] = "RKTRALT\n";
 
 // Time in ticks, which advances by accessed bytes.
 struct Clock {

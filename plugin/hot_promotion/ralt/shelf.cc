@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/hot_promotion/lasting.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -50,15 +51,19 @@ Status Shelf::Open() {
   return s;
 }
 
-bool Shelf::ReadCatalog(Catalog* catalog) {
+Status Shelf::ReadCatalog(Catalog* catalog, bool* found) {
   std::string bytes;
   Status s = env_->FileExists(directory_ + kCatalogName);
   const bool exists = !s.IsNotFound();
-  if (exists) {
+  if (s.ok()) {
     s = ReadFileToString(env_, directory_ + kCatalogName, &bytes);
   }
   if (s.ok()) {
     s = Catalog::Decode(bytes, catalog);
+  }
+  *found = s.ok();
+  if (!s.ok() && !IsLasting(s)) {
+    return s;
   }
   if (!s.ok()) {
     *catalog = Catalog();
@@ -68,7 +73,7 @@ bool Shelf::ReadCatalog(Catalog* catalog) {
                    s.ToString().c_str());
   }
   RemoveUnknown(*catalog);
-  return s.ok();
+  return Status::OK();
 }
 
 void Shelf::RemoveUnknown(const Catalog& catalog) {
@@ -105,7 +110,8 @@ Status Shelf::SyncDirectory() {
   return s;
 }
 
-std::shared_ptr<const Tablet> Shelf::OpenTablet(const Catalog::Part& part) {
+Status Shelf::OpenTablet(const Catalog::Part& part, std::shared_ptr<const Tablet>* result) {
+  result->reset();
   std::shared_ptr<const Tablet> tablet;
   Status s = OpenTablet(part.number, &tablet);
   if (s.ok() && tablet->file_size() != part.file_size) {
@@ -115,11 +121,15 @@ std::shared_ptr<const Tablet> Shelf::OpenTablet(const Catalog::Part& part) {
     s = Status::Corruption("has other keys than the catalog says");
   }
   if (s.ok()) {
-    return tablet;
+    *result = std::move(tablet);
+    return s;
+  }
+  if (!IsLasting(s)) {
+    return s;
   }
   ROCKS_LOG_WARN(logger(), "[ralt] %s: dropped: %s", NameOf(part.number).c_str(),
                  s.ToString().c_str());
-  return nullptr;
+  return Status::OK();
 }
 
 Status Shelf::OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet) {

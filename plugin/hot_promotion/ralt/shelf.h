@@ -30,14 +30,14 @@ class Shelf {
   // Makes the directory if need be, and locks it.
   Status Open();
 
-  // The catalog as it is on the disk; false: there is none, or it is of no use. Then, and always after
-  // this, files that the catalog does not name are removed.
-  bool ReadCatalog(Catalog* catalog);
+  // The catalog as it is on the disk, and whether there is one that is of use. Files that it does not name are removed, and
+  // all if there is none. An error: it cannot be read at present; nothing is removed.
+  Status ReadCatalog(Catalog* catalog, bool* found);
   // Replaces it, durably.
   Status WriteCatalog(const Catalog& catalog);
 
-  // Null: the file is damaged or not what the catalog says, and is told in the LOG.
-  std::shared_ptr<const Tablet> OpenTablet(const Catalog::Part& part);
+  // Null: the file is damaged or not what the catalog says, and is told in the LOG. An error: it cannot be read at present.
+  Status OpenTablet(const Catalog::Part& part, std::shared_ptr<const Tablet>* tablet);
 
   // Begins a file. Its builder goes to Finish() in any case.
   Status Begin(uint64_t number, std::unique_ptr<Builder>* builder);

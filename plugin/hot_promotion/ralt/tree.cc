@@ -47,15 +47,16 @@ Status Tree::Open() {
     return s;
   }
   Catalog catalog;
-  if (shelf_.ReadCatalog(&catalog)) {
-    Load(catalog);
-  } else {
-    Publish(std::make_shared<const Version>());
+  bool found = false;
+  s = shelf_.ReadCatalog(&catalog, &found);
+  if (s.ok() && found) {
+    return Load(catalog);
   }
+  Publish(std::make_shared<const Version>());
   return s;
 }
 
-void Tree::Load(const Catalog& catalog) {
+Status Tree::Load(const Catalog& catalog) {
   clock_ = catalog.clock;
   next_file_ = catalog.next_file;
   stable_ = catalog.stable;
@@ -67,7 +68,12 @@ void Tree::Load(const Catalog& catalog) {
   for (const std::vector<Catalog::Part>& run : catalog.runs) {
     std::vector<Part> parts;
     for (const Catalog::Part& part : run) {
-      if (auto tablet = shelf_.OpenTablet(part)) {
+      std::shared_ptr<const Tablet> tablet;
+      const Status s = shelf_.OpenTablet(part, &tablet);
+      if (!s.ok()) {
+        return s;
+      }
+      if (tablet != nullptr) {
         parts.push_back({std::move(tablet), part.begin});
       } else {
         Count(&RaltStats::damaged, 1);
@@ -78,6 +84,7 @@ void Tree::Load(const Catalog& catalog) {
     }
   }
   Publish(std::move(version));
+  return Status::OK();
 }
 
 void Tree::Publish(Current::Pointer version) {

@@ -54,7 +54,7 @@ class Tree {
     bool Input(const Run& run) const;
   };
 
-  void Load(const Catalog& catalog);
+  Status Load(const Catalog& catalog);
   Catalog NewCatalog(const Version& version) const;
   Status Install(Version next);
   void Publish(Current::Pointer version);

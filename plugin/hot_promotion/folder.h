@@ -1,0 +1,100 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Who may delete what when a database is opened.
+//
+// hot_promotion has three folders: the one of the option `path`, and in it `store` and `ralt`. Each has a marker, the file
+// HOT_PROMOTION. Files are deleted in marked folders only, and of these only files with names that the part itself gives.
+//
+//   what is at the place of a folder              | a database is opened           | rocktier hot clear
+//   ----------------------------------------------+--------------------------------+-------------------------------
+//   nothing                                       | is made and marked             | NotFound
+//   an empty folder (LOCK, LOG, lost+found and a  | is marked                      | NotFound
+//     marker that was being written do not count) |                                |
+//   a marked folder                               | is used                        | its own files are deleted
+//   one without a marker in which all is ours, as | is marked and used             | the same
+//     the first version made it                   |                                |
+//   anything else: a file, somebody's folder      | InvalidArgument; nothing is    | InvalidArgument; nothing is
+//                                                 | changed, not even a lock taken | changed
+//   what cannot be looked at (EIO, EACCES, ...)   | no copies; tried again         | that error
+//   a folder that another process has locked      | no copies; tried again         | Busy
+//
+// In the first version's folders "ours" is: nothing in `path` but LOCK, LOG, store and ralt; nothing in the store but files
+// of a RocksDB whose OPTIONS name HotPromotionFilter; nothing in ralt but tablets and a CATALOG that begins with its magic.
+//
+//   in a marked folder                            | what happens
+//   ----------------------------------------------+----------------------------------------------------------------
+//   a store that is damaged, lacks a file that it | begins empty: its files are deleted (Store::OpenOrReplace), also
+//     names, or is of another version             | while the process runs (Engine::ReplaceStore)
+//   a store that has keys and no format           | InvalidArgument: another database was put there
+//   a store that cannot be opened for another     | is left as it is: no copies; tried again
+//     reason (descriptors, EIO, space, busy)      |
+//   files run-N in the store, once it is open     | deleted: nothing refers to them
+//   an access table whose CATALOG is damaged      | begins empty: its tablets are deleted (ralt::Shelf)
+//   a tablet that is damaged or missing           | is dropped from the table, and deleted
+//   an access table that cannot be read for       | is left as it is: no copies; tried again
+//     another reason                              |
+//   other files and folders                       | are left
+//
+// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, read-only and secondary instances do
+// not.
+//
+// Locks, in the order in which they are taken; none is held while a database's own SST is read or written:
+//   HotPromotionTable::mutex_, Registry::mutex_, Engine::round_mutex_, the table of folders (folder.cc),
+//   Store::evict_mutex_, Store::add_mutex_, locks of the store's RocksDB,
+//   Catalog::mutex_ or PromotionCache::Shard::mutex or Engine::wake_mutex_ or Engine::status_mutex_: nothing under them.
+// Engine::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from Store::add_mutex_ on.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rocksdb/env.h"
+#include "rocksdb/status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// A folder of ours, as long as the object lives: no other object of this process has it, whatever name it is given there.
+class Folder {
+ public:
+  enum class Kind : char { kTop = 1, kStore = 2, kTable = 3 };
+
+  // Whether a folder may be opened; changes nothing. InvalidArgument: it is somebody else's. OK if there is none.
+  static Status Check(Kind kind, const std::string& path);
+
+  // Makes, locks (kTop only) and marks it. Busy: somebody has it.
+  static Status Open(Kind kind, const std::string& path, std::unique_ptr<Folder>* result);
+
+  // Makes it if there is nothing, as far as that is possible.
+  static void Make(const std::string& path);
+
+  // Removes a folder with all that is ours in it. NotFound: there is none; InvalidArgument: there is something else, and nothing
+  // was removed.
+  static Status Remove(Kind kind, const std::string& path);
+
+  // What a folder is, whatever its name: device and inode. Empty: there is none, or it cannot be looked at.
+  static std::string IdOf(const std::string& path);
+
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Folder(Kind kind, const std::string& path) : kind_(kind), path_(path) {}
+
+  Status Claim();
+  Status Lock();
+  Status Mark();
+
+  const Kind kind_;
+  const std::string path_;
+  int fd_ = -1;     // as long as it is open, no other folder gets its inode
+  std::string id_;  // in the table of folders of this process
+  FileLock* lock_ = nullptr;
+};
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
