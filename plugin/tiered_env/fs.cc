@@ -473,7 +473,7 @@ IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& 
 
 // If there is nothing but ours in a directory, deletes that, and what the tiers hold of it. Of a database that was
 // destroyed also beside what is somebody else's, with the SSTs in memory that were rebuilt when it was locked: RocksDB
-// has not seen them.
+// has not seen them. Not where there are recipes: it was not destroyed.
 IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -483,7 +483,7 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   std::string folder;
   const bool was_database = folders_->Find(directory, &folder).ok() && !HasMetadata(directory) &&
                             FindDatabase(directory) == nullptr;
-  if (!s.ok() || (!alone && !was_database)) {
+  if (!s.ok() || (!alone && !was_database) || Keeper::HasRecipes(target_.get(), directory)) {
     return IOStatus::OK();
   }
   for (const std::string& name : names) {

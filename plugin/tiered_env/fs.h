@@ -192,6 +192,7 @@ class TieredFileSystem : public FileSystemWrapper {
   // Brings everything from volatile tiers to others.
   void Persist(const std::shared_ptr<Database>& database);
   bool HasVolatileTier() const;
+  IOStatus MakeVolatileTiers() const;
   // Whether a directory has CURRENT or a MANIFEST.
   bool HasMetadata(const std::string& directory) const;
   // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the database.

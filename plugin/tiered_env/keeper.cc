@@ -26,6 +26,17 @@ constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
 constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
 
+// Whether there are retained logs.
+bool HasRetained(FileSystem* fs, const std::string& directory) {
+  std::multimap<uint64_t, std::string> files;
+  for (const std::string& place : {directory, ArchivalDirectory(directory)}) {
+    std::vector<std::string> names;
+    fs->GetChildren(place, IOOptions(), &names, nullptr).PermitUncheckedError();
+    Logs::FindRetained(place, names, &files);
+  }
+  return !files.empty();
+}
+
 }  // namespace
 
 Keeper::Keeper(TieredFileSystem* fs, Database* database, const KeeperOptions& options,
@@ -48,7 +59,10 @@ bool Keeper::Exists(FileSystem* fs, const std::string& directory) {
 bool Keeper::HasRecipes(FileSystem* fs, const std::string& directory) {
   Ledger ledger(fs, directory);
   Ledger::Contents contents;
-  return !ledger.Load(&contents).ok() || !contents.recipes.empty();
+  if (!ledger.Load(&contents).ok() || !contents.recipes.empty()) {
+    return true;
+  }
+  return ledger.bytes() == 0 && HasRetained(fs, directory);  // it is lost
 }
 
 IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {

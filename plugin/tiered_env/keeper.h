@@ -52,7 +52,7 @@ class Keeper {
 
   // Whether a directory has such things. `fs` shows all that is in it, here and below.
   static bool Exists(FileSystem* fs, const std::string& directory);
-  // Whether an SST may need these: false if the creation of the database was interrupted, or if it is destroyed.
+  // Whether an SST may need these: false if the creation of the database was interrupted, or if it was destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);

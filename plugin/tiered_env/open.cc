@@ -3,7 +3,6 @@
 // The part of TieredFileSystem that opens and closes databases.
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -107,6 +106,24 @@ Status CheckPlacement(const Policy& policy) {
   return Status::OK();
 }
 
+// Retained logs have names of ours, which raw_wal_fs takes for those of plain files: it would not know them any more.
+struct RawWalFileSystem : Customizable {
+  static const char* kClassName() { return "RawWalFileSystem"; }
+};
+
+Status CheckTarget(const FileSystem& target, const Policy& policy) {
+  for (const auto& tier : policy.tiers) {
+    if (tier->is_volatile() && target.CheckedCast<RawWalFileSystem>() != nullptr) {
+      return Refuse(
+          "target", RawWalFileSystem::kClassName(),
+          "cannot be below tier " + tier->name() +
+              ", of kind memory, which keeps logs that RocksDB has deleted; have it above: "
+              "id=RawWalFileSystem;target={id=TieredFileSystem;...}");
+    }
+  }
+  return Status::OK();
+}
+
 std::string Join(const std::vector<std::string>& names) {
   std::string result;
   for (const std::string& name : names) {
@@ -156,6 +173,9 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   }
   if (s.ok()) {
     s = CheckPlacement(policy);
+  }
+  if (s.ok()) {
+    s = CheckTarget(*target_, policy);
   }
   KeeperOptions keeper_options;
   if (s.ok()) {
@@ -250,115 +270,6 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
     *result = std::move(database);
   }
   return s;
-}
-
-bool TieredFileSystem::HasVolatileTier() const {
-  return std::any_of(policy_.tiers.begin(), policy_.tiers.end(),
-                     [](const auto& tier) { return tier->is_volatile(); });
-}
-
-bool TieredFileSystem::HasMetadata(const std::string& directory) const {
-  std::vector<std::string> names;
-  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
-  return !s.ok() || std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return name == "CURRENT" || name.compare(0, strlen(kManifest), kManifest) == 0;
-  });
-}
-
-// Without a MANIFEST that can be read nothing is known to be needed; then nothing may be thrown away, either. But with
-// neither CURRENT nor a MANIFEST there is no database, whatever is left of one.
-IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>* given_up) {
-  const bool has_recipes = Keeper::Exists(target_.get(), database->directory());
-  if (!HasVolatileTier() && !has_recipes) {
-    return IOStatus::OK();
-  }
-  IOStatus s;
-  for (const auto& tier : policy_.tiers) {  // it is gone after each start of the machine
-    if (s.ok() && tier->is_volatile()) {
-      s = target_->CreateDirIfMissing(tier->options().path, IOOptions(), nullptr);
-    }
-  }
-  if (!s.ok()) {
-    return s;
-  }
-  s = database->Refresh();
-  if (s.ok()) {
-    s = database->CheckManifest();
-  }
-  const bool is_known = s.ok();
-  const bool is_gone = s.IsNotFound() && !HasMetadata(database->directory());
-  if (given_up != nullptr) {
-    const std::map<uint64_t, LiveTable> tables = database->tables();
-    return Keeper(this, database, keeper_options_, nullptr)
-        .Salvage(is_known ? &tables : nullptr, given_up);
-  }
-  if (!s.ok() && !is_gone && Keeper::HasRecipes(target_.get(), database->directory())) {
-    return IOStatus::Corruption(
-        database->directory(),
-        "has SSTs in memory, and they cannot be looked for: the MANIFEST cannot be read: " +
-            s.ToString() +
-            "; \"rocktier tier recover --salvage\" brings all that there are away, for RepairDB()");
-  }
-  if (is_known) {  // what it does not name is forgotten, so it must not name that again
-    s = database->SyncManifest();
-    if (!s.ok()) {
-      return s;
-    }
-  }
-  auto keeper = std::make_unique<Keeper>(this, database, keeper_options_, limiter_);
-  s = keeper->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
-  if (s.ok() && HasVolatileTier()) {
-    database->SetKeeper(std::move(keeper));
-  } else if (s.ok()) {  // nothing is in memory any more
-    keeper.reset();
-    s = Keeper::Remove(target_.get(), database->directory());
-  }
-  return s;
-}
-
-IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
-                                      const std::string& wal_dir) {
-  if (wal_dir.empty() || wal_dir == database->directory() || database->keeper() == nullptr) {
-    return IOStatus::OK();
-  }
-  IOStatus s = database->keeper()->AddLogDirectory(wal_dir);
-  if (s.ok()) {  // else recovery would not look for logs that are retained there
-    std::lock_guard<std::mutex> lock(mutex_);
-    wal_dirs_[wal_dir] = database;
-  }
-  return s;
-}
-
-void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
-  IOStatus s = database->Refresh();
-  if (s.IsNotFound()) {  // it was destroyed
-    return;
-  }
-  bool moved = true;
-  while (moved) {  // what the mover has just taken is there at the next look
-    moved = false;
-    for (const Database::Misplaced& file : database->FindVolatile(policy_)) {
-      IOStatus result = MoveFile(database.get(), file, nullptr, /*anyway=*/true);
-      ReportMove(database->directory() + "/" + file.base, file, result);
-      moved = moved || result.ok();
-      s = s.ok() ? result : s;
-    }
-  }
-  if (!s.ok() && database->VolatileBytes() > 0) {
-    ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
-                   s.ToString().c_str());
-  }
-}
-
-// If it is interrupted, the next opening would forget all that the new MANIFEST does not name yet.
-IOStatus TieredFileSystem::Shelter(const std::shared_ptr<Database>& database) {
-  database->keeper()->Close();
-  Persist(database);
-  const uint64_t left = database->VolatileBytes();
-  return left == 0 ? database->keeper()->Forget()
-                   : IOStatus::IOError(database->directory(),
-                                       "cannot be repaired: " + std::to_string(left) +
-                                           " bytes in memory cannot be brought to other tiers");
 }
 
 IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,

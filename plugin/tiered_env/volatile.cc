@@ -1,0 +1,134 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of TieredFileSystem that is of tiers in memory.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/keeper.h"
+#include "plugin/tiered_env/name.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+bool TieredFileSystem::HasVolatileTier() const {
+  return std::any_of(policy_.tiers.begin(), policy_.tiers.end(),
+                     [](const auto& tier) { return tier->is_volatile(); });
+}
+
+bool TieredFileSystem::HasMetadata(const std::string& directory) const {
+  std::vector<std::string> names;
+  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
+  return !s.ok() || std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "CURRENT" || name.compare(0, strlen(kManifest), kManifest) == 0;
+  });
+}
+
+// Makes the directories of tiers in memory, with those above: a start of the machine takes them all.
+IOStatus TieredFileSystem::MakeVolatileTiers() const {
+  IOStatus s;
+  for (const auto& tier : policy_.tiers) {
+    const std::string& path = tier->options().path;
+    for (size_t end = 1; s.ok() && tier->is_volatile() && end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      s = target_->CreateDirIfMissing(path.substr(0, end), IOOptions(), nullptr);
+    }
+  }
+  return s;
+}
+
+// Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so before
+// (Keeper::Forget()). So as long as there are any, and nothing tells which are needed, nothing is thrown away.
+IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>* given_up) {
+  const std::string& directory = database->directory();
+  const bool has_recipes = Keeper::Exists(target_.get(), directory);
+  if (!HasVolatileTier() && !has_recipes) {
+    return IOStatus::OK();
+  }
+  IOStatus s = MakeVolatileTiers();
+  if (!s.ok()) {
+    return s;
+  }
+  s = database->Refresh();
+  if (s.ok()) {
+    s = database->CheckManifest();
+  }
+  const bool is_known = s.ok();
+  if (given_up != nullptr) {
+    const std::map<uint64_t, LiveTable> tables = database->tables();
+    return Keeper(this, database, keeper_options_, nullptr)
+        .Salvage(is_known ? &tables : nullptr, given_up);
+  }
+  if (!is_known && Keeper::HasRecipes(target_.get(), directory)) {
+    return IOStatus::Corruption(
+        directory, "has SSTs in memory, and nothing tells which: " + s.ToString() +
+                       "; bring CURRENT and the MANIFEST back, or have \"rocktier tier recover "
+                       "--salvage\" bring all that there are away, for RepairDB()");
+  }
+  if (is_known) {  // what it does not name is forgotten, so it must not name that again
+    s = database->SyncManifest();
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  auto keeper = std::make_unique<Keeper>(this, database, keeper_options_, limiter_);
+  s = keeper->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
+  if (s.ok() && HasVolatileTier()) {
+    database->SetKeeper(std::move(keeper));
+  } else if (s.ok()) {  // nothing is in memory any more
+    keeper.reset();
+    s = Keeper::Remove(target_.get(), directory);
+  }
+  return s;
+}
+
+IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
+                                      const std::string& wal_dir) {
+  if (wal_dir.empty() || wal_dir == database->directory() || database->keeper() == nullptr) {
+    return IOStatus::OK();
+  }
+  IOStatus s = database->keeper()->AddLogDirectory(wal_dir);
+  if (s.ok()) {  // else recovery would not look for logs that are retained there
+    std::lock_guard<std::mutex> lock(mutex_);
+    wal_dirs_[wal_dir] = database;
+  }
+  return s;
+}
+
+void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
+  IOStatus s = database->Refresh();
+  if (s.IsNotFound()) {  // it was destroyed
+    return;
+  }
+  bool moved = true;
+  while (moved) {  // what the mover has just taken is there at the next look
+    moved = false;
+    for (const Database::Misplaced& file : database->FindVolatile(policy_)) {
+      IOStatus result = MoveFile(database.get(), file, nullptr, /*anyway=*/true);
+      ReportMove(database->directory() + "/" + file.base, file, result);
+      moved = moved || result.ok();
+      s = s.ok() ? result : s;
+    }
+  }
+  if (!s.ok() && database->VolatileBytes() > 0) {
+    ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
+                   s.ToString().c_str());
+  }
+}
+
+// If it is interrupted, the next opening would forget all that the new MANIFEST does not name yet.
+IOStatus TieredFileSystem::Shelter(const std::shared_ptr<Database>& database) {
+  database->keeper()->Close();
+  Persist(database);
+  const uint64_t left = database->VolatileBytes();
+  return left == 0 ? database->keeper()->Forget()
+                   : IOStatus::IOError(database->directory(),
+                                       "cannot be repaired: " + std::to_string(left) +
+                                           " bytes in memory cannot be brought to other tiers");
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
