@@ -18,7 +18,7 @@ help:
 	@echo 'make crash-raw-wal  kills a writer of raw_wal_fs ROUNDS=10000 times'
 	@echo 'make soak           all tests of kills, power losses and mistakes in turn, for HOURS=8;'
 	@echo '                    results/soak/ has what ran'
-	@echo 'make fuzz           runs the fuzzers for SECONDS=60 each; needs clang'
+	@echo 'make fuzz           runs the fuzzers of all formats for SECONDS=60 each; needs clang'
 	@echo "make check-make     builds with RocksDB's own Makefile"
 	@echo 'make check-alone    builds each plugin without the others'
 	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
@@ -65,8 +65,7 @@ soak:
 
 fuzz: SECONDS = 60
 fuzz:
-	scripts/fuzz raw_wal_fs_fuzz $(SECONDS)
-	scripts/fuzz hot_promotion_ralt_fuzz $(SECONDS)
+	scripts/fuzz $(SECONDS) $(ARGS)
 
 check-make:
 	scripts/check-make

@@ -78,23 +78,40 @@ function(rocktier_test name)
     ENVIRONMENT ${arg_ENVIRONMENT} ${options})
 endfunction()
 
-# rocktier_fuzzer(name PLUGIN plugin SOURCES file...)
+# rocktier_fuzzer(PLUGIN plugin SOURCES file...)
 #
-# A libFuzzer executable (make fuzz), where ROCKTIER_FUZZ is set. The plugin's sources are compiled anew with
-# the sanitizers; those of RocksDB are taken as they are, for the sake of time.
-function(rocktier_fuzzer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PLUGIN" "SOURCES")
-  if(NOT ROCKTIER_FUZZ OR NOT arg_PLUGIN IN_LIST rocktier_plugins)
+# fuzz_<plugin>, an executable with the fuzz targets of a plugin (test/fuzz). Where ROCKTIER_FUZZ is set, with libFuzzer
+# (make fuzz): the plugin's sources are compiled anew with the sanitizers; those of RocksDB are taken as they are, for the
+# sake of time. Elsewhere a test that runs each target on its seeds and on some thousand changes of them.
+add_custom_target(rocktier_fuzzers)
+function(rocktier_fuzzer)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PLUGIN" "SOURCES")
+  if(NOT arg_PLUGIN IN_LIST rocktier_plugins)
     return()
   endif()
-  file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS
-    "${CMAKE_SOURCE_DIR}/plugin/${arg_PLUGIN}/*.cc")
-  list(FILTER plugin_sources EXCLUDE REGEX "/tools/")
-  set(sanitizers address,undefined)
-  rocktier_executable(${name} SOURCES ${arg_SOURCES} ${plugin_sources})
-  target_compile_options(${name} PRIVATE
-    -fsanitize=fuzzer-no-link,${sanitizers} -fno-sanitize-recover=undefined)
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer,${sanitizers})
+  set(name fuzz_${arg_PLUGIN})
+  set(fuzz "${CMAKE_SOURCE_DIR}/test/fuzz")
+  list(APPEND arg_SOURCES "${fuzz}/target.cc" "${fuzz}/allocations.cc" "${fuzz}/checksums.cc")
+  if(ROCKTIER_FUZZ)
+    file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS
+      "${CMAKE_SOURCE_DIR}/plugin/${arg_PLUGIN}/*.cc")
+    list(FILTER plugin_sources EXCLUDE REGEX "/tools/")
+    list(APPEND arg_SOURCES "${fuzz}/libfuzzer.cc" ${plugin_sources})
+  else()
+    list(APPEND arg_SOURCES "${fuzz}/replay.cc")
+  endif()
+  rocktier_executable(${name} SOURCES ${arg_SOURCES})
+  target_link_options(${name} PRIVATE "LINKER:--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm")
+  if(ROCKTIER_FUZZ)
+    set(sanitizers address,undefined)
+    target_compile_options(${name} PRIVATE
+      -fsanitize=fuzzer-no-link,${sanitizers} -fno-sanitize-recover=undefined)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer,${sanitizers})
+    add_dependencies(rocktier_fuzzers ${name})
+  else()
+    rocktier_ctest(${name} COMMAND $<TARGET_FILE:${name}> LABELS fuzz ${arg_PLUGIN}
+      ENVIRONMENT "ROCKTIER_FUZZ_SEEDS=${fuzz}/seeds")
+  endif()
 endfunction()
 
 # rocktier_long(target): builds the target with rocktier_long only, for tests that are LONG.

@@ -195,6 +195,10 @@ IOStatus Ledger::Apply(char kind, const Slice& name, const Slice& body, uint64_t
 IOStatus Ledger::Scan(const std::string& path, uint64_t* offset, Contents* contents) const {
   std::unique_ptr<FSSequentialFile> file;
   IOStatus s = fs_->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  uint64_t size = 0;
+  if (s.ok()) {
+    s = fs_->GetFileSize(path, IOOptions(), &size, nullptr);
+  }
   if (s.ok() && *offset > 0) {
     s = file->Skip(*offset);
   }
@@ -213,7 +217,8 @@ IOStatus Ledger::Scan(const std::string& path, uint64_t* offset, Contents* conte
     const uint32_t length = DecodeFixed32(bytes.data() + 4);
     const std::string frame = bytes.substr(4);
     const uint64_t at = scanner.offset();
-    if (length > kMostRecord || !scanner.Next(length, &bytes) ||
+    // A length that was damaged takes no memory.
+    if (length > kMostRecord || at > size || length > size - at || !scanner.Next(length, &bytes) ||
         crc32c::Mask(crc32c::Extend(crc32c::Value(frame.data(), frame.size()), bytes.data(),
                                     bytes.size())) != checksum) {
       break;  // it was never synced: nothing depends on it
