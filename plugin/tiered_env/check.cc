@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/identity.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/visit.h"
 
@@ -388,6 +389,10 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
     return s;
   }
   result->open_elsewhere = !s.ok();
+  s = CheckDirectories(ours->policy().tiers, visit.directory());
+  if (!s.ok()) {
+    return s;
+  }
   s = result->open_elsewhere ? CheckOpen(&visit, result) : CheckClosed(&visit, repair, result);
   if (s.ok() && rebuild) {
     s = CheckRecipes(&visit, result);

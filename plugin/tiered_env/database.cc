@@ -39,9 +39,10 @@ std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
     if (tiers[i]->is_volatile()) {
       result[i].budget -= LeftFor(1, *tiers[i]);
     }
-    if (!tiers[i]->usable()) {  // what is there stays
+    if (tiers[i]->is_volatile() && !tiers[i]->usable()) {  // what is there stays
       result[i].budget = std::max<uint64_t>(used, 1);
     }
+    result[i].closed = !tiers[i]->is_volatile() && !tiers[i]->usable();
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "plugin/tiered_env/identity.h"
 #include "plugin/tiered_env/name.h"
 #include "test_util/sync_point.h"
 
@@ -25,11 +26,6 @@ std::string FolderNameFor(const std::string& directory, const std::string& suffi
     }
   }
   return name + "-" + suffix;
-}
-
-std::string AbsolutePath(FileSystem* fs, const std::string& path) {
-  std::string result;
-  return fs->GetAbsolutePath(path, IOOptions(), &result, nullptr).ok() ? result : path;
 }
 
 IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
@@ -130,7 +126,7 @@ IOStatus Folders::Load(const std::string& directory, Folder** result) {
 }
 
 IOStatus Folders::Create(const std::string& directory, Folder** result) {
-  const std::string name = FolderNameFor(AbsolutePath(target_, directory), NewSuffix());
+  const std::string name = FolderNameFor(AbsolutePath(directory), NewSuffix());
   return WriteName(directory, name, result);
 }
 
@@ -138,7 +134,7 @@ IOStatus Folders::Create(const std::string& directory, Folder** result) {
 IOStatus Folders::WriteName(const std::string& directory, const std::string& folder,
                             Folder** result) {
   Identity identity;
-  identity.directory = AbsolutePath(target_, directory);
+  identity.directory = AbsolutePath(directory);
   identity.folder = folder;
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
@@ -182,7 +178,7 @@ IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
                              const std::string& folder) {
   Identity identity;
   identity.folder = folder;
-  identity.directory = AbsolutePath(target_, directory);
+  identity.directory = AbsolutePath(directory);
   const std::string path = PathIn(tier, folder + "/" + kOwnerName);
   const std::string contents = identity.Encode();
   std::string now;
@@ -293,7 +289,7 @@ Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier
     return Ownership::kUnknown;
   }
   *other = owner.directory;
-  if (owner.directory == AbsolutePath(target_, directory)) {
+  if (owner.directory == AbsolutePath(directory)) {
     return Ownership::kOurs;
   }
   Identity theirs;

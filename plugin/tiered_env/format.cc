@@ -47,6 +47,12 @@ bool GetLine(Slice* from, std::string* line) {
   return true;
 }
 
+// Of something in a directory, and of nothing outside it.
+bool IsName(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos &&
+         text.find('\0') == std::string::npos;
+}
+
 std::string ChecksumOf(const Slice& bytes) {
   char text[16];
   snprintf(text, sizeof(text), "%08x\n", crc32c::Mask(crc32c::Value(bytes.data(), bytes.size())));
@@ -97,6 +103,12 @@ Status Stub::Decode(const Slice& bytes, const std::string& name, Stub* result) {
       !GetText(&rest, &result->directory)) {
     return Status::Corruption(name, "is an impossible stub of a file in a tier");
   }
+  const size_t slash = result->path.find('/');
+  if (slash == std::string::npos || !IsName(result->path.substr(0, slash)) ||
+      !IsName(result->path.substr(slash + 1))) {
+    return Status::Corruption(
+        name, "is a stub whose path is no file in a folder of the tier: \"" + result->path + "\"");
+  }
   return Status::OK();
 }
 
@@ -119,6 +131,10 @@ Status Identity::Decode(const Slice& bytes, const std::string& name, Identity* r
   if (!GetLine(&rest, &result->folder) || !GetLine(&rest, &result->directory) ||
       rest != ChecksumOf(Slice(bytes.data(), bytes.size() - rest.size()))) {
     return Status::Corruption(name, "is damaged");
+  }
+  if (!IsName(result->folder)) {
+    return Status::Corruption(name,
+                              "has a name of folders that is no name: \"" + result->folder + "\"");
   }
   return Status::OK();
 }

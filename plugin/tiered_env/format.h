@@ -35,7 +35,7 @@ struct Stub {
   std::string directory;  // of the tier, when it was written; cut to what has room
 
   std::string Encode() const;
-  // The zeros may be missing: power failed before they were durable. NotFound: not a stub; NotSupported: of another version; Corruption: damaged. `name` is for messages.
+  // Corruption also for a path that is no name in a folder. The zeros may be missing: power failed before they were durable. NotFound: not a stub; NotSupported: of another version; Corruption: damaged. `name` is for messages.
   static Status Decode(const Slice& bytes, const std::string& name, Stub* result);
 };
 

@@ -134,6 +134,10 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                     bool anyway = false);
   void WaitForMoves();
+  // Whether a database that is locked may be opened, or worked on, over these tiers.
+  IOStatus Claim(const std::string& directory);
+  // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in `directory`.
+  void LookForReadOnly(const std::string& directory);
   // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if there are such tiers.
   // With `given_up`: Keeper::Salvage(), which fills it.
   IOStatus Recover(Database* database, std::vector<std::string>* given_up = nullptr);

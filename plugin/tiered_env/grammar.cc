@@ -20,6 +20,7 @@ namespace {
 
 const std::string kOption = "tiers";
 const std::string kHome = "home";
+constexpr size_t kMostOfName = 64;  // stubs have it
 
 // One setting of a tier, or of its emulation. `where` is what it is a setting of.
 template <typename T>
@@ -188,8 +189,8 @@ Status CheckHome(const std::string& where, const std::vector<Item>& settings) {
 }
 
 Status ParseTier(const Item& item, TierOptions* tier) {
-  if (!IsName(item.name)) {
-    return Invalid(kOption, item, "a name is of letters, digits, _ and -");
+  if (!IsName(item.name) || item.name.size() > kMostOfName) {
+    return Invalid(kOption, item, "a name is of up to 64 letters, digits, _ and -");
   }
   tier->name = item.name;
   const std::string where = kOption + ": " + item.name;

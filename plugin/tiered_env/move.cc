@@ -280,6 +280,7 @@ void TieredFileSystem::ReportSpill(const std::string& path, Tier& wanted, const 
 }
 
 void TieredFileSystem::ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) {
+  LookForReadOnly(DirectoryOf(path));
   const bool is_news = tier->Failed();
   if (is_news) {
     const std::shared_ptr<Logger> info_log = InfoLog(DirectoryOf(path));

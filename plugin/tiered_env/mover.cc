@@ -128,6 +128,7 @@ bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::stri
 bool Mover::Round(const std::shared_ptr<Database>& database) {
   std::set<std::string> failed;
   std::set<std::string> detours;
+  fs_->LookForReadOnly(database->directory());
   while (!database->closing.load()) {
     IOStatus s = database->Refresh();
     if (!s.ok()) {

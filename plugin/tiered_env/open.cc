@@ -208,6 +208,7 @@ std::string TieredFileSystem::GetPrintableOptions() const {
 // A tier that is not there is a mistake in the options, unless it holds files of this database: then what it
 // has is lost, for now, and RocksDB says what it lacks.
 IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey& survey) {
+  LookForReadOnly(directory);
   const std::shared_ptr<Logger> info_log = InfoLog(directory);
   for (const auto& tier : policy_.tiers) {
     if (tier->is_home()) {
@@ -231,7 +232,7 @@ IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey
 }
 
 IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Database>* result) {
-  IOStatus s = folders_->CheckOwner(directory);
+  IOStatus s = Claim(directory);
   auto database = std::make_shared<Database>(this, directory);
   if (s.ok()) {
     s = Recover(database.get());

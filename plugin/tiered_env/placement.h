@@ -105,6 +105,7 @@ struct PlannedTier {
   uint64_t budget = 0;    // bytes; 0: no limit
   uint64_t reserved = 0;  // bytes of it that are not of these files
   bool usable = true;     // false: nothing may be put there, and what is there shall leave
+  bool closed = false;    // nothing may be put there, and what is there stays
 };
 
 // Where each file shall be: where it belongs or, where that has no room, in the next tier that has, or, if

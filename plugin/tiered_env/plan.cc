@@ -37,6 +37,12 @@ class Planner {
     for (const PlannedTier& tier : tiers) {
       room_.push_back(RoomIn(tier));
     }
+    for (size_t i = 0; i < files.size(); i++) {
+      const auto tier = static_cast<size_t>(files[i].tier);
+      if (tiers[tier].closed && tiers[tier].usable) {
+        chosen_[i] = files[i].tier;
+      }
+    }
   }
 
   std::vector<int> Run() {
@@ -59,7 +65,7 @@ class Planner {
   // Puts into `tier` what has no place yet and belongs to it or to another one up to `up_to`.
   void Fill(int tier, int up_to) {
     const auto t = static_cast<size_t>(tier);
-    if (!tiers_[t].usable) {
+    if (!tiers_[t].usable || tiers_[t].closed) {
       return;
     }
     for (const size_t i : Claims(tier, up_to)) {

@@ -53,9 +53,16 @@ class Tier {
   void Release(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  // Whether new files may be put there: not for a while after a failure, unless it is home, the last
-  // resort.
-  bool usable() const { return is_home() || Now() >= usable_from_.load(std::memory_order_relaxed); }
+  // Whether new files may be put there: not if it is read-only, nor for a while after a failure; unless it is
+  // home, the last resort.
+  bool usable() const {
+    return is_home() || (!read_only() && Now() >= usable_from_.load(std::memory_order_relaxed));
+  }
+  bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
+  // Returns false if that was known.
+  bool SetReadOnly(bool read_only) {
+    return read_only_.exchange(read_only, std::memory_order_relaxed) != read_only;
+  }
   // Returns false if that was known.
   bool Failed() {
     errors.fetch_add(1, std::memory_order_relaxed);
@@ -89,6 +96,7 @@ class Tier {
   const std::shared_ptr<FileSystem> fs_;
   std::atomic<uint64_t> used_{0};
   std::atomic<int64_t> usable_from_{INT64_MIN};
+  std::atomic<bool> read_only_{false};
 };
 
 // Bytes of a volatile tier's budget that must be left when there is something for a level: what finds no room there goes

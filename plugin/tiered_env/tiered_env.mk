@@ -1,4 +1,4 @@
-tiered_env_SOURCES = archive.cc block.cc check.cc compress.cc database.cc emulate.cc folder.cc format.cc fs.cc grammar.cc head.cc header.cc inspect.cc items.cc keeper.cc layout.cc leave.cc ledger.cc level.cc listener.cc logs.cc make.cc manifest.cc move.cc mover.cc onlooker.cc open.cc options.cc pack.cc placement.cc plan.cc pmem.cc reader.cc rebuild.cc recipe.cc recovery.cc region.cc register.cc salvage.cc segment.cc shape.cc sink.cc source.cc stats.cc survey.cc trim.cc uncompress.cc visit.cc volatile.cc wal.cc waldir.cc writer.cc
+tiered_env_SOURCES = archive.cc block.cc check.cc claim.cc compress.cc database.cc emulate.cc folder.cc format.cc fs.cc grammar.cc head.cc header.cc identity.cc inspect.cc items.cc keeper.cc layout.cc leave.cc ledger.cc level.cc listener.cc logs.cc make.cc manifest.cc move.cc mover.cc onlooker.cc open.cc options.cc pack.cc placement.cc plan.cc pmem.cc reader.cc rebuild.cc recipe.cc recovery.cc region.cc register.cc salvage.cc segment.cc shape.cc sink.cc source.cc stats.cc survey.cc trim.cc uncompress.cc visit.cc volatile.cc wal.cc waldir.cc writer.cc
 tiered_env_HEADERS = tiered_env.h
 tiered_env_FUNC = register_tiered_env
 

@@ -41,7 +41,7 @@ IOStatus Visit::Salvage(std::vector<std::string>* given_up) {
     s = target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
   }
   if (s.ok()) {
-    s = fs_->folders()->CheckOwner(directory_);
+    s = fs_->Claim(directory_);
   }
   if (s.ok()) {
     Database database(fs_, directory_);
@@ -113,7 +113,7 @@ const LiveTable* Visit::NeedOf(const std::string& base) const {
 IOStatus Visit::TakeOver() {
   IOStatus s = Lock();
   if (s.ok()) {
-    s = fs_->folders()->CheckOwner(directory_);
+    s = fs_->Claim(directory_);
   }
   if (s.ok()) {
     Database database(fs_, directory_);
