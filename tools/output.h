@@ -17,12 +17,28 @@
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 
+// A name that was read from a disk, for a terminal: control characters as \xNN, so that it cannot give orders to
+// the terminal, nor look like two lines.
+inline std::string Printable(const std::string& text) {
+  static const char kDigits[] = "0123456789abcdef";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 // Prints an error of `command` ("wal export"); returns the exit status.
 inline int Report(const std::string& command, const Status& s) {
   if (s.ok()) {
     return kExitOk;
   }
-  fprintf(stderr, "rocktier %s: %s\n", command.c_str(), s.ToString().c_str());
+  fprintf(stderr, "rocktier %s: %s\n", command.c_str(), Printable(s.ToString()).c_str());
   return kExitError;
 }
 

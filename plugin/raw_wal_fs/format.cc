@@ -46,10 +46,23 @@ bool VerifyFirst(const std::string& uuid, const char* bytes, size_t size) {
 
 bool IsPowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-bool Sound(const Superblock& s) {
-  return (s.block_size == 512 || s.block_size == 4096) && IsPowerOfTwo(s.segment_size) &&
-         s.segment_size >= 4 * uint64_t{s.block_size} && s.segment_size <= (uint64_t{1} << 30) &&
-         s.segments > 0 && s.segments < (uint64_t{1} << 40);
+Status Impossible(const std::string& where, const char* field, uint64_t value) {
+  return Status::Corruption(
+      where, std::string("says ") + field + "=" + std::to_string(value) + ", which cannot be");
+}
+
+Status CheckBounds(const Superblock& s, const std::string& device) {
+  if (s.block_size != 512 && s.block_size != 4096) {
+    return Impossible(device, "block_size", s.block_size);
+  }
+  if (!IsPowerOfTwo(s.segment_size) || s.segment_size < 4 * uint64_t{s.block_size} ||
+      s.segment_size > (uint64_t{1} << 30)) {
+    return Impossible(device, "segment_size", s.segment_size);
+  }
+  if (s.segments == 0 || s.segments > Superblock::kMaxSegments) {
+    return Impossible(device, "segments", s.segments);
+  }
+  return Status::OK();
 }
 
 }  // namespace
@@ -75,7 +88,7 @@ std::string Superblock::Encode() const {
 
 Status Superblock::Decode(const Slice& bytes, const std::string& device, Superblock* result) {
   if (bytes.size() < kSize || memcmp(bytes.data(), kSuperblockMagic, 8) != 0) {
-    return Status::Corruption(device, "is not a log device of raw_wal_fs");
+    return Status::NotFound(device, "is not a log device of raw_wal_fs");
   }
   const char* from = bytes.data();
   const uint32_t checksum = crc32c::Mask(crc32c::Value(from, kSuperblockChecksum));
@@ -94,7 +107,7 @@ Status Superblock::Decode(const Slice& bytes, const std::string& device, Superbl
   result->generation = DecodeFixed64(from + 32);
   result->epoch = DecodeFixed64(from + 40);
   result->uuid.assign(from + 48, kUuidSize);
-  return Sound(*result) ? Status::OK() : Status::Corruption(device, "has an impossible superblock");
+  return CheckBounds(*result, device);
 }
 
 void SegmentHeader::Encode(const std::string& uuid, char* bytes) const {
@@ -156,6 +169,13 @@ bool FrameHeader::Verify(const std::string& uuid, uint32_t block_size, const cha
   return VerifyFirst(uuid, frame, FrameSize(block_size));
 }
 
+Status FrameHeader::CheckBounds(uint64_t limit, const std::string& where) const {
+  if (offset > limit || length > limit - offset) {
+    return Impossible(where, "offset", offset);
+  }
+  return durable <= offset + length ? Status::OK() : Impossible(where, "durable", durable);
+}
+
 std::string Stub::Encode() const {
   std::string body(kStubBody, '\0');
   EncodeFixed32(body.data() + 8, 1);
@@ -180,11 +200,15 @@ std::string Stub::Encode() const {
 Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   constexpr size_t kMagicAt = kRecordHeader + kStubBody;
   constexpr size_t kTextAt = kMagicAt + 8 + 4 + kUuidSize + 8 + 8;
+  const auto has = [&bytes](size_t at, const char* text, size_t size) {
+    return bytes.size() >= at + size && memcmp(bytes.data() + at, text, size) == 0;
+  };
   // One of the two is enough: a damaged stub must not be taken for a plain log, which RocksDB may tolerate.
-  if (bytes.size() < kSize ||
-      (memcmp(bytes.data() + kMagicAt, kStubMagic, 8) != 0 &&
-       memcmp(bytes.data() + kTextAt, kStubText, sizeof(kStubText) - 1) != 0)) {
+  if (!has(kMagicAt, kStubMagic, 8) && !has(kTextAt, kStubText, sizeof(kStubText) - 1)) {
     return Status::NotFound(path, "is not the stub of a log");
+  }
+  if (bytes.size() < kSize) {
+    return Status::Corruption(path, "is the stub of a log, cut off");
   }
   const char* from = bytes.data();
   const size_t length = static_cast<uint8_t>(from[4]) | static_cast<uint8_t>(from[5]) << 8;
@@ -199,8 +223,9 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   result->uuid.assign(from + kMagicAt + 12, kUuidSize);
   result->log = DecodeFixed64(from + kMagicAt + 12 + kUuidSize);
   result->tail_size = DecodeFixed64(from + kMagicAt + 12 + kUuidSize + 8);
-  if (result->tail_size > kMaxTail) {
-    return Status::Corruption(path, "is an impossible stub of a log");
+  if (result->tail_size < kMinTail || result->tail_size > kMaxTail ||
+      result->tail_size % kMinTail != 0) {
+    return Impossible(path, "tail_size", result->tail_size);
   }
   result->on_device = DecodeFixed64(from + kOnDeviceAt) != 0;
   return Status::OK();

@@ -37,6 +37,8 @@ struct Superblock {
   // Where segment 0 begins.
   static constexpr uint64_t kDataOffset = 1 << 20;
   static constexpr uint32_t kVersion = 1;
+  // What is kept in memory for each is bounded by it: 1 TiB in segments of 64 KiB, 64 TiB in those of 4 MiB.
+  static constexpr uint64_t kMaxSegments = 1 << 24;
 
   uint32_t block_size = 0;
   uint64_t segment_size = 0;
@@ -47,10 +49,12 @@ struct Superblock {
 
   uint64_t SegmentOffset(uint64_t segment) const { return kDataOffset + segment * segment_size; }
   uint64_t Size() const { return SegmentOffset(segments); }
+  // Of all segments: no log has more bytes on the device.
+  uint64_t Capacity() const { return segments * segment_size; }
 
   std::string Encode() const;
-  // Corruption: no superblock, or a damaged one; NotSupported: another version. `device` is for
-  // messages.
+  // NotFound: no superblock; Corruption: a damaged one, or it says what cannot be; NotSupported: another version.
+  // `device` is for messages.
   static Status Decode(const Slice& bytes, const std::string& device, Superblock* result);
 };
 
@@ -119,6 +123,9 @@ struct FrameHeader {
                     FrameHeader* result);
   // Whether a frame that was parsed is whole.
   bool Verify(const std::string& uuid, uint32_t block_size, const char* frame) const;
+  // Corruption names the field of a whole frame, at `where`, that says what cannot be. No log has more bytes than
+  // `limit`.
+  Status CheckBounds(uint64_t limit, const std::string& where) const;
 };
 
 // A log's stub: the plain file under the log's own name in the target FileSystem.
@@ -135,7 +142,9 @@ struct FrameHeader {
 //     4096 + size of the tail: frames that found no room on the device
 struct Stub {
   static constexpr size_t kSize = 4096;
+  static constexpr size_t kSealed = 64;  // bytes at the beginning that never change
   static constexpr size_t kOnDeviceAt = 4088;
+  static constexpr uint64_t kMinTail = 1 << 10;  // tails are multiples of it
   static constexpr uint64_t kMaxTail = 64 << 20;
   static constexpr uint32_t kVersion = 1;
 
@@ -147,7 +156,8 @@ struct Stub {
   uint64_t SpillOffset() const { return kSize + tail_size; }
 
   std::string Encode() const;
-  // NotFound: not a stub; NotSupported: of another version. `path` is for messages.
+  // NotFound: not a stub; NotSupported: of another version; Corruption: cut off, damaged, or it says what cannot
+  // be. `path` is for messages.
   static Status Decode(const Slice& bytes, const std::string& path, Stub* result);
 };
 

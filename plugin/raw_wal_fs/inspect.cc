@@ -35,7 +35,10 @@ std::map<LogId, RawWalLogInfo> LogsOf(const Volume& volume, RawWalDeviceInfo* in
   return logs;
 }
 
+// NotFound: it has no segments any more.
 IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
+  log->frames.clear();
+  log->problem.clear();
   std::vector<uint64_t> segments;
   IOStatus s = volume.SegmentsOf(log->id, &segments);
   if (s.IsCorruption()) {
@@ -46,6 +49,10 @@ IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
   Window window;
   for (size_t i = 0; s.ok() && i < segments.size(); i++) {
     s = ScanSegment(volume, log->id, segments[i], &window, &found);
+  }
+  if (s.IsCorruption()) {
+    log->problem = s.ToString();
+    return IOStatus::OK();
   }
   if (!s.ok()) {
     return s;
@@ -68,6 +75,36 @@ IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
   return s;
 }
 
+// So many times a log is looked at before it is believed to be damaged: the device may be in use, and what was
+// written while it was read does not fit together.
+constexpr int kLooks = 5;
+
+IOStatus ScanUntilSound(Volume* volume, RawWalLogInfo* log) {
+  IOStatus s = Scan(*volume, log);
+  for (int i = 1; i < kLooks && s.ok() && !log->problem.empty(); i++) {
+    s = volume->Refresh();
+    if (s.ok()) {
+      s = Scan(*volume, log);
+    }
+  }
+  return s;
+}
+
+// Forgets headers that were only being written.
+IOStatus LookAgainAtDamaged(Volume* volume, std::vector<uint64_t>* damaged) {
+  IOStatus s;
+  for (int i = 1; i < kLooks && s.ok() && !damaged->empty(); i++) {
+    s = volume->Refresh();
+    const std::vector<Volume::Segment> segments = volume->segments();
+    damaged->erase(std::remove_if(damaged->begin(), damaged->end(),
+                                  [&segments](uint64_t number) {
+                                    return segments[number].owner != Volume::Owner::kDamaged;
+                                  }),
+                   damaged->end());
+  }
+  return s;
+}
+
 }  // namespace
 
 Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress) {
@@ -77,10 +114,13 @@ Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progr
 
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
                         const RawWalProgress& progress) {
-  RawWalOptions options;
-  options.device = device;
+  // One of its own, that can be looked at again, also where this process writes to the device.
+  std::unique_ptr<Device> opened;
   std::shared_ptr<Volume> volume;
-  IOStatus s = OpenForReading(options, &volume);
+  IOStatus s = OpenDevice(device, /*write=*/false, &opened);
+  if (s.ok()) {
+    s = Volume::Open(std::move(opened), /*write=*/false, &volume);
+  }
   if (!s.ok()) {
     return s;
   }
@@ -95,7 +135,11 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   Finder finder(superblock.uuid);
   for (auto& [id, log] : LogsOf(*volume, info)) {
     if (scan) {
-      s = Scan(*volume, &log);
+      s = ScanUntilSound(volume.get(), &log);
+      if (s.IsNotFound()) {  // deleted meanwhile
+        s = IOStatus::OK();
+        continue;
+      }
       if (!s.ok()) {
         return s;
       }
@@ -111,7 +155,7 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
     }
     info->logs.push_back(std::move(log));
   }
-  return s;
+  return scan ? LookAgainAtDamaged(volume.get(), &info->segments_damaged) : s;
 }
 
 }  // namespace raw_wal_fs

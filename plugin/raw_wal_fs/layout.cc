@@ -55,10 +55,14 @@ IOStatus Plan(const RawWalOptions& options, const DeviceInfo& info, Superblock* 
   if (!s.ok()) {
     return s;
   }
-  return plan->segments == 0
-             ? Invalid(options, "has no room for a segment: size=" + std::to_string(size) +
-                                    ", segment_size=" + std::to_string(plan->segment_size))
-             : IOStatus::OK();
+  const std::string sizes =
+      "size=" + std::to_string(size) + ", segment_size=" + std::to_string(plan->segment_size);
+  if (plan->segments > Superblock::kMaxSegments) {
+    return Invalid(options, "would have more than " + std::to_string(Superblock::kMaxSegments) +
+                                " segments; choose a larger segment_size: " + sizes);
+  }
+  return plan->segments == 0 ? Invalid(options, "has no room for a segment: " + sizes)
+                             : IOStatus::OK();
 }
 
 // Writes zeros over a range.
@@ -100,39 +104,65 @@ IOStatus SyncDirectoryOf(const std::string& path) {
                                                : PosixError("fsync of the directory", path, errno);
 }
 
-// Under another name first, so that a crash leaves nothing that looks like a log device.
+// A file without a name, or, where the file system has none, of a name that nobody has: what somebody else calls
+// DEVICE.tmp is not ours.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& device)
+      : fd_(open(DirectoryOf(device).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644)) {
+    if (fd_.get() < 0) {
+      name_ = device + "." + Slice(RandomUuid()).ToString(/*hex=*/true) + ".tmp";
+      fd_ = Descriptor(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    }
+  }
+  ~TemporaryFile() {
+    if (!name_.empty() && fd_.get() >= 0) {
+      unlink(name_.c_str());
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int fd() const { return fd_.get(); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
+  // Fails if there is a file of this name, or a link.
+  bool Link(const std::string& name) const {
+    return linkat(AT_FDCWD, path().c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
+
+ private:
+  Descriptor fd_;
+  std::string name_;  // empty if it has none
+};
+
+// Without its name first, so that a crash leaves nothing that looks like a log device.
 IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
                     const Progress& progress) {
-  const std::string temporary = options.device + ".tmp";
-  {
-    const Descriptor fd(open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (fd.get() < 0) {
-      return PosixError("create", options.device, errno);
-    }
-    const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(plan.Size()));
-    if (error != 0) {
-      unlink(temporary.c_str());
-      return PosixError("preallocate " + std::to_string(plan.Size()) + " bytes", options.device,
-                        error);
-    }
+  const TemporaryFile file(options.device);
+  if (file.fd() < 0) {
+    return PosixError("create", options.device, errno);
+  }
+  const int error = posix_fallocate(file.fd(), 0, static_cast<off_t>(plan.Size()));
+  if (error != 0) {
+    return PosixError("preallocate " + std::to_string(plan.Size()) + " bytes", options.device,
+                      error);
   }
   std::unique_ptr<Device> device;
   DeviceInfo info;
-  IOStatus s = InspectDevice(temporary, &info);
+  IOStatus s = InspectDevice(file.path(), &info);
   if (s.ok()) {  // what the file system asks for is not known before
     s = CheckBlockSize(options, plan, info);
   }
   if (s.ok()) {
-    s = OpenDevice(temporary, /*write=*/true, &device);
+    s = OpenDevice(file.path(), /*write=*/true, &device);
   }
   if (s.ok()) {
     s = WriteEmpty(device.get(), plan, /*all=*/true, progress);
   }
   // Not over a file that another process made meanwhile.
-  if (s.ok() && link(temporary.c_str(), options.device.c_str()) != 0) {
+  if (s.ok() && !file.Link(options.device)) {
     s = PosixError("create", options.device, errno);
   }
-  unlink(temporary.c_str());
   return s.ok() ? SyncDirectoryOf(options.device) : s;
 }
 
@@ -147,10 +177,9 @@ IOStatus Classify(const RawWalOptions& options, const DeviceInfo& info, bool* bl
   IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
   Superblock found;
   if (s.ok()) {
-    s = info.size < Superblock::kDataOffset ? IOStatus::Corruption()
-                                            : ReadSuperblock(*device, &found);
+    s = ReadSuperblock(*device, &found);
   }
-  if (!s.IsCorruption()) {
+  if (!s.IsNotFound()) {
     return s;
   }
   std::string contents;
@@ -220,6 +249,10 @@ IOStatus FormatDevice(const RawWalOptions& options, const Progress& progress) {
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
   bool blank = false;
+  if (s.ok() && info.exists && options.size > 0) {
+    s = Invalid(options, "exists and has " + std::to_string(info.size) +
+                             " bytes; a size is for a file that is created");
+  }
   if (s.ok() && !(info.exists && options.force)) {
     s = Classify(options, info, &blank);
     if (s.ok() && !blank) {

@@ -114,7 +114,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   }
   if (s.ok()) {
     log->early_end_ = early.empty() ? 0 : EndOfEarly(found);
-    s = Spill::Find(target, path, stub.stub, volume->superblock().block_size, &found, &log->spill_);
+    s = Spill::Find(target, path, stub.stub, volume->superblock(), &found, &log->spill_);
   }
   if (!s.ok() && !s.IsNotFound()) {  // not found: it never got so far
     return s;
@@ -171,7 +171,11 @@ IOStatus Log::Append(const Slice& data) {
     if (tail_ == nullptr) {
       return IOStatus::IOError(path_, "is closed");
     }
-    const size_t n = tail_->Append(appended_, left);
+    size_t n;
+    error_ = tail_->Append(appended_, left, &n);
+    if (!error_.ok()) {
+      return error_;
+    }
     appended_ += n;
     left.remove_prefix(n);
     if (left.empty()) {
@@ -318,13 +322,17 @@ uint64_t Log::EndOf(const Piece& piece) const {
 
 // Writes the tail up to `end` at least. Requires io_mutex_.
 IOStatus Log::WriteTail(uint64_t end, bool durable) {
+  {
+    // What failed once may be lost, though a later flush succeeds.
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!error_.ok()) {
+      return error_;
+    }
+  }
   while (written_io_ < end) {
     Tail::Half* half;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      if (!error_.ok()) {
-        return error_;
-      }
       half = tail_->Take();
     }
     IOStatus s = WriteHalf(*half, durable && half->end >= end);
@@ -343,19 +351,17 @@ IOStatus Log::WriteTail(uint64_t end, bool durable) {
 }
 
 IOStatus Log::WriteHalf(const Tail::Half& half, bool durable) {
+  IOStatus s = tail_->CheckWhole();
   Gather bytes(half);
-  while (written_io_ < half.end) {
+  while (s.ok() && written_io_ < half.end) {
     Cursor::Place place;
-    IOStatus s = Place(half, &place);
+    s = Place(half, &place);
     if (s.ok()) {
       const bool last = place.offset + place.length == half.end;
       s = WriteFrame(place, &bytes, durable && last);
     }
-    if (!s.ok()) {
-      return s;
-    }
   }
-  return IOStatus::OK();
+  return s;
 }
 
 // Where the next frame goes, in the segment, in a new one, or in the spill.
@@ -447,7 +453,7 @@ IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable
     last_payload_.assign(payload, place.length);
   }
   if (one_call) {
-    SetDurable();
+    s = SetDurable();
   } else {
     unflushed_ = true;
   }
@@ -462,7 +468,7 @@ IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable
     pieces_.Append({place.offset, position, FrameHeader::kSize, place.length});
     version_++;
   }
-  return durable && !one_call ? FlushDevice() : s;
+  return s.ok() && durable && !one_call ? FlushDevice() : s;
 }
 
 // With the header of a new segment, which is in the block before.
@@ -495,22 +501,22 @@ IOStatus Log::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position
   return s.ok() && durable ? spill_->Sync() : s;
 }
 
-void Log::SetDurable() {
-  if (durable_ == 0 && tail_ != nullptr) {
-    tail_->MarkOnDevice();
-  }
+IOStatus Log::SetDurable() {
+  IOStatus s = durable_ == 0 && tail_ != nullptr ? tail_->MarkOnDevice() : IOStatus::OK();
   durable_ = written_io_;
+  return s;
 }
 
 IOStatus Log::FlushDevice() {
   IOStatus s = spill_ != nullptr ? spill_->Sync() : volume_->device()->Flush();
   if (s.ok()) {
-    SetDurable();
     unflushed_ = false;
-  } else {
+    s = SetDurable();
+  }
+  if (!s.ok()) {
     volume_->counters().io_errors++;
     std::lock_guard<std::mutex> lock(mutex_);
-    error_ = s;  // what was written may be lost, though a later flush succeeds
+    error_ = s;
   }
   return s;
 }

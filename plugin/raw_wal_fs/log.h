@@ -111,7 +111,7 @@ class Log {
   IOStatus StartSpill(const IOStatus& reason);
   IOStatus FlushDevice();
   IOStatus TellFull();
-  void SetDurable();
+  IOStatus SetDurable();
   void Fail(const IOStatus& s);
   void WriterLoop();
   void StopWriter();

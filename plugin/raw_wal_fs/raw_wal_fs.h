@@ -103,8 +103,8 @@ Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats);
 // Units done, of all.
 using RawWalProgress = std::function<void(uint64_t done, uint64_t total)>;
 
-// Makes an empty log device of options.device; a file of options.size bytes if it does not exist. Refuses
-// what is not blank, logs of ours included, unless options.force.
+// Makes an empty log device of options.device; a file of options.size bytes if it does not exist, and only then
+// with a size. Refuses what is not blank, logs of ours included, unless options.force.
 Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress = nullptr);
 
 // A frame, as rocktier wal dump shows it.

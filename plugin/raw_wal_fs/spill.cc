@@ -22,7 +22,8 @@ IOStatus Spill::Create(FileSystem* target, const std::string& path, const Stub& 
 }
 
 IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& stub,
-                     uint32_t block_size, Frames* frames, std::unique_ptr<Spill>* result) {
+                     const Superblock& superblock, Frames* frames, std::unique_ptr<Spill>* result) {
+  const uint32_t block_size = superblock.block_size;
   uint64_t size;
   IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
   if (!s.ok() || size <= stub.SpillOffset()) {
@@ -45,6 +46,8 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& st
     if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
       break;
     }
+    s = AsIOStatus(header.CheckBounds(superblock.Capacity() + size,
+                                      path + ": frame at " + std::to_string(at)));
     frames->pieces.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
     frames->headers.push_back(header);
     frames->claimed = std::max(frames->claimed, header.durable);

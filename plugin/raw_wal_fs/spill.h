@@ -28,7 +28,8 @@ class Spill {
                          std::unique_ptr<Spill>* result);
   // Finds the frames of a log that is not, and adds them to `frames`. Null if there are none.
   static IOStatus Find(FileSystem* target, const std::string& path, const Stub& stub,
-                       uint32_t block_size, Frames* frames, std::unique_ptr<Spill>* result);
+                       const Superblock& superblock, Frames* frames,
+                       std::unique_ptr<Spill>* result);
 
   IOStatus Append(const Slice& frame, uint64_t* position);
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }

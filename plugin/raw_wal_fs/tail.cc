@@ -23,55 +23,61 @@ uint32_t LengthOf(const char* chunk) { return DecodeFixed32(chunk + 4); }
 
 IOStatus Tail::Create(FileSystem* target, const std::string& path, const Stub& stub,
                       std::unique_ptr<Tail>* result) {
-  const uint64_t tail_size = stub.tail_size;
-  std::unique_ptr<Tail> tail(new Tail(target, path, stub, tail_size / 2));
-  IOStatus s = target->NewWritableFile(path, FileOptions(), &tail->file_, nullptr);
+  std::unique_ptr<Tail> tail(new Tail(target, path, stub));
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = target->NewWritableFile(path, FileOptions(), &file, nullptr);
   if (s.ok()) {
-    // Zeros are written, so that a store to the mapping cannot fail for want of space.
-    const std::string bytes = stub.Encode() + std::string(tail_size, '\0');
-    s = tail->file_->Append(bytes, IOOptions(), nullptr);
-  }
-  if (s.ok()) {
-    s = tail->file_->Flush(IOOptions(), nullptr);
+    // Zeros are written, so that an append cannot fail for want of space.
+    const std::string bytes = stub.Encode() + std::string(stub.tail_size, '\0');
+    s = file->Append(bytes, IOOptions(), nullptr);
   }
   if (s.ok()) {
-    s = target->NewMemoryMappedFileBuffer(path, &tail->memory_);
+    s = file->Close(IOOptions(), nullptr);
   }
-  if (s.ok() && tail->memory_->GetLen() != Stub::kSize + tail_size) {
-    s = IOStatus::IOError(path, "has another size than was written");
+  if (s.ok()) {
+    s = target->NewRandomRWFile(path, FileOptions(), &tail->file_, nullptr);
   }
-  if (!s.ok()) {
-    return s;
+  if (s.ok()) {
+    *result = std::move(tail);
   }
-  char* base = static_cast<char*>(tail->memory_->GetBase()) + Stub::kSize;
-  tail->halves_[0].base = base;
-  tail->halves_[1].base = base + tail->half_size_;
-  *result = std::move(tail);
   return s;
 }
 
 IOStatus Tail::MakeDurable() {
-  if (file_ == nullptr) {
+  if (durable_) {
     return IOStatus::OK();
   }
-  IOStatus s = file_->Sync(IOOptions(), nullptr);
+  IOStatus s = file_->Fsync(IOOptions(), nullptr);
   if (s.ok()) {
     s = SyncDirectory(target_, DirectoryOf(path_));
   }
-  if (s.ok()) {
-    s = file_->Close(IOOptions(), nullptr);
-    file_.reset();
-  }
+  durable_ = s.ok();
   return s;
 }
 
-void Tail::MarkOnDevice() {
-  EncodeFixed64(static_cast<char*>(memory_->GetBase()) + Stub::kOnDeviceAt, 1);
+IOStatus Tail::MarkOnDevice() {
+  char mark[8];
+  EncodeFixed64(mark, 1);
+  return file_->Write(Stub::kOnDeviceAt, Slice(mark, sizeof(mark)), IOOptions(), nullptr);
+}
+
+IOStatus Tail::CheckWhole() const {
+  const std::string begin = stub_.Encode().substr(0, Stub::kSealed);
+  char scratch[Stub::kSealed];
+  Slice bytes;
+  IOStatus s = file_->Read(0, begin.size(), IOOptions(), &bytes, scratch, nullptr);
+  bool whole = s.ok() && bytes == begin;
+  if (whole) {
+    s = file_->Read(stub_.SpillOffset() - 1, 1, IOOptions(), &bytes, scratch, nullptr);
+    whole = bytes.size() == 1;
+  }
+  return whole || !s.ok()
+             ? s
+             : IOStatus::IOError(path_, "was cut off or written over while its log was written");
 }
 
 IOStatus Tail::Close(bool truncate) {
-  memory_.reset();
-  IOStatus closed = file_ != nullptr ? file_->Close(IOOptions(), nullptr) : IOStatus::OK();
+  IOStatus closed = file_->Close(IOOptions(), nullptr);
   file_.reset();
   // A log that was deleted or renamed meanwhile must not be made anew under its name.
   if (!closed.ok() || !truncate || !target_->FileExists(path_, IOOptions(), nullptr).ok()) {
@@ -88,24 +94,33 @@ IOStatus Tail::Close(bool truncate) {
   return s;
 }
 
-size_t Tail::Append(uint64_t offset, const Slice& data) {
+IOStatus Tail::Append(uint64_t offset, const Slice& data, size_t* n) {
+  *n = 0;
   Half& half = halves_[active_];
   const size_t room = half_size_ - half.used;
   if (half.busy || room < std::min(kLeastChunk, Chunk::kSize + data.size())) {
-    return 0;
+    return IOStatus::OK();
   }
   Chunk chunk;
   chunk.log = stub_.log;
   chunk.offset = offset;
   chunk.length = static_cast<uint32_t>(std::min(data.size(), room - Chunk::kSize));
-  memcpy(half.base + half.used + Chunk::kSize, data.data(), chunk.length);
-  chunk.Seal(stub_.uuid, half.base + half.used);
+  char* const to = half.base + half.used;
+  memcpy(to + Chunk::kSize, data.data(), chunk.length);
+  chunk.Seal(stub_.uuid, to);
+  const size_t size = Chunk::kSize + chunk.length;
+  IOStatus s = file_->Write(Stub::kSize + static_cast<size_t>(to - memory_.get()), Slice(to, size),
+                            IOOptions(), nullptr);
+  if (!s.ok()) {
+    return s;
+  }
   if (half.empty()) {
     half.begin = offset;
   }
-  half.used += Chunk::kSize + chunk.length;
+  half.used += size;
   half.end = offset + chunk.length;
-  return chunk.length;
+  *n = chunk.length;
+  return s;
 }
 
 bool Tail::Switch() {

@@ -15,9 +15,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// The bytes of an open log that are not on the device yet, in the mapped stub: in memory that belongs to
-// the kernel, so that they outlive the process as a buffered write would, without a system call. Two halves:
-// one takes appended bytes while the other is being written to the device.
+// The bytes of an open log that are not on the device yet: in memory, and written to the stub, so that they
+// outlive the process. Not by a mapping: whoever truncates the stub would end the process with SIGBUS. Two
+// halves: one takes appended bytes while the other is being written to the device.
 //
 // Not thread-safe: Log's mutex guards it.
 class Tail {
@@ -32,7 +32,7 @@ class Tail {
     bool empty() const { return used == 0; }
   };
 
-  // Makes the stub under `path` in `target`, which must be able to map files into memory.
+  // Makes the stub under `path` in `target`, which must be able to write anywhere in a file.
   static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
                          std::unique_ptr<Tail>* result);
 
@@ -40,13 +40,14 @@ class Tail {
   IOStatus MakeDurable();
   // Notes in the stub that the log is on the device, so that its absence there is an error. Not made
   // durable: after power loss a log that was never synced may be on neither.
-  void MarkOnDevice();
-  // Unmaps the stub. Gives the space of the tail back if it is empty and nothing follows.
+  IOStatus MarkOnDevice();
+  // IOError if somebody else has cut the stub off or written over it.
+  IOStatus CheckWhole() const;
+  // Gives the space of the tail back if it is empty and nothing follows.
   IOStatus Close(bool truncate);
 
-  // Appends as much of `data` as the active half has room for, and returns how much. `offset`: in the
-  // log.
-  size_t Append(uint64_t offset, const Slice& data);
+  // Appends as much of `data` as the active half has room for: `*n` bytes. `offset`: in the log.
+  IOStatus Append(uint64_t offset, const Slice& data, size_t* n);
   // Makes the other half the active one; false if it is not empty.
   bool Switch();
   // The half with the oldest bytes, null if there are none. The other one is active from now on.
@@ -61,15 +62,23 @@ class Tail {
   size_t half_size() const { return half_size_; }
 
  private:
-  Tail(FileSystem* target, std::string path, const Stub& stub, size_t half_size)
-      : target_(target), path_(std::move(path)), stub_(stub), half_size_(half_size) {}
+  Tail(FileSystem* target, std::string path, const Stub& stub)
+      : target_(target),
+        path_(std::move(path)),
+        stub_(stub),
+        half_size_(stub.tail_size / 2),
+        memory_(new char[stub.tail_size]) {
+    halves_[0].base = memory_.get();
+    halves_[1].base = memory_.get() + half_size_;
+  }
 
   FileSystem* const target_;
   const std::string path_;
   const Stub stub_;
   const size_t half_size_;
-  std::unique_ptr<FSWritableFile> file_;  // until it is durable
-  std::unique_ptr<MemoryMappedFileBuffer> memory_;
+  const std::unique_ptr<char[]> memory_;  // of the halves
+  std::unique_ptr<FSRandomRWFile> file_;
+  bool durable_ = false;  // the stub is
   Half halves_[2];
   int active_ = 0;
 };

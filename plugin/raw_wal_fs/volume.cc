@@ -28,7 +28,10 @@ IOStatus ReadSuperblock(const Device& device, Superblock* result) {
   if (buffer == nullptr) {
     return NoMemory();
   }
-  Status found = Status::Corruption();
+  if (device.info().size < Superblock::kDataOffset) {
+    return IOStatus::NotFound("device=" + device.path(), "is too small for a log device");
+  }
+  Status found = Status::NotFound();
   for (const uint64_t offset : {uint64_t{0}, Superblock::kCopyOffset}) {
     IOStatus s = device.Read(offset, Superblock::kSize, buffer.get());
     Superblock copy;
@@ -38,7 +41,7 @@ IOStatus ReadSuperblock(const Device& device, Superblock* result) {
     if (decoded.ok() && (!found.ok() || copy.generation > result->generation)) {
       *result = copy;
     }
-    if (!found.ok()) {
+    if (!found.ok() && (decoded.ok() || found.IsNotFound())) {
       found = decoded;
     }
   }
@@ -223,8 +226,16 @@ IOStatus Volume::SegmentsOf(LogId log, std::vector<uint64_t>* segments) const {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (uint64_t i = 0; i < segments_.size(); i++) {
-      if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
-        found[segments_[i].ordinal] = i;
+      if (segments_[i].owner != Owner::kLog || segments_[i].log != log) {
+        continue;
+      }
+      const auto [first, is_new] = found.emplace(segments_[i].ordinal, i);
+      if (!is_new) {
+        return IOStatus::Corruption("device=" + path(),
+                                    "segments " + std::to_string(first->second) + " and " +
+                                        std::to_string(i) +
+                                        " both have ordinal=" + std::to_string(first->first) +
+                                        " of log " + std::to_string(log));
       }
     }
   }

@@ -111,8 +111,7 @@ class Volume {
   std::weak_ptr<Log> keeper_;
 };
 
-// Reads the valid superblock of a device, the copy with the higher generation. Corruption if neither is
-// valid.
+// Reads the valid superblock of a device, the copy with the higher generation. NotFound if it has none.
 IOStatus ReadSuperblock(const Device& device, Superblock* result);
 // Writes both copies, one after the other, so that a crash leaves one.
 IOStatus WriteSuperblock(Device* device, const Superblock& superblock);

@@ -157,7 +157,8 @@ TEST(RawWalFormatTest, StubRoundTrip) {
   EXPECT_EQ(read.log, 42u);
   EXPECT_EQ(read.tail_size, stub.tail_size);
   EXPECT_TRUE(read.on_device);
-  EXPECT_TRUE(Stub::Decode(Slice(bytes.data(), 100), "stub", &read).IsNotFound());
+  EXPECT_TRUE(Stub::Decode(Slice(bytes.data(), 20), "stub", &read).IsNotFound());
+  EXPECT_TRUE(Stub::Decode(Slice(bytes.data(), 100), "stub", &read).IsCorruption());
   std::string bad = bytes;
   bad[60] = static_cast<char>(bad[60] ^ 1);
   EXPECT_TRUE(Stub::Decode(bad, "stub", &read).IsCorruption());

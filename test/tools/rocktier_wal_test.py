@@ -42,6 +42,8 @@ class OnAFile(unittest.TestCase):
         return self.folder + "/device"
 
     def format(self, *flags):
+        if os.path.exists(self.device):  # it has a size
+            flags = [flag for flag in flags if not flag.startswith("--size")]
         return wal("format", self.device, "--segment-size=256K", *flags)
 
     def succeed(self, result):
@@ -189,6 +191,68 @@ class OnAFile(unittest.TestCase):
             writer.kill()
             writer.wait()
         self.succeed(wal("rm", self.device, "--log=" + log["id"]))
+
+    def test_flags_that_an_action_has_no_use_for_are_refused(self):
+        self.succeed(self.format("--size=8M"))
+        for argv in (["dump", self.device, "--json"], ["ls", self.device, "--force"],
+                     ["check", self.device, "--size=1M"], ["export", "--force", self.device, self.db],
+                     ["import", self.device, self.db, "--size=8M"], ["rm", self.device, "--json"]):
+            self.refused(wal(*argv), "takes no --")
+        before = wal("df", self.device).stdout
+        exists = wal("format", self.device, "--force", "--size=64M")
+        self.refused(exists, "exists")
+        self.assertEqual(wal("df", self.device).stdout, before)
+
+    def test_numbers_that_are_none_are_refused(self):
+        other = self.folder + "/other"
+        for size in ("16777217T", "-1", "+5", " 5M", "5MB", "", "0x10M", "18446744073709551616"):
+            self.refused(wal("format", other, "--size=" + size), "no such value")
+        self.assertFalse(os.path.exists(other))
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        for log in ("4294967297:1", "1:4294967297", "1:-1", "1", "1:", ":1", "1:1x"):
+            self.refused(wal("dump", self.device, "--log=" + log), "no such value")
+            self.refused(wal("rm", self.device, "--log=" + log), "no such value")
+        self.refused(wal("dump", self.device, "--log=77:77"), "no log 77:77")
+
+    def test_names_give_no_orders_to_the_terminal(self):
+        self.succeed(self.format("--size=8M"))
+        db = self.folder + "/\x1b]0;owned\x07\n1:1 x"
+        self.succeed(write(db, self.device))
+        log = self.logs()[0]["id"]
+        for result in (wal("ls", self.device), wal("dump", self.device), wal("rm", self.device, "--log=" + log)):
+            self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07]")
+            self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
+        self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
+
+    def test_a_file_of_the_system_is_no_device(self):
+        path = self.folder + "/passwd"
+        shutil.copyfile("/etc/passwd", path)
+        with open(path, "rb") as file:
+            before = file.read()
+        self.refused(wal("format", path), "not blank")
+        self.refused(wal("format", path, "--force"), "has no room")
+        for action in (["df", path], ["ls", path], ["check", path], ["rm", path, "--log=1:1"],
+                       ["export", path, self.folder], ["import", path, self.folder]):
+            self.refused(wal(*action), "log device")
+        self.assertNotEqual(write(self.db, path).returncode, 0)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_a_live_device_is_not_taken_for_damaged(self):
+        self.succeed(self.format("--size=32M"))
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq", "--write_buffer_size=262144",
+             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(40):
+                checked = wal("check", self.device)
+                self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+            self.assertIsNone(writer.poll())
+        finally:
+            writer.kill()
+            writer.wait()
 
     def test_wrong_usage_is_told(self):
         for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],

@@ -5,8 +5,12 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,16 +73,46 @@ struct Arguments {
 
 enum Flag : int { kSize = 1, kSegmentSize, kBlockSize, kForce, kLog, kJson, kShowHelp };
 
-bool ParseSize(const char* text, uint64_t* result) {
+// What an action takes.
+struct Action {
+  const char* name;
+  bool with_directory;
+  std::set<int> flags;
+};
+
+const Action kActions[] = {
+    {"format", false, {kSize, kSegmentSize, kBlockSize, kForce}},
+    {"df", false, {kJson}},
+    {"ls", false, {kJson}},
+    {"dump", false, {kLog}},
+    {"rm", false, {kLog, kForce}},
+    {"check", false, {kJson}},
+    {"export", true, {}},
+    {"import", true, {}},
+};
+
+// Digits, and nothing else but what follows them in `*rest`.
+bool ParseNumber(const char* text, uint64_t* result, const char** rest) {
   char* end = nullptr;
-  const uint64_t number = strtoull(text, &end, 0);
+  errno = 0;
+  *result = strtoull(text, &end, 10);
+  *rest = end;
+  return *text >= '0' && *text <= '9' && errno == 0;
+}
+
+bool ParseSize(const char* text, uint64_t* result) {
+  uint64_t number;
+  const char* end;
+  if (!ParseNumber(text, &number, &end)) {
+    return false;
+  }
   const char* unit = *end == '\0' ? "" : strchr("KMGT", *end);
-  if (end == text || unit == nullptr || (*end != '\0' && end[1] != '\0')) {
+  if (unit == nullptr || (*end != '\0' && end[1] != '\0')) {
     return false;
   }
   const int shift = *end == '\0' ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 40;
   *result = number << shift;
-  return true;
+  return *result >> shift == number && *result <= INT64_MAX;
 }
 
 std::string IdOf(uint64_t log) {
@@ -126,26 +160,35 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
     }
     printf("%-12s %10llu %12llu %12llu  %s%s%s%s\n", IdOf(log.id).c_str(),
            (unsigned long long)log.segments, (unsigned long long)log.bytes,
-           (unsigned long long)log.durable, log.name.c_str(), log.missing ? "  no file" : "",
-           log.problem.empty() ? "" : "  ", log.problem.c_str());
+           (unsigned long long)log.durable, Printable(log.name).c_str(),
+           log.missing ? "  no file" : "", log.problem.empty() ? "" : "  ",
+           Printable(log.problem).c_str());
   }
   if (json) {
     printf("%s]\n", info.logs.empty() ? "[" : "");
   }
 }
 
-void PrintFrames(const RawWalDeviceInfo& info, const std::vector<uint64_t>& only) {
+int PrintFrames(const RawWalDeviceInfo& info, const std::vector<uint64_t>& only) {
+  for (const uint64_t id : only) {
+    if (std::none_of(info.logs.begin(), info.logs.end(),
+                     [id](const RawWalLogInfo& log) { return log.id == id; })) {
+      fprintf(stderr, "rocktier wal dump: the device has no log %s\n", IdOf(id).c_str());
+      return kExitError;
+    }
+  }
   for (const RawWalLogInfo& log : info.logs) {
     if (!only.empty() && std::find(only.begin(), only.end(), log.id) == only.end()) {
       continue;
     }
-    printf("log %s, created as %s\n%16s %16s %10s %16s\n", IdOf(log.id).c_str(), log.name.c_str(),
-           "position", "offset", "length", "durable");
+    printf("log %s, created as %s\n%16s %16s %10s %16s\n", IdOf(log.id).c_str(),
+           Printable(log.name).c_str(), "position", "offset", "length", "durable");
     for (const RawWalFrame& frame : log.frames) {
       printf("%16llu %16llu %10u %16llu\n", (unsigned long long)frame.position,
              (unsigned long long)frame.offset, frame.length, (unsigned long long)frame.durable);
     }
   }
+  return kExitOk;
 }
 
 int PrintProblems(const RawWalDeviceInfo& info, bool json) {
@@ -155,7 +198,8 @@ int PrintProblems(const RawWalDeviceInfo& info, bool json) {
     problems += log.problem.empty() ? 0 : 1;
     frames += log.frames.size();
     if (!json && !log.problem.empty()) {
-      printf("log %s (%s): %s\n", IdOf(log.id).c_str(), log.name.c_str(), log.problem.c_str());
+      printf("log %s (%s): %s\n", IdOf(log.id).c_str(), Printable(log.name).c_str(),
+             Printable(log.problem).c_str());
     }
   }
   for (size_t i = 0; !json && i < info.segments_damaged.size(); i++) {
@@ -180,12 +224,13 @@ int Look(const std::string& action, const Arguments& arguments) {
   if (action == "check") {
     return PrintProblems(info, arguments.json);
   }
+  if (action == "dump") {
+    return PrintFrames(info, arguments.logs);
+  }
   if (action == "df") {
     PrintUsage(info, arguments.json);
-  } else if (action == "ls") {
-    PrintLogs(info, arguments.json);
   } else {
-    PrintFrames(info, arguments.logs);
+    PrintLogs(info, arguments.json);
   }
   return kExitOk;
 }
@@ -194,8 +239,8 @@ int Remove(const Arguments& arguments) {
   std::vector<RawWalLogInfo> removed;
   const Status s = RemoveLogs(arguments.options, arguments.logs, &removed);
   for (const RawWalLogInfo& log : removed) {
-    printf("freed log %s, created as %s: %llu segments\n", IdOf(log.id).c_str(), log.name.c_str(),
-           (unsigned long long)log.segments);
+    printf("freed log %s, created as %s: %llu segments\n", IdOf(log.id).c_str(),
+           Printable(log.name).c_str(), (unsigned long long)log.segments);
   }
   return Report("wal rm", s);
 }
@@ -217,18 +262,19 @@ int MoveLogs(const std::string& action, const Arguments& arguments) {
 }
 
 bool ParseLog(const char* text, uint64_t* log) {
-  unsigned epoch;
-  unsigned number;
-  char end;
-  if (sscanf(text, "%u:%u%c", &epoch, &number, &end) != 2) {
+  uint64_t epoch;
+  uint64_t number;
+  const char* rest;
+  if (!ParseNumber(text, &epoch, &rest) || *rest != ':' || !ParseNumber(rest + 1, &number, &rest) ||
+      *rest != '\0' || epoch > UINT32_MAX || number > UINT32_MAX) {
     return false;
   }
-  *log = uint64_t{epoch} << 32 | number;
+  *log = epoch << 32 | number;
   return true;
 }
 
 // False after telling what is wrong, or showing the help.
-bool Parse(const std::string& command, int argc, char** argv, bool with_directory,
+bool Parse(const std::string& command, int argc, char** argv, const Action& action,
            Arguments* result, int* status) {
   static const option kOptions[] = {{"size", required_argument, nullptr, kSize},
                                     {"segment-size", required_argument, nullptr, kSegmentSize},
@@ -241,8 +287,13 @@ bool Parse(const std::string& command, int argc, char** argv, bool with_director
   opterr = 0;
   *status = kExitError;
   uint64_t block_size = 0;
-  for (int c = 0; (c = getopt_long(argc, argv, ":", kOptions, nullptr)) != -1;) {
+  int index = 0;
+  for (int c = 0; (c = getopt_long(argc, argv, ":", kOptions, &index)) != -1;) {
     bool good = true;
+    if (c < kShowHelp && action.flags.count(c) == 0) {
+      UsageError(command, std::string("takes no --") + kOptions[index].name);
+      return false;
+    }
     switch (c) {
       case kSize:
         good = ParseSize(optarg, &result->options.size);
@@ -278,6 +329,7 @@ bool Parse(const std::string& command, int argc, char** argv, bool with_director
       return false;
     }
   }
+  const bool with_directory = action.with_directory;
   const int wanted = with_directory ? 2 : 1;
   if (argc - optind != wanted) {
     UsageError(command,
@@ -297,29 +349,29 @@ int WalCommand(int argc, char** argv) {
     fputs(kHelp, stdout);
     return kExitOk;
   }
-  const bool move = action == "export" || action == "import";
-  const bool look = action == "df" || action == "ls" || action == "dump" || action == "check";
-  if (!move && !look && action != "format" && action != "rm") {
+  const Action* known = std::find_if(std::begin(kActions), std::end(kActions),
+                                     [&action](const Action& each) { return action == each.name; });
+  if (known == std::end(kActions)) {
     return UsageError("wal", action.empty() ? "format, df, ls, dump, rm, check, export or import?"
                                             : "no such action: " + action);
   }
   Arguments arguments;
   int status;
-  if (!Parse("wal " + action, argc - 1, argv + 1, move, &arguments, &status)) {
+  if (!Parse("wal " + action, argc - 1, argv + 1, *known, &arguments, &status)) {
     return status;
   }
-  if (move) {
+  if (known->with_directory) {
     return MoveLogs(action, arguments);
-  }
-  if (look) {
-    return Look(action, arguments);
   }
   if (action == "rm") {
     return arguments.logs.empty() ? UsageError("wal rm", "which log? --log=ID is needed")
                                   : Remove(arguments);
   }
-  ProgressBar bar;
-  return Report("wal format", FormatLogDevice(arguments.options, bar.Callback()));
+  if (action == "format") {
+    ProgressBar bar;
+    return Report("wal format", FormatLogDevice(arguments.options, bar.Callback()));
+  }
+  return Look(action, arguments);
 }
 
 }  // namespace rocktier

@@ -1,0 +1,332 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What a file says that cannot be, and what others do to files of ours: an error that names it, never a hang, a
+// crash, or a loss.
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "test/raw_wal_fs/support.h"
+#include "test_util/sync_point.h"
+
+extern char** environ;
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+using raw_wal_fs::FrameHeader;
+using raw_wal_fs::SegmentHeader;
+using raw_wal_fs::Stub;
+using raw_wal_fs::Superblock;
+
+namespace {
+
+class RawWalMistakes : public RawWalTest {
+ protected:
+  ~RawWalMistakes() override {
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    db_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  // A closed database with a log on the device, of three segments.
+  void Fill() {
+    NewFs();
+    Open();
+    for (int i = 0; i < 300; i++) {
+      Put("key" + std::to_string(i), std::string(500, 'v'), i % 10 == 0);
+    }
+    Put("last", "value");
+    db_.reset();
+    NewFs();
+  }
+  void ExpectWhole() {
+    NewFs();
+    Open();
+    EXPECT_EQ(Get("last"), "value");
+    for (int i = 0; i < 300; i++) {
+      EXPECT_EQ(Get("key" + std::to_string(i)), std::string(500, 'v'));
+    }
+    db_.reset();
+  }
+
+  static std::string Read(const std::string& path, uint64_t offset, size_t size) {
+    std::ifstream in(path, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(offset));
+    std::string bytes(size, '\0');
+    in.read(bytes.data(), static_cast<std::streamsize>(size));
+    return bytes;
+  }
+  static void Write(const std::string& path, uint64_t offset, const std::string& bytes) {
+    std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
+    out.seekp(static_cast<std::streamoff>(offset));
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  Superblock ReadSuperblock() {
+    Superblock superblock;
+    EXPECT_OK(Superblock::Decode(Read(device_, 0, Superblock::kSize), device_, &superblock));
+    return superblock;
+  }
+  void WriteSuperblock(const Superblock& superblock) {
+    Write(device_, 0, superblock.Encode());
+    Write(device_, Superblock::kCopyOffset, superblock.Encode());
+  }
+  SegmentHeader ReadHeader(uint64_t segment) {
+    const Superblock superblock = ReadSuperblock();
+    SegmentHeader header;
+    const std::string bytes =
+        Read(device_, superblock.SegmentOffset(segment), SegmentHeader::kSize);
+    EXPECT_TRUE(SegmentHeader::Decode(bytes.data(), superblock.uuid, &header));
+    return header;
+  }
+  void WriteHeader(uint64_t segment, const SegmentHeader& header) {
+    const Superblock superblock = ReadSuperblock();
+    std::string bytes(SegmentHeader::kSize, '\0');
+    header.Encode(superblock.uuid, bytes.data());
+    Write(device_, superblock.SegmentOffset(segment), bytes);
+  }
+  // Changes the first frame of a segment, with a right checksum.
+  void ChangeFrame(uint64_t segment, const std::function<void(FrameHeader*)>& change) {
+    const Superblock superblock = ReadSuperblock();
+    const uint64_t at = superblock.SegmentOffset(segment) + superblock.block_size;
+    std::string bytes = Read(device_, at, superblock.segment_size - superblock.block_size);
+    FrameHeader header;
+    ASSERT_TRUE(FrameHeader::Parse(bytes.data(), ReadHeader(segment).log, bytes.size(),
+                                   superblock.block_size, &header));
+    bytes.resize(header.FrameSize(superblock.block_size));
+    change(&header);
+    header.Seal(superblock.uuid, superblock.block_size, bytes.data());
+    Write(device_, at, bytes);
+  }
+
+  // Neither opened nor read, and what is wrong is named.
+  void ExpectCorruption(const std::string& names) {
+    NewFsOrNot();
+    Status s = fs_ == nullptr ? made_ : OpenDb(DbOptions(), db_name_, &db_);
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find(names), std::string::npos) << s.ToString();
+    db_.reset();
+  }
+  void NewFsOrNot() {
+    db_.reset();
+    env_.reset();
+    fs_.reset();
+    made_ = FileSystem::CreateFromString(ConfigOptions(), Uri(), &fs_);
+    if (made_.ok()) {
+      env_ = NewCompositeEnv(fs_);
+    } else {
+      fs_.reset();
+    }
+  }
+
+  Status made_;
+};
+
+TEST_F(RawWalMistakes, SuperblocksThatCannotBe) {
+  Fill();
+  const Superblock good = ReadSuperblock();
+  const struct {
+    const char* names;
+    std::function<void(Superblock*)> change;
+  } kCases[] = {
+      {"segments=17179869184",  // all of 2^64 bytes
+       [](Superblock* s) { s->segments = uint64_t{1} << 34, s->segment_size = 1 << 30; }},
+      {"segments=0", [](Superblock* s) { s->segments = 0; }},
+      {"segments=18446744073709551615", [](Superblock* s) { s->segments = UINT64_MAX; }},
+      {"segment_size=3", [](Superblock* s) { s->segment_size = 3; }},
+      {"segment_size=2147483648", [](Superblock* s) { s->segment_size = uint64_t{2} << 30; }},
+      {"block_size=1", [](Superblock* s) { s->block_size = 1; }},
+      {"was formatted with", [](Superblock* s) { s->segments++; }},
+  };
+  for (const auto& each : kCases) {
+    Superblock bad = good;
+    each.change(&bad);
+    WriteSuperblock(bad);
+    ExpectCorruption(each.names);
+    raw_wal_fs::RawWalDeviceInfo info;
+    EXPECT_TRUE(raw_wal_fs::InspectLogDevice(device_, true, &info).IsCorruption());
+  }
+  WriteSuperblock(good);
+  ExpectWhole();
+}
+
+TEST_F(RawWalMistakes, StubsThatCannotBe) {
+  Fill();
+  const std::string path = NewestLog();
+  const std::string good = Read(path, 0, Stub::kSize);
+  for (const uint64_t tail_size : {uint64_t{0}, uint64_t{1}, uint64_t{1025}, UINT64_MAX}) {
+    Stub stub;
+    ASSERT_OK(Stub::Decode(good, path, &stub));
+    stub.tail_size = tail_size;
+    Write(path, 0, stub.Encode());
+    ExpectCorruption("tail_size=" + std::to_string(tail_size));
+  }
+  Write(path, 0, good);
+  ExpectWhole();
+}
+
+TEST_F(RawWalMistakes, FramesThatCannotBe) {
+  const struct {
+    const char* names;
+    std::function<void(FrameHeader*)> change;
+  } kCases[] = {
+      {"durable=9223372036854775808", [](FrameHeader* f) { f->durable = uint64_t{1} << 63; }},
+      {"offset=4611686018427387904",
+       [](FrameHeader* f) { f->offset = f->durable = uint64_t{1} << 62; }},
+  };
+  for (const auto& each : kCases) {
+    std::filesystem::remove_all(db_name_);
+    std::filesystem::remove(device_);
+    Fill();
+    raw_wal_fs::RawWalDeviceInfo info;
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+    const uint64_t last = info.segments_used - 1;  // of the only log
+    ASSERT_EQ(ReadHeader(last).ordinal, last);
+    ChangeFrame(last, each.change);
+    ExpectCorruption(each.names);
+  }
+}
+
+TEST_F(RawWalMistakes, TwoSegmentsOfOneOrdinal) {
+  Fill();
+  const SegmentHeader good = ReadHeader(2);
+  SegmentHeader bad = good;
+  bad.ordinal = 1;
+  WriteHeader(2, bad);
+  ExpectCorruption("ordinal=1");
+  WriteHeader(2, good);
+  ExpectWhole();
+}
+
+TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
+  NewFs();
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
+  FileOptions options;
+  options.io_options.type = IOType::kWAL;
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_OK(fs_->NewWritableFile(db_name_ + "/000001.log", options, &log, nullptr));
+  ASSERT_OK(log->Append("a record", IOOptions(), nullptr));
+  SyncPoint::GetInstance()->SetCallBack("RawWalLog::WriteFrame", [](void* s) {
+    *static_cast<IOStatus*>(s) = IOStatus::IOError("the device fails");
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  EXPECT_TRUE(log->Sync(IOOptions(), nullptr).IsIOError());
+  SyncPoint::GetInstance()->DisableProcessing();
+  for (int i = 0; i < 3; i++) {
+    EXPECT_TRUE(log->Sync(IOOptions(), nullptr).IsIOError());
+    EXPECT_TRUE(log->Append("more", IOOptions(), nullptr).IsIOError());
+  }
+  EXPECT_TRUE(log->Close(IOOptions(), nullptr).IsIOError());
+  // Until there is another one.
+  ASSERT_OK(fs_->NewWritableFile(db_name_ + "/000002.log", options, &log, nullptr));
+  ASSERT_OK(log->Append("a record", IOOptions(), nullptr));
+  ASSERT_OK(log->Sync(IOOptions(), nullptr));
+  ASSERT_OK(log->Close(IOOptions(), nullptr));
+}
+
+// The process lives and says what happened; nothing is lost without a word.
+TEST_F(RawWalMistakes, AStubThatSomebodyCutsOffWhileItIsWritten) {
+  for (const uint64_t size : {100, 5000}) {
+    std::filesystem::remove_all(db_name_);
+    NewFs();
+    Open();
+    Put("a", "1");
+    std::filesystem::resize_file(NewestLog(), size);
+    WriteOptions options;
+    options.sync = true;
+    Status s = db_->Put(options, "b", "2");
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_NE(s.ToString().find("was cut off"), std::string::npos) << s.ToString();
+    for (int i = 0; i < 1000; i++) {
+      db_->Put(WriteOptions(), "c", std::string(1000, 'c')).PermitUncheckedError();
+    }
+    EXPECT_EQ(Get("a"), "1");
+    db_.reset();
+    if (size < Stub::kSize) {
+      ExpectCorruption("stub");
+    } else {
+      NewFs();
+      Open();
+      EXPECT_EQ(Get("a"), "1");
+    }
+  }
+}
+
+TEST_F(RawWalMistakes, AStubThatSomebodyCutOff) {
+  Fill();
+  const std::string path = NewestLog();
+  const std::string good = Read(path, 0, Stub::kSize);
+  for (const uint64_t size : {100, 4000, 4095}) {
+    std::filesystem::resize_file(path, size);
+    ExpectCorruption(path);
+    Write(path, 0, good);
+  }
+  ExpectWhole();
+}
+
+TEST_F(RawWalMistakes, AFileThatIsCalledAsATemporaryOneMightBe) {
+  const std::string precious = folder_ + "/precious";
+  std::ofstream(precious) << "precious";
+  std::ofstream(device_ + ".tmp") << "precious";
+  Fill();
+  EXPECT_EQ(ReadAll(device_ + ".tmp"), "precious");
+  std::filesystem::remove(device_ + ".tmp");
+  std::filesystem::create_symlink(precious, device_ + ".tmp");
+  std::filesystem::remove_all(db_name_);
+  std::filesystem::remove(device_);
+  Fill();
+  EXPECT_EQ(ReadAll(precious), "precious");
+  ExpectWhole();
+  // Nor is one made through a link that leads nowhere.
+  device_ = folder_ + "/link";
+  std::filesystem::create_symlink(folder_ + "/nowhere", device_);
+  NewFsOrNot();
+  std::unique_ptr<DB> db;
+  EXPECT_FALSE(made_.ok() && OpenDb(DbOptions(), db_name_, &db).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/nowhere"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_TRUE(entry.path().extension() != ".tmp" || entry.path() == folder_ + "/device.tmp")
+        << entry.path();
+  }
+}
+
+// What another program that was started holds is not the lock.
+TEST_F(RawWalMistakes, AProgramThatTheDatabasesProcessStarted) {
+  Fill();
+  Open();
+  const char* arguments[] = {"sleep", "600", nullptr};
+  pid_t child;
+  ASSERT_EQ(posix_spawnp(&child, "sleep", nullptr, nullptr, const_cast<char**>(arguments), environ),
+            0);
+  // It has nothing of ours open.
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/fd")) {
+    std::error_code error;
+    const std::string target = std::filesystem::read_symlink(entry.path(), error);
+    EXPECT_EQ(target.find(folder_), std::string::npos) << target;
+  }
+  ExpectWhole();
+  kill(child, SIGKILL);
+  int status;
+  waitpid(child, &status, 0);
+}
+
+}  // namespace
+
+}  // namespace rocktier
