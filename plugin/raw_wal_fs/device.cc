@@ -4,14 +4,18 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/loop.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <thread>
+#include <vector>
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -27,8 +31,10 @@ constexpr uint32_t kLargestUnit = 64 << 10;  // bytes; of direct I/O, as far as 
 
 class PosixDevice : public Device {
  public:
-  PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd)
-      : path_(std::move(path)), info_(info), fd_(std::move(fd)) {}
+  // `behind`: what is locked besides.
+  PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd,
+              std::vector<Descriptor> behind)
+      : path_(std::move(path)), info_(info), fd_(std::move(fd)), behind_(std::move(behind)) {}
 
   IOStatus Read(uint64_t offset, size_t size, char* to) const override {
     size_t done = 0;
@@ -78,6 +84,7 @@ class PosixDevice : public Device {
   const std::string path_;
   const DeviceInfo info_;
   const Descriptor fd_;
+  const std::vector<Descriptor> behind_;
 };
 
 IOStatus Lock(int fd, const std::string& path) {
@@ -91,6 +98,43 @@ IOStatus Lock(int fd, const std::string& path) {
     std::this_thread::sleep_for(kLockPause);
   }
   return IOStatus::OK();
+}
+
+// The path of the file behind a loop device, or behind that of which it is a partition; "" if the kernel does not
+// tell.
+std::string FileBehind(dev_t device) {
+  const std::string folder =
+      "/sys/dev/block/" + std::to_string(major(device)) + ":" + std::to_string(minor(device));
+  for (const char* name : {"/loop/backing_file", "/../loop/backing_file"}) {
+    std::ifstream in(folder + name);
+    std::string path;
+    if (std::getline(in, path)) {
+      return path;
+    }
+  }
+  return "";
+}
+
+// Locks what is behind a loop device, too, if it is to be found here: whoever writes to the file writes to the
+// device.
+IOStatus LockBehind(int fd, const std::string& path, std::vector<Descriptor>* locked) {
+  struct stat status;
+  loop_info64 info;
+  if (fstat(fd, &status) != 0 || !S_ISBLK(status.st_mode) ||
+      ioctl(fd, LOOP_GET_STATUS64, &info) != 0) {
+    return IOStatus::OK();
+  }
+  Descriptor behind(open(FileBehind(status.st_rdev).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (behind.get() < 0 || fstat(behind.get(), &status) != 0 || status.st_ino != info.lo_inode ||
+      status.st_dev != info.lo_device) {
+    return IOStatus::OK();
+  }
+  IOStatus s = Lock(behind.get(), path);
+  if (s.ok()) {
+    s = LockBehind(behind.get(), path, locked);
+  }
+  locked->push_back(std::move(behind));
+  return s;
 }
 
 // Whether direct I/O in units of `size` bytes is refused.
@@ -173,11 +217,15 @@ IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>
   if (fd.get() < 0) {
     return PosixError("open", path, errno);
   }
+  std::vector<Descriptor> behind;
   if (write) {
     s = Lock(fd.get(), path);
   }
+  if (s.ok() && write) {
+    s = LockBehind(fd.get(), path, &behind);
+  }
   if (s.ok()) {
-    *result = std::make_unique<PosixDevice>(path, info, std::move(fd));
+    *result = std::make_unique<PosixDevice>(path, info, std::move(fd), std::move(behind));
   }
   return s;
 }

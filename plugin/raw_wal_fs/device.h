@@ -42,7 +42,7 @@ class Device {
 IOStatus InspectDevice(const std::string& path, DeviceInfo* info);
 
 // Opens for reading, and for writing if `write`, when no other process may have it open for writing: else
-// Busy.
+// Busy. The lock is on the inode, and, of a loop device, on that of the file behind it, too.
 IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>* result);
 
 }  // namespace raw_wal_fs

@@ -32,7 +32,8 @@ const Finder::Directory& Finder::Look(const std::string& path) {
       s = s.IsNotFound() ? IOStatus::OK() : s;  // a plain log, or it was deleted meanwhile
     }
   }
-  directory.status = s.IsNotFound() || s.IsPathNotFound() ? IOStatus::OK() : s;
+  directory.exists = !s.IsNotFound() && !s.IsPathNotFound();
+  directory.status = directory.exists ? s : IOStatus::OK();
   return directory;
 }
 
@@ -56,6 +57,9 @@ Finder::Answer Finder::Find(LogId log, const std::string& name, std::string* pat
   }
   if (path->empty() && name.compare(0, 1, "/") != 0) {
     *path = "its name is a relative path";
+  }
+  if (path->empty() && !Look(created).exists) {
+    *path = "there is no " + created + ": it was removed or moved, or is not mounted";
   }
   return path->empty() ? Answer::kMissing : Answer::kUnknown;
 }

@@ -17,7 +17,7 @@ class Finder {
  public:
   enum class Answer : uint8_t {
     kFound,
-    kMissing,  // it is not there; the database may have been moved
+    kMissing,  // the directory is there, without it; the database may have been moved
     kUnknown,  // the name on the device does not say where to look
   };
 
@@ -28,7 +28,8 @@ class Finder {
 
  private:
   struct Directory {
-    Status status;  // NotFound is OK: there is nothing
+    bool exists = false;
+    Status status;  // of looking at it; OK if it does not exist
     std::map<LogId, std::string> stubs;
   };
   const Directory& Look(const std::string& path);

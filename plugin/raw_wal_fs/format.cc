@@ -110,6 +110,10 @@ Status Superblock::Decode(const Slice& bytes, const std::string& device, Superbl
   return CheckBounds(*result, device);
 }
 
+bool SegmentHeader::Resembles(const char* bytes) {
+  return memcmp(bytes + 4, kSegmentMagic, 4) == 0;
+}
+
 void SegmentHeader::Encode(const std::string& uuid, char* bytes) const {
   memset(bytes, 0, kSize);
   memcpy(bytes + 4, kSegmentMagic, 4);

@@ -85,6 +85,9 @@ struct SegmentHeader {
   uint64_t segment = 0;
   std::string name;
 
+  // Whether it looks like one, of any device.
+  static bool Resembles(const char* bytes);
+
   void Encode(const std::string& uuid, char* bytes) const;
   // False if it is damaged or of another device; see IsZero() for one that was never used.
   static bool Decode(const char* bytes, const std::string& uuid, SegmentHeader* result);

@@ -145,8 +145,8 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       }
       const Finder::Answer answer = finder.Find(id, log.name, &log.file);
       log.missing = answer == Finder::Answer::kMissing;
-      if (answer != Finder::Answer::kFound) {
-        log.file.clear();
+      if (answer == Finder::Answer::kUnknown) {
+        log.unknown.swap(log.file);
       }
       done += log.segments;
       if (progress != nullptr) {

@@ -166,9 +166,8 @@ IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
   return s.ok() ? SyncDirectoryOf(options.device) : s;
 }
 
-// Whether the device is blank, has a format of ours, or must not be touched.
-IOStatus Classify(const RawWalOptions& options, const DeviceInfo& info, bool* blank) {
-  *blank = !info.exists;
+// OK: a log device, or a file that may be created.
+IOStatus CheckUsable(const RawWalOptions& options, const DeviceInfo& info) {
   if (!info.exists) {
     return options.size > 0 ? IOStatus::OK()
                             : Invalid(options, "does not exist; give size= to create a file");
@@ -183,14 +182,31 @@ IOStatus Classify(const RawWalOptions& options, const DeviceInfo& info, bool* bl
     return s;
   }
   std::string contents;
-  IOStatus identified = IdentifyContents(options.device, &contents);
-  if (!identified.ok()) {
-    return identified;
+  s = IdentifyContents(options.device, &contents);
+  if (s.ok()) {
+    s = Invalid(options, contents.empty()
+                             ? "is blank, and no log device; 'rocktier wal format' makes it one"
+                             : "is not a log device and not blank: " + contents);
   }
-  *blank = contents.empty() || options.force;
-  return *blank ? IOStatus::OK()
-                : Invalid(options, "is not a log device and not blank: " + contents +
-                                       "; force=true would destroy that");
+  return s;
+}
+
+// OK: nothing is lost if it is formatted.
+IOStatus CheckBlank(const RawWalOptions& options) {
+  std::unique_ptr<Device> device;
+  IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
+  Superblock found;
+  if (s.ok()) {
+    s = ReadSuperblock(*device, &found);
+  }
+  if (!s.IsNotFound()) {
+    return s.ok() ? Invalid(options, "is a log device already; force would destroy its logs") : s;
+  }
+  std::string contents;
+  s = IdentifyContents(options.device, &contents);
+  return !s.ok() || contents.empty()
+             ? s
+             : Invalid(options, "is not blank: " + contents + "; force would destroy that");
 }
 
 struct Registry {
@@ -241,23 +257,23 @@ IOStatus Format(const RawWalOptions& options, const DeviceInfo& info, const Prog
 IOStatus CheckDevice(const RawWalOptions& options) {
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
-  bool blank;
-  return s.ok() ? Classify(options, info, &blank) : s;
+  return s.ok() ? CheckUsable(options, info) : s;
 }
 
 IOStatus FormatDevice(const RawWalOptions& options, const Progress& progress) {
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
-  bool blank = false;
-  if (s.ok() && info.exists && options.size > 0) {
-    s = Invalid(options, "exists and has " + std::to_string(info.size) +
-                             " bytes; a size is for a file that is created");
+  if (!s.ok()) {
+    return s;
   }
-  if (s.ok() && !(info.exists && options.force)) {
-    s = Classify(options, info, &blank);
-    if (s.ok() && !blank) {
-      s = Invalid(options, "is a log device already; force=true would destroy its logs");
-    }
+  if (info.exists && options.size > 0) {
+    return Invalid(options, "exists and has " + std::to_string(info.size) +
+                                " bytes; a size is for a file that is created");
+  }
+  if (!info.exists) {
+    s = CheckUsable(options, info);
+  } else if (!options.force) {
+    s = CheckBlank(options);
   }
   return s.ok() ? Format(options, info, progress) : s;
 }
@@ -270,11 +286,10 @@ IOStatus OpenForWriting(const RawWalOptions& options, std::shared_ptr<Volume>* r
   }
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
-  bool blank;
   if (s.ok()) {
-    s = Classify(options, info, &blank);
+    s = CheckUsable(options, info);
   }
-  if (s.ok() && blank) {
+  if (s.ok() && !info.exists) {
     s = Format(options, info, nullptr);
   }
   std::unique_ptr<Device> device;

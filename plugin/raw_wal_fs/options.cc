@@ -52,7 +52,6 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"block_size", {offsetof(Options, block_size), OptionType::kUInt32T}},
       {"on_full", OnFullInfo()},
       {"tail_size", {offsetof(Options, tail_size), OptionType::kUInt64T}},
-      {"force", {offsetof(Options, force), OptionType::kBoolean}},
   };
   return types;
 }

@@ -1,9 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <memory>
 
+#include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/layout.h"
 
 #ifdef RAW_WAL_LIBBLKID
@@ -15,8 +19,12 @@ namespace raw_wal_fs {
 
 namespace {
 
-// What nobody has a name for is told by its first bytes.
-constexpr size_t kHead = 1 << 20;
+// What nobody has a name for is told by its first and its last bytes. The first segment of a log device whose
+// superblocks are gone begins at 1 MiB.
+constexpr size_t kHead = Superblock::kDataOffset + SegmentHeader::kSize;
+constexpr size_t kEnd = 1 << 20;
+// Of a partition table's copy, in the last block of a disk.
+constexpr char kGptMagic[] = "EFI PART";
 
 #ifdef RAW_WAL_LIBBLKID
 
@@ -60,6 +68,37 @@ IOStatus ProbeSignatures(int /*fd*/, const std::string& /*path*/, std::string* /
 
 #endif
 
+IOStatus ReadAt(int fd, const std::string& path, off_t offset, size_t size, std::string* bytes) {
+  bytes->resize(size);
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t n =
+        pread(fd, bytes->data() + done, size - done, offset + static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n < 0) {
+      return PosixError("read", path, errno);
+    }
+    if (n == 0) {
+      break;
+    }
+    done += static_cast<size_t>(n);
+  }
+  bytes->resize(done);
+  return IOStatus::OK();
+}
+
+bool HasGptAtEnd(const std::string& end) {
+  for (const size_t block : {512, 4096}) {
+    if (end.size() >= block &&
+        end.compare(end.size() - block, sizeof(kGptMagic) - 1, kGptMagic) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 IOStatus IdentifyContents(const std::string& path, std::string* contents) {
@@ -72,12 +111,24 @@ IOStatus IdentifyContents(const std::string& path, std::string* contents) {
   if (!s.ok() || !contents->empty()) {
     return s;
   }
-  std::string head(kHead, '\0');
-  const ssize_t n = pread(fd.get(), head.data(), head.size(), 0);
-  if (n < 0) {
-    return PosixError("read", path, errno);
+  const off_t size = lseek(fd.get(), 0, SEEK_END);
+  std::string head;
+  std::string end;
+  s = size < 0 ? PosixError("ask for the size", path, errno) : IOStatus::OK();
+  if (s.ok()) {
+    s = ReadAt(fd.get(), path, 0, kHead, &head);
   }
-  if (!IsZero(head.data(), static_cast<size_t>(n))) {
+  if (s.ok()) {
+    s = ReadAt(fd.get(), path, std::max<off_t>(size - off_t{kEnd}, 0), kEnd, &end);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  if (head.size() == kHead && SegmentHeader::Resembles(head.data() + Superblock::kDataOffset)) {
+    *contents = "a log device whose superblocks are gone, with logs; see 'rocktier wal recover'";
+  } else if (HasGptAtEnd(end)) {
+    *contents = "the copy of a partition table";
+  } else if (!IsZero(head.data(), head.size()) || !IsZero(end.data(), end.size())) {
     *contents = "unknown data";
   }
   return s;

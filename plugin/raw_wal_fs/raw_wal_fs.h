@@ -29,7 +29,7 @@ enum class OnFull {
   kFail,
 };
 
-// All options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
+// Options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
 struct RawWalOptions {
   static const char* kName() { return "RawWalOptions"; }
 
@@ -56,7 +56,8 @@ struct RawWalOptions {
   // 32K to 64M, a multiple of 8K. Default: 512K.
   uint64_t tail_size = 512 << 10;
 
-  // Format the device even if something else is on it. Default: false.
+  // For FormatLogDevice() and RemoveLogs() only, and not to be set by name: do it even if that destroys
+  // something. Default: false.
   bool force = false;
 };
 
@@ -124,9 +125,10 @@ struct RawWalLogInfo {
   std::vector<RawWalFrame> frames;
   std::string problem;  // empty if it is sound
   std::string file;     // where its file is now, if that is known
-  // There is no file of it in the directory of its name, nor in the archive there. Then nobody knows the log any
-  // more, unless the database was moved.
+  // There is no file of it in the directory of its name, which is there, nor in the archive there. Then nobody
+  // knows the log any more, unless the database was moved.
   bool missing = false;
+  std::string unknown;  // why it is not known whether there is a file
 };
 
 struct RawWalDeviceInfo {
@@ -154,13 +156,14 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
 Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids,
                   std::vector<RawWalLogInfo>* removed);
 
-// Turns the logs of a closed database, in `directory` and directory/archive, into plain files, so that
-// stock RocksDB opens it. After a crash it can be run again. Bytes of progress.
-Status ExportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+// Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`: its folder;
+// where its logs are, and their archive, is in its OPTIONS file (wal_dir). After a crash it can be run again. Bytes
+// of progress. IOError: the database is open. InvalidArgument: there is no database.
+Status ExportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 
-// Brings the plain logs of a closed database, in `directory` and directory/archive, onto the device.
-Status ImportLogs(const RawWalOptions& options, const std::string& directory, uint64_t* logs,
+// Brings the plain logs of a closed database onto the device.
+Status ImportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 
 }  // namespace raw_wal_fs

@@ -54,11 +54,7 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids
                   std::vector<RawWalLogInfo>* removed) {
   removed->clear();
   std::shared_ptr<Volume> volume;
-  // For reading first: a blank device would be formatted.
-  IOStatus s = OpenForReading(options, &volume);
-  if (s.ok()) {
-    s = OpenForWriting(options, &volume);
-  }
+  IOStatus s = OpenForWriting(options, &volume);
   if (!s.ok()) {
     return s;
   }

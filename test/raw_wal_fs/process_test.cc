@@ -3,6 +3,7 @@
 // Two processes at one log device: the child writes, this one reads, or wants to write, too.
 
 #include <filesystem>
+#include <fstream>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "port/stack_trace.h"
@@ -108,8 +109,10 @@ TEST_P(RawWalProcessTest, OnlyOneWrites) {
     options.force = true;
     EXPECT_TRUE(raw_wal_fs::FormatLogDevice(options).IsBusy());
     uint64_t logs;
-    std::filesystem::create_directories(db_name_);
-    EXPECT_TRUE(raw_wal_fs::ExportLogs(options, db_name_, &logs).IsBusy());
+    const std::string database = folder_ + "/closed";
+    std::filesystem::create_directories(database);
+    std::ofstream(database + "/CURRENT") << "MANIFEST-000001\n";
+    EXPECT_TRUE(raw_wal_fs::ExportLogs(options, database, &logs).IsBusy());
     if (i == 0) {
       // By another name of the device, too.
       const std::string name = device_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
 
@@ -99,6 +100,10 @@ void RawWalDeviceTest::MakeDevice() {
   const std::string problem = loop_.Open(folder_ + "/disk", device_size_, GetParam().sector);
   ASSERT_EQ(problem, "");
   device_ = loop_.path();
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  options.segment_size = 64 << 10;
+  ASSERT_OK(raw_wal_fs::FormatLogDevice(options));
 }
 
 }  // namespace rocktier

@@ -137,7 +137,14 @@ class OnAFile(unittest.TestCase):
             self.assertNotIn("no file", self.succeed(wal("ls", self.device)))
             self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", name)
 
-        shutil.rmtree(self.db)
+        # Its file system may not be mounted.
+        os.rename(self.db, self.db + "-elsewhere")
+        self.assertEqual([log["missing"] for log in self.logs()], [False, False])
+        self.assertIn("not mounted", self.logs()[0]["unknown"])
+        self.refused(wal("rm", self.device, "--log=" + lost["id"]), "may be in use", "not mounted")
+        os.rename(self.db + "-elsewhere", self.db)
+
+        os.remove(self.logs()[0]["file"])
         self.assertEqual([log["missing"] for log in self.logs()], [True, False])
         marked = [line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line]
         self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
@@ -186,11 +193,11 @@ class OnAFile(unittest.TestCase):
             while len(self.logs()) < 2:
                 self.assertIsNone(writer.poll())
                 time.sleep(0.1)
-            self.refused(wal("rm", self.device, "--log=" + log["id"]), "busy")
+            self.refused(wal("rm", self.device, "--log=" + log["id"], "--force"), "busy")
         finally:
             writer.kill()
             writer.wait()
-        self.succeed(wal("rm", self.device, "--log=" + log["id"]))
+        self.succeed(wal("rm", self.device, "--log=" + log["id"], "--force"))
 
     def test_flags_that_an_action_has_no_use_for_are_refused(self):
         self.succeed(self.format("--size=8M"))
@@ -224,6 +231,102 @@ class OnAFile(unittest.TestCase):
             self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07]")
             self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
         self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
+
+    def blank(self):
+        if not os.path.exists(self.device):
+            run("truncate", "-s", "16M", self.device)
+
+    def head(self, size=8 << 20):
+        with open(self.device, "rb") as file:
+            return file.read(size)
+
+    def wipe(self, begin, size):
+        with open(self.device, "r+b") as file:
+            file.seek(begin)
+            file.write(bytes(size))
+
+    def test_nothing_but_a_file_that_is_missing_is_formatted_by_itself(self):
+        self.blank()
+        before = self.head()
+        for uri in ("", ";size=16M"):
+            opened = write(self.db, self.device + uri)
+            self.assertNotEqual(opened.returncode, 0)
+            self.assertIn("rocktier wal format", opened.stderr + opened.stdout)
+        os.makedirs(self.db)
+        open(self.db + "/CURRENT", "w").close()
+        self.refused(wal("export", self.device, self.db), "rocktier wal format")
+        self.refused(wal("import", self.device, self.db), "rocktier wal format")
+        self.assertEqual(self.head(), before)
+        self.refused(wal("rm", self.device, "--log=1:1"), "rocktier wal format")
+        shutil.rmtree(self.db)
+        self.succeed(self.format())
+        self.succeed(write(self.db, self.device))
+
+    def test_a_device_without_superblocks_is_not_taken_for_blank(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        self.wipe(0, 1 << 20)
+        before = self.head()
+        self.refused(self.format(), "wal recover")
+        opened = write(self.db, self.device + ";size=8M")
+        self.assertNotEqual(opened.returncode, 0)
+        self.assertIn("wal recover", opened.stderr + opened.stdout)
+        self.assertEqual(self.head(), before)
+
+    def test_the_copy_of_a_partition_table_is_seen(self):
+        self.blank()
+        with open(self.device, "r+b") as file:
+            file.seek(-512, os.SEEK_END)
+            file.write(b"EFI PART" + bytes(504))
+        self.refused(self.format(), "partition table")
+        self.assertNotEqual(write(self.db, self.device).returncode, 0)
+        with open(self.device, "r+b") as file:
+            file.seek(-5000, os.SEEK_END)
+            file.write(b"the end of something" + bytes(4980))
+        self.refused(self.format(), "not blank")
+
+    def test_logs_are_moved_of_a_database_not_of_a_folder(self):
+        self.succeed(self.format("--size=8M"))
+        wal_dir = self.folder + "/wal #1:x"
+        self.succeed(write(self.db, self.device, "--wal_dir=" + wal_dir))
+        for action in ("export", "import"):
+            self.refused(wal(action, self.device, wal_dir), "holds no database")
+            self.refused(wal(action, self.device, self.folder + "/none"), "holds no database")
+        self.assertFalse(os.path.exists(wal_dir + "/LOCK"))
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, self.db)))
+        self.assertEqual(self.logs(), [])
+        self.assertIn("1 logs", self.succeed(wal("import", self.device, self.db)))
+        self.assertEqual(len(self.logs()), 1)
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, self.db)))
+        os.rename(wal_dir, wal_dir + "-elsewhere")
+        self.refused(wal("import", self.device, self.db), "wal_dir=" + wal_dir)
+        for name in os.listdir(wal_dir + "-elsewhere"):
+            shutil.copy(wal_dir + "-elsewhere/" + name, self.db)
+        plain = run(BIN + "/ldb", "--db=" + self.db, "scan", "--hex")
+        self.assertEqual(len(self.succeed(plain).splitlines()), 2000)
+
+    def test_logs_of_an_open_database_stay_where_they_are(self):
+        self.succeed(self.format("--size=32M"))
+        wal_dir = self.folder + "/wal"
+        other = self.folder + "/other"
+        self.succeed(wal("format", other, "--size=8M"))
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq", "--wal_dir=" + wal_dir,
+             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while not self.logs():
+                self.assertIsNone(writer.poll())
+                time.sleep(0.1)
+            for device in (self.device, other):
+                for action in ("export", "import"):
+                    self.assertEqual(wal(action, device, self.db).returncode, 2)
+                    self.assertEqual(wal(action, device, wal_dir).returncode, 2)
+            self.assertIsNone(writer.poll())
+            self.assertEqual(json.loads(self.succeed(wal("ls", other, "--json"))), [])
+        finally:
+            writer.kill()
+            writer.wait()
 
     def test_a_file_of_the_system_is_no_device(self):
         path = self.folder + "/passwd"
@@ -269,6 +372,28 @@ class OnAFile(unittest.TestCase):
 @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"),
                      "not root, or no loop devices")
 class OnALoopDevice(OnAFile):
+    def test_the_file_behind_it_is_the_same_device(self):
+        self.succeed(self.format())
+        behind = self.folder + "/disk"
+        for first, second in ((self.device, behind), (behind, self.device)):
+            writer = subprocess.Popen(
+                [BIN + "/db_bench", "--db=" + self.folder + "/first", "--benchmarks=fillseq",
+                 "--fs_uri=id=RawWalFileSystem;device=" + first, "--sync=1", "--num=1000000000"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                while not json.loads(self.succeed(wal("ls", first, "--json"))):
+                    self.assertIsNone(writer.poll())
+                    time.sleep(0.1)
+                opened = write(self.folder + "/second", second)
+                self.assertNotEqual(opened.returncode, 0)
+                self.assertIn("is open for writing in another process", opened.stderr + opened.stdout)
+            finally:
+                writer.kill()
+                writer.wait()
+            shutil.rmtree(self.folder + "/first")
+            for log in self.logs():
+                self.succeed(wal("rm", self.device, "--log=" + log["id"], "--force"))
+
     def make_device(self):
         path = self.folder + "/disk"
         subprocess.run(["truncate", "-s", "400M", path], check=True)

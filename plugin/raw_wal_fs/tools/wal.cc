@@ -39,8 +39,8 @@ constexpr char kHelp[] =
     "       rocktier wal dump DEVICE [--log=ID]...\n"
     "       rocktier wal rm DEVICE --log=ID... [--force]\n"
     "       rocktier wal check DEVICE [--json]\n"
-    "       rocktier wal export DEVICE DIRECTORY\n"
-    "       rocktier wal import DEVICE DIRECTORY\n"
+    "       rocktier wal export DEVICE DATABASE\n"
+    "       rocktier wal import DEVICE DATABASE\n"
     "\n"
     "DEVICE is a block device or a file. Sizes may end in K, M, G or T.\n"
     "\n"
@@ -49,18 +49,21 @@ constexpr char kHelp[] =
     "           Refuses a device that holds anything unless --force, which destroys it.\n"
     "  df       prints how much of the device is used\n"
     "  ls       prints the logs on the device; \"no file\" if the directory in which a log was "
-    "created,\n"
-    "           and the archive there, hold no file of it\n"
+    "created\n"
+    "           is there and, with its archive, holds no file of it\n"
     "  dump     prints the frames of the logs, or of those given\n"
-    "  rm       frees the space of logs that nobody knows any more, as those of a database that "
-    "was\n"
-    "           deleted with rm -r. Refuses a log that has a file, or might have, unless --force: "
-    "the\n"
-    "           database loses it then. A database that was moved still needs its logs.\n"
+    "  rm       frees the space of logs that nobody knows any more. Refuses a log that has a file, "
+    "or\n"
+    "           might have, as where its directory is missing, unless --force: the database loses "
+    "it\n"
+    "           then. A database that was moved, or is not mounted, still needs its logs.\n"
     "  check    reads every log and verifies every frame, and changes nothing\n"
-    "  export   turns the logs of the database in DIRECTORY into plain files, which stock RocksDB\n"
-    "           reads. The database must be closed. Can be run again after an interruption.\n"
-    "  import   brings the plain logs of the database in DIRECTORY onto the device\n"
+    "  export   turns the logs of a database into plain files, which stock RocksDB reads. DATABASE "
+    "is\n"
+    "           its folder, also if it has a wal_dir. It must be closed. Can be run again after "
+    "an\n"
+    "           interruption.\n"
+    "  import   brings the plain logs of a database onto the device\n"
     "\n"
     "Exit status: 0; 1 if check found damage; 2 for wrong usage and errors.\n";
 
@@ -151,18 +154,20 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
     if (json) {
       printf(
           "%s{\"id\":\"%s\",\"segments\":%llu,\"bytes\":%llu,\"durable\":%llu,\"name\":%s,"
-          "\"file\":%s,\"missing\":%s,\"problem\":%s}",
+          "\"file\":%s,\"missing\":%s,\"unknown\":%s,\"problem\":%s}",
           separator.c_str(), IdOf(log.id).c_str(), (unsigned long long)log.segments,
           (unsigned long long)log.bytes, (unsigned long long)log.durable, Quote(log.name).c_str(),
-          Quote(log.file).c_str(), log.missing ? "true" : "false", Quote(log.problem).c_str());
+          Quote(log.file).c_str(), log.missing ? "true" : "false", Quote(log.unknown).c_str(),
+          Quote(log.problem).c_str());
       separator = ",";
       continue;
     }
-    printf("%-12s %10llu %12llu %12llu  %s%s%s%s\n", IdOf(log.id).c_str(),
+    printf("%-12s %10llu %12llu %12llu  %s%s%s%s%s%s\n", IdOf(log.id).c_str(),
            (unsigned long long)log.segments, (unsigned long long)log.bytes,
            (unsigned long long)log.durable, Printable(log.name).c_str(),
-           log.missing ? "  no file" : "", log.problem.empty() ? "" : "  ",
-           Printable(log.problem).c_str());
+           log.missing ? "  no file" : "",
+           log.unknown.empty() ? "" : "  not known: ", Printable(log.unknown).c_str(),
+           log.problem.empty() ? "" : "  ", Printable(log.problem).c_str());
   }
   if (json) {
     printf("%s]\n", info.logs.empty() ? "[" : "");
@@ -332,8 +337,8 @@ bool Parse(const std::string& command, int argc, char** argv, const Action& acti
   const bool with_directory = action.with_directory;
   const int wanted = with_directory ? 2 : 1;
   if (argc - optind != wanted) {
-    UsageError(command,
-               with_directory ? "a device and a directory are needed" : "one device is needed");
+    UsageError(command, with_directory ? "a device and a database's folder are needed"
+                                       : "one device is needed");
     return false;
   }
   result->options.device = argv[optind];
