@@ -362,13 +362,18 @@ class KillTest : public testing::Test {
     ASSERT_EQ(shared_->failed, 0u);
   }
 
-  // Rounds of a point, each on what the one before has left; `share`: of ROCKTIER_CRASH_SECONDS.
-  void Repeat(int share, const std::function<void(uint64_t)>& run) {
+  // Rounds of a point, each on what the one before has left; `share`: of ROCKTIER_CRASH_SECONDS. `reach`: one child at least
+  // has to die at the point. That depends on options and on chance: there are more rounds until one does.
+  void Repeat(int share, bool reach, const std::function<void(uint64_t)>& run) {
     const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 48);
     const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
+    const uint64_t more = reach ? rounds + kMoreRounds : rounds;
     const auto end =
         time(nullptr) + static_cast<time_t>(FromEnvironment("ROCKTIER_CRASH_SECONDS", 0)) / share;
-    for (; (kills_ < rounds || time(nullptr) < end) && !HasFailure(); kills_++) {
+    const auto goes_on = [&] {
+      return kills_ < rounds || time(nullptr) < end || (at_point_ == 0 && kills_ < more);
+    };
+    for (; goes_on() && !HasFailure(); kills_++) {
       SCOPED_TRACE(kills_);
       run(kills_);
       if (!HasFailure()) {
@@ -383,6 +388,7 @@ class KillTest : public testing::Test {
         static_cast<unsigned long long>(shared_->moved),
         static_cast<unsigned long long>(shared_->merged),
         static_cast<unsigned long long>(shared_->jobs));
+    EXPECT_TRUE(!reach || at_point_ > 0) << "no child came to the point";
   }
 
   // The last change may or may not have happened.
@@ -524,6 +530,8 @@ class KillTest : public testing::Test {
     VerifyFiles();
   }
 
+  static constexpr uint64_t kMoreRounds = 40;
+
   std::mt19937_64 random_;
   std::string folder_;
   Shared* shared_;
@@ -536,12 +544,16 @@ class BlobKillTest : public testing::WithParamInterface<int>, public KillTest {
  protected:
   BlobKillTest() : KillTest(std::to_string(GetParam())) {}
 
-  // At the point, if it comes to it within a second.
-  void RunOnce() {
-    const std::string point = kPoints[GetParam()].name;
+  std::string PointName() const { return kPoints[GetParam()].name; }
+
+  // At the point, if it comes to it soon enough: sooner and later each time that none has.
+  void RunOnce(uint64_t round) {
+    const std::string point = PointName();
     const bool often = point.find("AddRecord") != std::string::npos;
-    const uint64_t hits = 1 + random_() % (often ? 5000 : 100);
-    const uint64_t most = point.empty() ? random_() % 600000 : 1000000;
+    const uint64_t late = at_point_ == 0 ? round + 1 : 1;
+    const uint64_t hits = 1 + random_() % ((often ? 5000 : 100) / late + 1);
+    const uint64_t most =
+        point.empty() ? random_() % 600000 : 1000000 * std::min<uint64_t>(late, 10);
     bool itself = false;
     RunAndKill({"--child", folder_, std::to_string(random_()), point, std::to_string(hits)}, most,
                &itself);
@@ -550,7 +562,7 @@ class BlobKillTest : public testing::WithParamInterface<int>, public KillTest {
 };
 
 TEST_P(BlobKillTest, EveryAcknowledgedChangeIsThere) {
-  Repeat(1, [this](uint64_t) { RunOnce(); });
+  Repeat(1, !PointName().empty(), [this](uint64_t round) { RunOnce(round); });
 }
 
 std::string NameOf(int point) {
@@ -599,7 +611,7 @@ class BlobStepTest : public testing::WithParamInterface<Step>, public KillTest {
 };
 
 TEST_P(BlobStepTest, ChildDiesInTheCompaction) {
-  Repeat(3, [this](uint64_t round) { RunOnce(round); });
+  Repeat(3, true, [this](uint64_t round) { RunOnce(round); });
 }
 
 // Those that each compaction of a kind comes to: merges write no blob files.

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // A child writes, reads, promotes, flushes and compacts, publishes in shared memory what was acknowledged, and is killed
-// at a random moment. Then every answer must be that of the acknowledged writes, and the hot records must be served from
+// at a random moment, or at a step of a flush or a compaction, of the database or of its hot store. Then every answer must be that of the acknowledged writes, and the hot records must be served from
 // their copies again. All rounds are on one database and one hot_promotion directory.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, or ROCKTIER_CRASH_SECONDS the
@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -41,6 +42,17 @@ using namespace ROCKSDB_NAMESPACE::hot_promotion;  // NOLINT(google-build-using-
 namespace {
 
 constexpr uint64_t kBudget = 4 << 20;
+
+// Where a child kills itself, in every other round.
+const char* const kPoints[] = {
+    "BuildTable:BeforeFinishBuildTable",
+    "CompactionJob::Run():Inprogress",
+    "CompactionJob::Run():End",
+    "VersionSet::LogAndApply:WriteManifest",
+    "VersionSet::LogAndApply:WriteManifestDone",
+    "DBImpl::DeleteObsoleteFileImpl:AfterDeletion",
+};
+constexpr uint64_t kPointDeadline = 120 * 1000 * 1000;  // microseconds
 
 struct Shared {
   std::atomic<uint64_t> issued{0};        // changes [0, issued) may have happened
@@ -95,8 +107,9 @@ uint64_t ReadHot(Opened* opened, Shared* shared) {
 }
 
 // Writes and reads until it is killed.
-int ChildMain(const std::string& folder, uint64_t seed) {
+int ChildMain(const std::string& folder, uint64_t seed, const std::string& point) {
   Shared* shared = MapShared<Shared>(folder + "/shared");
+  DieAt(point, 1 + static_cast<int>(seed % 30));
   Opened opened;
   Status s = opened.Open(folder);
   std::thread reader([&] {
@@ -146,8 +159,10 @@ int HolderMain(const std::string& folder) {
 
 class Child {
  public:
-  Child(const std::string& mode, const std::string& folder, uint64_t seed) {
-    std::vector<std::string> arguments = {"/proc/self/exe", mode, folder, std::to_string(seed)};
+  Child(const std::string& mode, const std::string& folder, uint64_t seed,
+        const std::string& point = "") {
+    std::vector<std::string> arguments = {"/proc/self/exe", mode, folder, std::to_string(seed),
+                                          point};
     std::vector<char*> argv;
     for (std::string& argument : arguments) {
       argv.push_back(argument.data());
@@ -157,12 +172,19 @@ class Child {
       abort();
     }
   }
-  // Kills it.
-  ~Child() {
-    kill(pid_, SIGKILL);
+  // Kills it, if it lives.
+  ~Child() { EndAfter(0); }
+
+  // Kills it after so many microseconds. Whether it had killed itself by then.
+  bool EndAfter(uint64_t micros) {
+    if (pid_ == 0) {
+      return false;
+    }
     int status = 0;
-    waitpid(pid_, &status, 0);
+    const bool itself = KillAfter(pid_, micros, &status);
+    pid_ = 0;
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+    return itself;
   }
 
  private:
@@ -215,7 +237,7 @@ class HotKillTest : public testing::Test {
 
 TEST_F(HotKillTest, AnswersAreRightAndHotRecordsAreStillServed) {
   const uint64_t seed = FromEnvironment("ROCKTIER_SEED", time(nullptr));
-  const uint64_t rounds = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 8);
+  const uint64_t rounds = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 12);
   const time_t end = time(nullptr) + FromEnvironment("ROCKTIER_CRASH_SECONDS", 0);
   printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
@@ -223,9 +245,12 @@ TEST_F(HotKillTest, AnswersAreRightAndHotRecordsAreStillServed) {
   uint64_t full = 0;  // rounds in which the child had all hot records in the store
   uint64_t round = 0;
   for (; (round < rounds || time(nullptr) < end) && !HasFailure(); round++) {
-    {
-      Child child("write", folder_, random());
-      usleep(200000 + random() % 1000000);
+    if (round % 2 == 0) {
+      Child("write", folder_, random()).EndAfter(200000 + random() % 1000000);
+    } else {
+      const char* const point = kPoints[round / 2 % std::size(kPoints)];
+      EXPECT_TRUE(Child("write", folder_, random(), point).EndAfter(kPointDeadline))
+          << "did not come to " << point;
     }
     const uint64_t hot = shared->hot.exchange(0);
     Opened opened;
@@ -289,10 +314,10 @@ TEST_F(HotKillTest, ASecondProcessPassesThrough) {
 
 int main(int argc, char** argv) {
   ROCKSDB_NAMESPACE::port::InstallStackTraceHandler();
-  if (argc == 4 && std::string(argv[1]) == "write") {
-    return rocktier::ChildMain(argv[2], std::stoull(argv[3]));
+  if (argc == 5 && std::string(argv[1]) == "write") {
+    return rocktier::ChildMain(argv[2], std::stoull(argv[3]), argv[4]);
   }
-  if (argc == 4 && std::string(argv[1]) == "hold") {
+  if (argc == 5 && std::string(argv[1]) == "hold") {
     return rocktier::HolderMain(argv[2]);
   }
   testing::InitGoogleTest(&argc, argv);
