@@ -398,11 +398,24 @@ Keeper* TieredFileSystem::KeeperOf(const std::string& path,
   uint64_t number;
   *database = FindDatabase(owner);
   if (*database == nullptr && ContentOf(path, &number) == Content::kWal) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = wal_dirs_.find(owner);
-    *database = it == wal_dirs_.end() ? nullptr : it->second.lock();
+    *database = FindByWalDir(owner);
   }
   return *database == nullptr ? nullptr : (*database)->keeper();
+}
+
+// By another spelling than that of the OPTIONS file it is the same directory.
+std::shared_ptr<Database> TieredFileSystem::FindByWalDir(const std::string& directory) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto named = wal_dirs_.find(directory);
+  if (named != wal_dirs_.end()) {
+    return named->second.lock();
+  }
+  FileId id;
+  if (wal_dir_ids_.empty() || !FindFileId(directory, &id)) {
+    return nullptr;
+  }
+  const auto known = wal_dir_ids_.find(id);
+  return known == wal_dir_ids_.end() ? nullptr : known->second.lock();
 }
 
 bool TieredFileSystem::IsVital(const std::string& path) const {

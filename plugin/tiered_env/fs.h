@@ -164,6 +164,7 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus OrLost(const std::string& path, IOStatus s, bool* lost);
   bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
+  std::shared_ptr<Database> FindByWalDir(const std::string& directory) const;
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
   IOStatus SyncStub(const std::string& path);
   // Makes way for a new file: what the name stood for is not moved any more, and not in a tier.
@@ -228,6 +229,7 @@ class TieredFileSystem : public FileSystemWrapper {
   // All below: guarded by mutex_.
   std::map<std::string, std::shared_ptr<Database>> databases_;  // by directory
   std::map<std::string, std::weak_ptr<Database>> wal_dirs_;     // of those with a keeper
+  std::map<FileId, std::weak_ptr<Database>> wal_dir_ids_;       // the same, and their homes
   std::map<FileLock*, std::string> locked_;
   InfoLogs info_logs_;  // by path
 

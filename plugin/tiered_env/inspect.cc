@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/find.h"
 #include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logdirs.h"
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/recipe.h"
@@ -65,16 +66,16 @@ void Count(const Survey::File& file, TieredTierInfo* tier) {
 // Bytes of logs that are retained, and of those of RocksDB's that `needed` has.
 void MeasureLogs(const Visit& visit, const Ledger::Contents& contents,
                  const std::set<uint64_t>& needed, VolatileStats* stats) {
-  std::set<std::string> directories = contents.directories;
-  directories.insert(visit.directory());
+  const std::string tag = Ledger::TagOf(contents);
   std::multimap<uint64_t, std::string> retained;
-  for (const std::string& base : directories) {
+  for (const std::string& base :
+       FindLogDirectories(visit.fs(), visit.directory(), contents.directories)) {
     for (const std::string& directory : {base, ArchivalDirectory(base)}) {
       std::vector<std::string> names;
       visit.target()
           ->GetChildren(directory, IOOptions(), &names, nullptr)
           .PermitUncheckedError();  // there may be none
-      Logs::FindRetained(directory, names, &retained);
+      Logs::FindRetained(directory, names, &retained, &tag);
     }
   }
   for (auto it = retained.begin(); it != retained.end(); it = retained.upper_bound(it->first)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "logging/logging.h"
@@ -26,6 +27,16 @@ constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
 constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
 
+// Whether what is retained elsewhere is of the database: another one may have its logs there.
+bool IsOf(std::string name, const std::string& tag) {
+  uint64_t id;
+  std::string found;
+  if (EndsWith(name, kTemporary)) {
+    name.resize(name.size() - strlen(kTemporary));
+  }
+  return !tag.empty() && Logs::ParseName(name, &id, &found) && found == tag;
+}
+
 // Whether there are retained logs.
 bool HasRetained(FileSystem* fs, const std::string& directory) {
   std::multimap<uint64_t, std::string> files;
@@ -46,6 +57,7 @@ Keeper::Keeper(TieredFileSystem* fs, Database* database, const KeeperOptions& op
       options_(options),
       limiter_(std::move(limiter)),
       ledger_(fs->target(), database->directory()),
+      log_directories_(database->directory()),
       logs_(fs) {}
 
 Keeper::~Keeper() { Stop(); }
@@ -68,9 +80,12 @@ bool Keeper::HasRecipes(FileSystem* fs, const std::string& directory) {
 IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
   Ledger::Contents contents;
   Ledger(fs, directory).Load(&contents).PermitUncheckedError();  // damaged: is removed, too
-  contents.directories.insert(directory);
+  const std::string tag = Ledger::TagOf(contents);
   IOStatus s;
-  for (const std::string& base : contents.directories) {
+  std::vector<std::string> bases = FindLogDirectories(fs, directory, contents.directories);
+  std::reverse(bases.begin(), bases.end());  // who is interrupted must find the others
+  for (const std::string& base : bases) {
+    const bool at_home = IsAtHome(directory, base);
     for (const std::string& place : {ArchivalDirectory(base), base}) {
       std::vector<std::string> names;
       IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
@@ -78,7 +93,7 @@ IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
         s = listed;
       }
       for (const std::string& name : names) {
-        if (s.ok() && IsKept(name)) {
+        if (s.ok() && IsKept(name) && (at_home || IsOf(name, tag))) {
           s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
         }
       }
@@ -97,7 +112,9 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   if (!s.ok()) {
     return s;
   }
-  recovery.Restore(&logs_);
+  logs_.SetTag(ledger_.tag());
+  carried_ = recovery.carried();
+  recovery.Restore(&logs_, &log_directories_);
   // What RocksDB is about to replay it takes for durable, once it has written SSTs of it.
   s = logs_.Sync();
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
@@ -109,6 +126,9 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   }
   if (s.ok()) {
     s = Barrier();
+  }
+  if (s.ok()) {
+    recovery.DeleteUnused();
   }
   rebuilt_files_ = recovery.rebuilt_files();
   rebuilt_bytes_ = recovery.rebuilt_bytes();
@@ -137,20 +157,21 @@ std::unique_ptr<FSWritableFile> Keeper::Track(const std::string& path,
   uint64_t number;
   ContentOf(path, &number);
   auto log = std::make_shared<OpenLog>(fs_, path);
-  logs_.Created(number, Normalized(path), log);
+  logs_.Created(number, log_directories_.PathOf(path), log);
   return std::make_unique<TrackedLog>(std::move(file), std::move(log));
 }
 
 IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (s.ok() || IsMissing(s)) {
-    s = ledger_.AddDirectory(directory);
+  const std::string spelling = log_directories_.SpellingOf(directory);
+  if ((s.ok() || IsMissing(s)) && spelling != database_->directory()) {
+    s = ledger_.AddDirectory(NameOfLogDirectory(database_->directory(), spelling));
   }
   for (const std::string& name : names) {
     uint64_t number;
     if (s.ok() && ContentOf(name, &number) == Content::kWal) {
-      logs_.Found(number, directory + "/" + name, /*complete=*/false);
+      logs_.Found(number, spelling + "/" + name, /*complete=*/false);
     }
   }
   return s;
@@ -214,7 +235,7 @@ void Keeper::DropTable(const std::string& base) {
   std::lock_guard<std::mutex> lock(drop_mutex_);
   std::string recipe;
   IOStatus s = ledger_.ReadRecipe(base, &recipe);
-  if (s.ok()) {
+  if (s.ok() && carried_.erase(base) == 0) {
     logs_.Release(recipe);
   }
   if (!s.IsNotFound()) {

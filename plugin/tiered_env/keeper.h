@@ -16,6 +16,7 @@
 
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logdirs.h"
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/manifest.h"
 #include "plugin/tiered_env/name.h"
@@ -93,7 +94,7 @@ class Keeper {
   IOStatus AddLogDirectory(const std::string& directory);
   // It wants it to go: Logs::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
-    return logs_.Keep(Normalized(path), stays, kept);
+    return logs_.Keep(log_directories_.PathOf(path), stays, kept);
   }
 
   // Makes durable what the SSTs that were added need. Before anything is written to the MANIFEST.
@@ -129,10 +130,13 @@ class Keeper {
   const KeeperOptions options_;
   const std::shared_ptr<RateLimiter> limiter_;  // may be null
   Ledger ledger_;
+  LogDirectories log_directories_;
   Logs logs_;
 
   std::mutex barrier_mutex_;
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
+  // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.
+  std::set<std::string> carried_;
   std::atomic<uint64_t> added_{0};   // SSTs
   std::atomic<uint64_t> synced_{0};  // of them
   std::atomic<bool> full_{false};

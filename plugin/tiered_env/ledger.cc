@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -22,30 +23,43 @@ namespace {
 
 constexpr char kPrefix[] = "TIERS-RECIPES-";
 constexpr char kMagic[] = "rktrecip";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeader = 32;
+constexpr size_t kIdAt = 12;
+constexpr size_t kIdSize = 16;             // random bytes
 constexpr size_t kFrame = 9;               // checksum, length, kind
 constexpr uint64_t kSlack = 4 << 20;       // dead bytes that nobody minds
 constexpr uint64_t kMostRecord = 1 << 30;  // bytes: the log ends before a longer one
 constexpr size_t kMostPrefix = 5;          // bytes of a name's length
 constexpr int kMostTries = 8;              // of a file that is replaced while it is opened
 
-std::string HeaderBytes() {
+std::string NewId() {
+  std::random_device random;
+  std::string id;
+  while (id.size() < kIdSize) {
+    PutFixed32(&id, random());
+  }
+  return id;
+}
+
+std::string HeaderBytes(const std::string& id) {
   std::string header(kMagic, 8);
   PutFixed32(&header, kVersion);
-  header.resize(kHeader - 4, '\0');
+  header += id;
   PutFixed32(&header, crc32c::Mask(crc32c::Value(header.data(), header.size())));
   return header;
 }
 
-IOStatus CheckHeader(const Slice& header, const std::string& path) {
+// The first version has no id.
+IOStatus DecodeHeader(const Slice& header, const std::string& path, std::string* id) {
   if (header.size() < kHeader || memcmp(header.data(), kMagic, 8) != 0 ||
       DecodeFixed32(header.data() + kHeader - 4) !=
           crc32c::Mask(crc32c::Value(header.data(), kHeader - 4))) {
     return IOStatus::Corruption(path, "is no recipe log, or its header is damaged");
   }
   const uint32_t version = DecodeFixed32(header.data() + 8);
-  return version == kVersion
+  *id = version == kVersion ? std::string(header.data() + kIdAt, kIdSize) : "";
+  return version == kVersion || version == 1
              ? IOStatus::OK()
              : IOStatus::NotSupported(path, "is of version " + std::to_string(version));
 }
@@ -186,6 +200,9 @@ IOStatus Ledger::Apply(char kind, const Slice& name, const Slice& body, uint64_t
     case kDirectory:
       contents->directories.insert(name.ToString());
       break;
+    case kTier:
+      contents->tiers.insert(name.ToString());
+      break;
     default:
       return IOStatus::Corruption("has a record of an unknown kind");
   }
@@ -208,7 +225,7 @@ IOStatus Ledger::Scan(const std::string& path, uint64_t* offset, Contents* conte
   Scanner scanner(std::move(file), *offset);
   std::string bytes;
   if (*offset == 0) {
-    s = scanner.Next(kHeader, &bytes) ? CheckHeader(bytes, path)
+    s = scanner.Next(kHeader, &bytes) ? DecodeHeader(bytes, path, &contents->database)
                                       : IOStatus::Corruption(path, "has no header");
     *offset = scanner.offset();
   }
@@ -297,12 +314,13 @@ IOStatus Ledger::Follow() {
   return s;
 }
 
-IOStatus Ledger::Create(uint64_t number, std::shared_ptr<File>* file) const {
+IOStatus Ledger::Create(uint64_t number, const std::string& database,
+                        std::shared_ptr<File>* file) const {
   auto result = std::make_shared<File>();
   const std::string path = PathOf(number) + kTemporary;
   IOStatus s = fs_->NewWritableFile(path, FileOptions(), &result->writer, nullptr);
   if (s.ok()) {
-    const std::string header = HeaderBytes();
+    const std::string header = HeaderBytes(database);
     s = result->writer->Append(header, IOOptions(), nullptr);
     result->size = header.size();
   }
@@ -359,6 +377,9 @@ IOStatus Ledger::CopyTo(File* to, const FSRandomAccessFile* from, Contents* live
   for (auto it = live->directories.begin(); s.ok() && it != live->directories.end(); ++it) {
     s = Write(to, kDirectory, *it, Slice());
   }
+  for (auto it = live->tiers.begin(); s.ok() && it != live->tiers.end(); ++it) {
+    s = Write(to, kTier, *it, Slice());
+  }
   std::string buffer;
   for (auto it = live->recipes.begin(); s.ok() && it != live->recipes.end(); ++it) {
     buffer.resize(it->second.size);
@@ -379,7 +400,7 @@ IOStatus Ledger::Rewrite(const FSRandomAccessFile* from, const Contents& live) {
   const uint64_t number = number_ + 1;
   Contents moved = live;
   std::shared_ptr<File> file;
-  IOStatus s = Create(number, &file);
+  IOStatus s = Create(number, live.database, &file);
   if (s.ok()) {
     s = CopyTo(file.get(), from, &moved);
   }
@@ -407,7 +428,9 @@ IOStatus Ledger::Rewrite(const FSRandomAccessFile* from, const Contents& live) {
 
 IOStatus Ledger::Start(const Contents& keep) {
   std::lock_guard<std::mutex> lock(mutex_);
-  IOStatus s = Rewrite(file_ == nullptr ? nullptr : file_->reader.get(), keep);
+  Contents known = keep;
+  known.database = keep.database.empty() ? NewId() : keep.database;
+  IOStatus s = Rewrite(file_ == nullptr ? nullptr : file_->reader.get(), known);
   live_bytes_ = 0;
   for (const auto& [base, recipe] : live_.recipes) {
     live_bytes_ += recipe.size;
@@ -448,18 +471,19 @@ IOStatus Ledger::Drop(const std::string& base) {
   return Append(kDrop, base, Slice(), nullptr);
 }
 
-IOStatus Ledger::AddDirectory(const std::string& directory) {
+IOStatus Ledger::AddDirectory(const std::string& name) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return live_.directories.insert(directory).second ? Append(kDirectory, directory, Slice())
-                                                    : IOStatus::OK();
+  return live_.directories.insert(name).second ? Append(kDirectory, name, Slice()) : IOStatus::OK();
 }
 
 IOStatus Ledger::Clear() {
   std::lock_guard<std::mutex> sync_lock(sync_mutex_);
   std::lock_guard<std::mutex> lock(mutex_);
   Contents nothing;
+  nothing.database = live_.database;
   nothing.next_segment = live_.next_segment;
   nothing.directories = live_.directories;
+  nothing.tiers = live_.tiers;
   IOStatus s = Rewrite(nullptr, nothing);
   live_bytes_ = s.ok() ? 0 : live_bytes_;
   return s;
@@ -537,6 +561,16 @@ IOStatus Ledger::Compact() {
   std::lock_guard<std::mutex> lock(mutex_);
   return file_->size <= 2 * live_bytes_ + kSlack ? IOStatus::OK()
                                                  : Rewrite(file_->reader.get(), live_);
+}
+
+std::string Ledger::TagOf(const Contents& contents) {
+  return Slice(contents.database.data(), std::min(contents.database.size(), kTagSize / 2))
+      .ToString(/*hex=*/true);
+}
+
+std::string Ledger::tag() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return TagOf(live_);
 }
 
 uint64_t Ledger::bytes() const {

@@ -38,10 +38,12 @@ class Ledger {
     uint64_t size = 0;  // bytes
   };
   struct Contents {
+    std::string database;                        // its id, random bytes; empty: there is none yet
     std::map<std::string, Recipe> recipes;       // by name of the SST
     std::map<uint64_t, LoggedSegment> segments;  // by id
     uint64_t next_segment = 1;                   // the least id that was never used
-    std::set<std::string> directories;           // others than this one, with logs
+    std::set<std::string> directories;           // NameOfLogDirectory() of others, with logs
+    std::set<std::string> tiers;                 // names of those that are memory
   };
   // Reads what is there, up to its end or to what is damaged: behind it nothing can have been synced. Then recipes
   // can be read.
@@ -49,7 +51,7 @@ class Ledger {
   // Instead of Load(), for whoever has not locked the database: reads what another process has written since the last
   // call. After an error what was known may be gone; the next call begins anew.
   IOStatus Follow();
-  // Goes on, in a new file, with what is to be kept of that. The new file is durable before the old one is
+  // Goes on, in a new file, with what is to be kept of that; the database gets an id if it has none. The new file is durable before the old one is
   // deleted.
   IOStatus Start(const Contents& keep);
 
@@ -60,7 +62,7 @@ class Ledger {
   uint64_t NewSegment();
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
-  IOStatus AddDirectory(const std::string& directory);
+  IOStatus AddDirectory(const std::string& name);
   // Drops all recipes and forgets all segments, durably.
   IOStatus Clear();
 
@@ -72,13 +74,26 @@ class Ledger {
   // Writes what is live into a new file, if most is dead.
   IOStatus Compact();
 
+  // Part of the database's id, in hexadecimal digits; empty: there is none.
+  static constexpr size_t kTagSize = 16;
+  static std::string TagOf(const Contents& contents);
+  std::string tag() const;
+
   uint64_t bytes() const;          // of the file
   uint64_t live_bytes() const;     // of recipes in it
   uint64_t recipes() const;        // how many
   uint64_t written_bytes() const;  // since this object was made
 
  private:
-  enum Kind : char { kRecipe = 1, kDrop = 2, kSegment = 3, kForget = 4, kNext = 5, kDirectory = 6 };
+  enum Kind : char {
+    kRecipe = 1,
+    kDrop = 2,
+    kSegment = 3,
+    kForget = 4,
+    kNext = 5,
+    kDirectory = 6,
+    kTier = 7
+  };
 
   struct File;
   IOStatus FindFile(uint64_t* number) const;
@@ -89,7 +104,7 @@ class Ledger {
                         Contents* contents);
   // Deletes those before the newest one. Requires mutex_.
   void DeleteOld() const;
-  IOStatus Create(uint64_t number, std::shared_ptr<File>* file) const;
+  IOStatus Create(uint64_t number, const std::string& database, std::shared_ptr<File>* file) const;
   // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires mutex_.
   IOStatus Rewrite(const FSRandomAccessFile* from, const Contents& live);
   static IOStatus CopyTo(File* to, const FSRandomAccessFile* from, Contents* live);

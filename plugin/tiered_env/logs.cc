@@ -34,23 +34,44 @@ class Indexer : public EntryVisitor {
 
 }  // namespace
 
-std::string Logs::LogName(uint64_t id) { return kKeptPrefix + std::to_string(id) + kLogEnd; }
+std::string Logs::LogName(uint64_t id, const std::string& tag) {
+  return kKeptPrefix + std::to_string(id) + (tag.empty() ? "" : "-" + tag) + kLogEnd;
+}
 
-std::string Logs::ArchiveName(uint64_t id) {
-  return kKeptPrefix + std::to_string(id) + kArchiveEnd;
+std::string Logs::ArchiveName(uint64_t id, const std::string& tag) {
+  return kKeptPrefix + std::to_string(id) + (tag.empty() ? "" : "-" + tag) + kArchiveEnd;
+}
+
+bool Logs::ParseName(const std::string& name, uint64_t* id, std::string* tag) {
+  Slice rest(name);
+  if (!IsKept(name)) {
+    return false;
+  }
+  rest.remove_prefix(sizeof(kKeptPrefix) - 1);
+  const size_t end = name.rfind('.');
+  const bool has_end =
+      end != std::string::npos && (name.substr(end) == kLogEnd || name.substr(end) == kArchiveEnd);
+  if (!has_end || !ConsumeDecimalNumber(&rest, id)) {
+    return false;
+  }
+  rest.remove_suffix(name.size() - end);
+  const bool has_tag = rest.starts_with("-");
+  if (has_tag) {
+    rest.remove_prefix(1);
+  }
+  *tag = rest.ToString();
+  return tag->size() == (has_tag ? Ledger::kTagSize : 0);
 }
 
 void Logs::FindRetained(const std::string& directory, const std::vector<std::string>& names,
-                        std::multimap<uint64_t, std::string>* files) {
+                        std::multimap<uint64_t, std::string>* files, const std::string* wanted) {
   for (const char* end : {kArchiveEnd, kLogEnd}) {
     for (const std::string& name : names) {
-      Slice rest(name);
       uint64_t id;
-      if (IsKept(name)) {
-        rest.remove_prefix(sizeof(kKeptPrefix) - 1);
-        if (ConsumeDecimalNumber(&rest, &id) && rest == end) {
-          files->emplace(id, directory + "/" + name);
-        }
+      std::string tag;
+      if (EndsWith(name, end) && ParseName(name, &id, &tag) &&
+          (wanted == nullptr || tag.empty() || tag == *wanted)) {
+        files->emplace(id, directory + "/" + name);
       }
     }
   }
@@ -126,7 +147,7 @@ IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
     logs_.erase(it);
     return s;
   }
-  const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id());
+  const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id(), tag_);
   if (log->writer != nullptr) {
     s = log->writer->Sync();
   }

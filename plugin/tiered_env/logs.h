@@ -9,6 +9,7 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/tiered_env/entry.h"
@@ -32,6 +33,8 @@ class Logs {
  public:
   // `fs` shows the database's files.
   explicit Logs(FileSystem* fs) : fs_(fs) {}
+  // What the names of retained logs have from now on. Before all else.
+  void SetTag(std::string tag) { tag_ = std::move(tag); }
 
   // --- What RocksDB does with its logs. ---
 
@@ -113,11 +116,16 @@ class Logs {
 
   // What a segment is called when it is retained, in the directory where the log was: as it was, or rewritten. So
   // the one name takes the other's place at once, whatever of the directory is durable.
-  static std::string LogName(uint64_t id);
-  static std::string ArchiveName(uint64_t id);
-  // Ids and paths of the segments of these names in a directory, rewritten ones first.
+  // `tag`: Ledger::tag(); what the first version retained has none.
+  static std::string LogName(uint64_t id, const std::string& tag);
+  static std::string ArchiveName(uint64_t id, const std::string& tag);
+  // The tag of a name. False: it is of no retained log.
+  static bool ParseName(const std::string& name, uint64_t* id, std::string* tag);
+  // Ids and paths of the segments of these names in a directory, rewritten ones first; of all, or those with this tag
+  // and those with none.
   static void FindRetained(const std::string& directory, const std::vector<std::string>& names,
-                           std::multimap<uint64_t, std::string>* files);
+                           std::multimap<uint64_t, std::string>* files,
+                           const std::string* tag = nullptr);
 
  private:
   struct Log {
@@ -151,6 +159,7 @@ class Logs {
                    uint64_t* bytes);
 
   FileSystem* const fs_;
+  std::string tag_;
 
   std::mutex index_mutex_;  // one Index() at a time
 

@@ -2,7 +2,11 @@
 
 #include "plugin/tiered_env/recovery.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -22,7 +26,8 @@ namespace {
 constexpr auto kReportEvery = std::chrono::seconds(1);
 
 constexpr char kSalvage[] =
-    "; \"rocktier tier recover --salvage\" gives it up, and brings away what there is";
+    "; only if that is gone for good, \"rocktier tier recover --salvage\" gives it up, and brings "
+    "away what there is";
 
 Tier* FirstVolatile(const Policy& policy) {
   for (const auto& tier : policy.tiers) {
@@ -33,10 +38,24 @@ Tier* FirstVolatile(const Policy& policy) {
   return nullptr;
 }
 
+bool IsInMemory(const std::string& path, const std::string& above) {
+  struct statfs st;
+  return (statfs(path.c_str(), &st) == 0 || statfs(above.c_str(), &st) == 0) &&
+         (st.f_type == TMPFS_MAGIC || st.f_type == RAMFS_MAGIC);
+}
+
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                    std::chrono::steady_clock::now() - start)
                                    .count());
+}
+
+std::string Join(const std::vector<std::string>& paths) {
+  std::string result;
+  for (const std::string& path : paths) {
+    result += (result.empty() ? "" : ", ") + path;
+  }
+  return result;
 }
 
 }  // namespace
@@ -252,6 +271,29 @@ IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
   return s;
 }
 
+// A database whose recipe log is of the first version does not know the names of its tiers; then a tmpfs tells.
+IOStatus Recovery::CheckKind(const Table& table) const {
+  const Tier& tier = *table.place.tier;
+  const bool was_memory =
+      contents_.database.empty()
+          ? table.has_recipe && IsInMemory(DirectoryOf(table.place.path), tier.options().path)
+          : contents_.tiers.count(tier.name()) > 0;
+  return was_memory ? IOStatus::InvalidArgument(
+                          directory_ + "/" + table.base,
+                          "is in " + tier.ToString() +
+                              ", which is memory: tiers= must have it with "
+                              "kind=memory; \"rocktier tier drain\" with that empties it")
+                    : IOStatus::OK();
+}
+
+void Recovery::NoteMissing(const std::string& base) {
+  missing_.push_back(base);
+  ROCKS_LOG_ERROR(info_log_,
+                  "tiered_env: %s/%s is missing, or not as long as the MANIFEST says: no retained "
+                  "log and no recipe is deleted",
+                  directory_.c_str(), base.c_str());
+}
+
 // A stub of a volatile tier is not synced: power may have taken it, or a part of it.
 IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
   Table table;
@@ -260,21 +302,29 @@ IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
   table.has_recipe = contents_.recipes.count(table.base) > 0;
   const std::string path = directory_ + "/" + table.base;
   IOStatus s = fs_->Resolve(path, &table.place);
+  uint64_t size = 0;
+  const auto is_there = [&] {
+    return table.place.fs()->GetFileSize(table.place.path, IOOptions(), &size, nullptr).ok() &&
+           size == live.size;
+  };
   if (s.IsCorruption() && table.has_recipe) {
     table.place = Place();
   } else if (!s.ok()) {
     return s;
+  } else if (table.place.stub && !table.place.tier->is_volatile()) {
+    s = CheckKind(table);
+    if (s.ok() && !is_there()) {
+      NoteMissing(table.base);  // RocksDB says so
+    }
+    return s;
   } else if (table.place.stub) {
-    if (!table.place.tier->is_volatile()) {
-      return s;
-    }
     table.has_stub = true;
+  } else if (is_there()) {
+    return s;
+  } else if (!table.has_recipe) {
+    NoteMissing(table.base);
+    return s;
   } else {
-    uint64_t size;
-    s = fs_->target()->GetFileSize(path, IOOptions(), &size, nullptr);
-    if ((s.ok() && size == live.size) || !table.has_recipe) {
-      return IOStatus::OK();  // what it lacks RocksDB says
-    }
     table.place = Place();
   }
   if (table.place.tier == nullptr) {
@@ -369,24 +419,23 @@ IOStatus Recovery::CollectReferences() {
 
 IOStatus Recovery::FindLogs() {
   IOStatus s;
-  std::set<std::string> directories;
-  contents_.directories.insert(directory_);
-  for (const std::string& base : contents_.directories) {
-    directories.insert({base, ArchivalDirectory(base)});
-  }
-  for (const std::string& directory : directories) {
-    std::vector<std::string> names;
-    IOStatus listed = fs_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
-    if (!listed.ok() && !IsMissing(listed)) {
-      s = s.ok() ? listed : s;
-    }
-    Logs::FindRetained(directory, names, &retained_);
-    for (const std::string& name : names) {
-      uint64_t number;
-      if (ContentOf(name, &number) == Content::kWal) {
-        logs_.emplace(number, directory + "/" + name);
-      } else if (IsKept(name) && EndsWith(name, kTemporary)) {
-        temporary_.push_back(directory + "/" + name);
+  const std::string tag = Ledger::TagOf(contents_);
+  searched_ = FindLogDirectories(fs_, directory_, contents_.directories);
+  for (const std::string& base : searched_) {
+    for (const std::string& directory : {base, ArchivalDirectory(base)}) {
+      std::vector<std::string> names;
+      IOStatus listed = fs_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
+      if (!listed.ok() && !IsMissing(listed) && !contents_.segments.empty()) {
+        s = s.ok() ? listed : s;
+      }
+      Logs::FindRetained(directory, names, &retained_, &tag);
+      for (const std::string& name : names) {
+        uint64_t number;
+        if (ContentOf(name, &number) == Content::kWal) {
+          logs_.emplace(number, directory + "/" + name);
+        } else if (IsKept(name) && EndsWith(name, kTemporary)) {
+          temporary_.push_back(directory + "/" + name);
+        }
       }
     }
   }
@@ -414,7 +463,8 @@ IOStatus Recovery::Load(Loaded* loaded) const {
   for (auto it = logs.first; it != logs.second; ++it) {
     paths.push_back(it->second);
   }
-  loaded->problem = "there is no " + Logs::LogName(loaded->known.id);
+  loaded->problem = "there is no " + Logs::LogName(loaded->known.id, Ledger::TagOf(contents_)) +
+                    " in any of: " + Join(searched_);
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
@@ -432,7 +482,7 @@ IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
   const uint64_t id = loaded->known.id;
   loaded->segment = std::make_unique<Segment>(id);
   loaded->entries = std::make_unique<EntryArena>();
-  const bool is_archive = BaseOf(path) == Logs::ArchiveName(id);
+  const bool is_archive = EndsWith(path, ".seg");
   Loader loader(loaded, is_archive);
   if (is_archive) {
     uint64_t found;
@@ -443,52 +493,6 @@ IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
   if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
                  loaded->segment->digest() != loaded->known.digest)) {
     s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
-  }
-  return s;
-}
-
-// An SST that is there, but whose recipe would not help it any more, needs another one.
-IOStatus Recovery::TakeReferences() {
-  keep_.next_segment = contents_.next_segment;
-  keep_.directories = contents_.directories;
-  keep_.directories.erase(directory_);
-  IOStatus s;
-  std::string recipe;
-  for (const Table& table : tables_) {
-    if (table.given_up || !table.place.tier->is_volatile()) {
-      continue;  // has found no room in memory, and is durable
-    }
-    bool complete = table.has_recipe;
-    if (table.has_recipe) {
-      s = ledger_->ReadRecipe(table.base, &recipe);
-      if (!s.ok()) {
-        return s;
-      }
-      std::vector<std::pair<Segment*, Ordinal>> taken;
-      ForEachReference(recipe, [&](const Reference& reference) {
-        Segment* const segment = segments_[reference.segment].segment.get();
-        if (complete && segment != nullptr && segment->Take(reference.ordinal)) {
-          taken.emplace_back(segment, reference.ordinal);
-        } else {
-          complete = false;
-        }
-      }).PermitUncheckedError();  // was read before
-      if (!complete) {
-        for (const auto& [segment, ordinal] : taken) {
-          segment->Release(ordinal);
-        }
-      }
-    }
-    if (complete) {
-      keep_.recipes[table.base] = contents_.recipes[table.base];
-    } else {
-      without_recipe_.push_back({table.base, table.place, table.size});
-    }
-  }
-  for (const auto& [id, loaded] : segments_) {
-    if (loaded.segment != nullptr && loaded.segment->live() > 0) {
-      keep_.segments[id] = loaded.known;
-    }
   }
   return s;
 }
@@ -544,67 +548,6 @@ std::string Recovery::ProblemsOf(const std::string& recipe) const {
   return result;
 }
 
-void Recovery::Hold(Tier* tier, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  held_.emplace_back(tier, bytes);
-}
-
-IOStatus Recovery::Write(Table* table, const Slice& sst) {
-  Tier* const wanted = table->place.tier;
-  IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
-  for (Tier* tier : SpillOrder(fs_->policy(), wanted)) {
-    if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
-      continue;
-    }
-    Hold(tier, sst.size());
-    s = WriteTo(tier, table, sst);
-    if (s.ok() && tier != wanted) {
-      fs_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
-    }
-    if (!s.IsNoSpace()) {
-      break;
-    }
-  }
-  return s;
-}
-
-IOStatus Recovery::WriteTo(Tier* tier, Table* table, const Slice& sst) {
-  const std::string path = directory_ + "/" + table->base;
-  const bool has_stub = table->has_stub && table->place.tier == tier;
-  Place place;
-  IOStatus s = fs_->NewPlace(path, tier, &place);  // also makes the folder
-  if (s.ok() && has_stub) {
-    place.path = table->place.path;
-  }
-  std::unique_ptr<FSWritableFile> file;
-  if (s.ok()) {
-    s = place.fs()->NewWritableFile(place.path, FileOptions(), &file, nullptr);
-  }
-  if (s.ok()) {
-    s = file->Append(sst, IOOptions(), nullptr);
-  }
-  if (s.ok() && !tier->is_volatile()) {
-    s = file->Sync(IOOptions(), nullptr);
-  }
-  if (file != nullptr) {
-    IOStatus closed = file->Close(IOOptions(), nullptr);
-    s = s.ok() ? closed : s;
-  }
-  if (s.ok() && place.stub && !has_stub) {
-    s = fs_->WriteStub(path, place);
-  }
-  if (s.ok() && !tier->is_volatile()) {  // its recipe will be forgotten
-    s = SyncDirectory(place.fs(), DirectoryOf(place.path));
-    s = s.ok() ? SyncDirectory(fs_->target(), directory_) : s;
-  }
-  if (s.ok()) {
-    table->place = place;
-  } else if (file != nullptr) {
-    place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
-  }
-  return s;
-}
-
 void Recovery::Progress(uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   rebuilt_files_++;
@@ -620,30 +563,6 @@ void Recovery::Progress(uint64_t bytes) {
   ROCKS_LOG_INFO(info_log_, "tiered_env: rebuilt %llu of %llu bytes, about %.0f s left",
                  static_cast<unsigned long long>(rebuilt_bytes_),
                  static_cast<unsigned long long>(lost_bytes_), left);
-}
-
-void Recovery::Restore(Logs* logs) {
-  std::set<std::string> used;
-  for (auto& [id, loaded] : segments_) {
-    if (keep_.segments.count(id) > 0) {
-      used.insert(loaded.path);
-      logs->Restore(std::move(loaded.segment), loaded.known, loaded.path);
-    }
-  }
-  for (const auto& [id, path] : retained_) {
-    if (used.count(path) == 0) {
-      fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
-    }
-  }
-  for (const std::string& path : temporary_) {
-    fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
-  }
-  // Of those in the archive nobody has made the names durable, and what recipes need of them is retained.
-  for (const auto& [number, path] : logs_) {
-    if (used.count(path) == 0 && BaseOf(DirectoryOf(path)) != BaseOf(ArchivalDirectory(""))) {
-      logs->Found(number, path, /*complete=*/true);
-    }
-  }
 }
 
 }  // namespace tiered_env

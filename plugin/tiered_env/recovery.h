@@ -15,6 +15,7 @@
 #include "plugin/tiered_env/arena.h"
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/ledger.h"
+#include "plugin/tiered_env/logdirs.h"
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/manifest.h"
 #include "rocksdb/file_system.h"
@@ -45,8 +46,14 @@ class Recovery {
   // What is known afterwards.
   const std::vector<Failure>& failures() const { return failures_; }
   const Ledger::Contents& keep() const { return keep_; }
+  // SSTs whose recipes are in keep() though nobody has taken references for them: they are of no use any more, or something
+  // is missing, so that nothing is thrown away.
+  const std::set<std::string>& carried() const { return carried_; }
   // Gives the segments that are needed to `logs`.
-  void Restore(Logs* logs);
+  void Restore(Logs* logs, LogDirectories* directories);
+  // Deletes what is retained and was not given: when all that is there is durable without it. Nothing, if an SST that the
+  // MANIFEST names is missing.
+  void DeleteUnused();
   // SSTs that are there, and have no recipe that would rebuild them.
   struct Present {
     std::string base;
@@ -87,12 +94,18 @@ class Recovery {
 
   IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables);
   IOStatus Classify(uint64_t number, const LiveTable& table);
+  // Refuses a tier that was memory, and is not now.
+  IOStatus CheckKind(const Table& table) const;
+  void NoteMissing(const std::string& base);
+  // Whether a file that is retained is this database's, and none that is in use by another name.
+  bool MayDelete(const std::string& path, const std::set<FileId>& used) const;
   IOStatus Check(Table* table) const;
   IOStatus CollectReferences();
   IOStatus FindLogs();
   IOStatus Load(Loaded* loaded) const;
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
   IOStatus TakeReferences();
+  void CarryOver();
   IOStatus Rebuild(Table* table);
   // Reads the logs that recipes refer to.
   IOStatus LoadAll();
@@ -104,6 +117,8 @@ class Recovery {
   // To its tier or, where that has no room, durably to another.
   IOStatus Write(Table* table, const Slice& sst);
   IOStatus WriteTo(Tier* tier, Table* table, const Slice& sst);
+  // Gives `path` to what was written for it.
+  IOStatus NameDurably(const std::string& path, const Place& place, const std::string& written);
   // `bytes` of the tier's budget are taken while this lives.
   void Hold(Tier* tier, uint64_t bytes);
   void Progress(uint64_t bytes);
@@ -123,7 +138,11 @@ class Recovery {
   std::multimap<uint64_t, std::string> retained_;  // by id
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
   std::vector<std::string> temporary_;             // what interrupted trimming has left
+  std::vector<std::string> searched_;              // directories
   std::vector<Present> without_recipe_;
+  std::set<std::string> carried_;
+  std::vector<std::string> missing_;  // SSTs
+  std::set<std::string> used_;        // paths of logs that were given away
   uint64_t lost_bytes_ = 0;
 
   std::chrono::steady_clock::time_point start_;

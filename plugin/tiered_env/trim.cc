@@ -106,7 +106,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
     log->busy = true;
     kept = log->segment->Bitmap();
   }
-  const std::string path = DirectoryOf(log->path) + "/" + ArchiveName(log->segment->id());
+  const std::string path = DirectoryOf(log->path) + "/" + ArchiveName(log->segment->id(), tag_);
   const std::string temporary = path + kTemporary;
   uint64_t bytes = 0;
   IOStatus s = Rewrite(*log, temporary, kept, compression, limiter, stop, &bytes);

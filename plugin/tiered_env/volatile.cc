@@ -87,13 +87,24 @@ IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>*
 
 IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
                                       const std::string& wal_dir) {
-  if (wal_dir.empty() || wal_dir == database->directory() || database->keeper() == nullptr) {
+  if (database->keeper() == nullptr) {
     return IOStatus::OK();
   }
-  IOStatus s = database->keeper()->AddLogDirectory(wal_dir);
-  if (s.ok()) {  // else recovery would not look for logs that are retained there
-    std::lock_guard<std::mutex> lock(mutex_);
+  const bool elsewhere = !wal_dir.empty() && wal_dir != database->directory();
+  IOStatus s = elsewhere ? database->keeper()->AddLogDirectory(wal_dir) : IOStatus::OK();
+  if (!s.ok()) {  // recovery would not look for logs that are retained there
+    return s;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  FileId id;
+  if (FindFileId(database->directory(), &id)) {
+    wal_dir_ids_[id] = database;
+  }
+  if (elsewhere) {
     wal_dirs_[wal_dir] = database;
+    if (FindFileId(wal_dir, &id)) {
+      wal_dir_ids_[id] = database;
+    }
   }
   return s;
 }
