@@ -13,6 +13,7 @@
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/paths.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -20,6 +21,8 @@ namespace blob_hybrid {
 namespace {
 
 constexpr uint64_t kLater = 100 * 1000;  // unless a flush or a compaction ends before
+constexpr uint64_t kForeign = 500 * 1000;
+constexpr auto kPatience = std::chrono::seconds(5);
 constexpr auto kRetryTick = std::chrono::milliseconds(500);
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
@@ -45,9 +48,24 @@ bool HasBound(const BlobHybridOptions& options) {
          (options.transient_log_budget > 0 && ClassesOf(options).medium > 0);
 }
 
+// What keeps RocksDB's own compactions from being done, so that the job is not done either; null: nothing.
+const char* HeldBy(DBImpl* db, ColumnFamilyData* family) {
+  if (!LayoutOf(db, family).compacts) {
+    return "disable_auto_compactions";
+  }
+  WaitForCompactOptions look;
+  look.abort_on_pause = true;
+  look.timeout = std::chrono::microseconds(1);  // 0 would wait
+  return db->WaitForCompact(look).IsAborted() ? "PauseBackgroundWork()" : nullptr;
+}
+
 bool IsAbove(const Space& space, const BlobHybridOptions& options) {
   return options.max_space_amplification > 0 &&
          space.amplification > options.max_space_amplification;
+}
+
+bool IsLogAbove(const Space& space, const BlobHybridOptions& options) {
+  return options.transient_log_budget > 0 && space.log_share > options.transient_log_budget;
 }
 
 // For each file that is collected: what SSTs there were when that began.
@@ -106,6 +124,27 @@ bool Collector::IsCrowdedFamily(uint32_t number) {
   return it != families_.end() && it->second != nullptr && it->second->crowded;
 }
 
+void Collector::NoteBegin(const CompactionJobInfo& info) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = families_.find(info.cf_id);
+  if (it == families_.end() || it->second == nullptr ||
+      info.compaction_reason == CompactionReason::kManualCompaction) {
+    return;
+  }
+  std::vector<uint64_t>& inputs = it->second->automatic[info.job_id];
+  for (const CompactionFileInfo& input : info.input_file_infos) {
+    inputs.push_back(input.file_number);
+  }
+}
+
+void Collector::NoteEnd(const CompactionJobInfo& info) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = families_.find(info.cf_id);
+  if (it != families_.end() && it->second != nullptr) {
+    it->second->automatic.erase(info.job_id);
+  }
+}
+
 void Collector::Wake() {
   std::lock_guard<std::mutex> lock(mutex_);
   wanted_++;
@@ -160,22 +199,41 @@ void Collector::WaitForRoom(uint32_t number) {
     counters.bound_missed += ours && !needs.any() && IsAbove(space, options) ? 1 : 0;
     return;
   }
-  const uint64_t begin = Now();
   std::unique_lock<std::mutex> lock(mutex_);
+  const uint64_t memtables = family->memtable_bytes;
+  if (family->freed < family->worth) {
+    counters.bound_missed++;  // the last wait was in vain
+    return;
+  }
+  const uint64_t begin = Now();
   const uint64_t mine = ++wanted_;
-  const uint64_t enough =
-      space.disk_bytes - std::min(space.disk_bytes, family->memtable_bytes.load());
+  const uint64_t enough = space.disk_bytes - std::min(space.disk_bytes, memtables);
   family->disk_bytes = space.disk_bytes;
   family->waiting++;
   changed_.notify_all();
-  changed_.wait(lock, [&] {
-    const bool goes_on = !family->above || family->disk_bytes < enough;
-    return stop_ || closing_ || (looked_ >= mine && goes_on);
-  });
+  const bool in_vain = !AwaitRoom(mine, enough, family, &lock);
   family->waiting--;
+  family->worth = in_vain ? family->freed + std::max<uint64_t>(memtables, 1) : 0;
   counters.flush_waits++;
   counters.flush_wait_micros += Now() - begin;
-  counters.bound_missed += family->missed ? 1 : 0;
+  counters.bound_missed += in_vain || family->missed ? 1 : 0;
+}
+
+bool Collector::AwaitRoom(uint64_t wake, uint64_t enough, Family* family,
+                          std::unique_lock<std::mutex>* lock) {
+  uint64_t least = family->disk_bytes;
+  const auto is_over = [&] {
+    const bool goes_on = !family->above || family->disk_bytes < enough;
+    return stop_ || closing_ || (looked_ >= wake && goes_on);
+  };
+  const auto falls = [&] { return family->disk_bytes < least; };
+  while (changed_.wait_for(*lock, kPatience, [&] { return is_over() || falls(); })) {
+    if (is_over()) {
+      return true;
+    }
+    least = family->disk_bytes;
+  }
+  return false;
 }
 
 void Collector::Settle() {
@@ -280,27 +338,58 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    family->freed += family->disk_bytes - std::min(family->disk_bytes, space.disk_bytes);
     family->disk_bytes = space.disk_bytes;
   }
+  std::set<uint64_t> foreign;
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle != nullptr) {
-    family->busy.merge(InCompaction(db_, DataOf(handle.get())));
+    const char* const by = HeldBy(db_, DataOf(handle.get()));
+    if (by != nullptr) {
+      return Hold(by, needs.above, family);
+    }
+    family->held = false;
+    foreign = InCompaction(db_, DataOf(handle.get()));
+    family->busy.insert(foreign.begin(), foreign.end());
   }
   bool merge = false;
   const Plan plan = PlanFor(number, survey, space, needs, family, &merge);
   if (plan.inputs.empty() && !family->busy.empty()) {
+    // Compactions are under way, and may help. Flushes wait for RocksDB's own; how long a user's take nobody knows.
+    const bool rocksdbs = LeaveForeign(&foreign, family);
+    family->busy.swap(foreign);
+    const bool waits =
+        rocksdbs && !PlanFor(number, survey, space, needs, family, &merge).inputs.empty();
     family->busy.clear();
-    if (!PlanFor(number, survey, space, needs, family, &merge).inputs.empty()) {
-      // Compactions of others are under way, and may help.
+    if (waits || !PlanFor(number, survey, space, needs, family, &merge).inputs.empty()) {
+      // RocksDB tells of its own a moment after they have begun.
+      family->foreign_since = waits                        ? 0
+                              : family->foreign_since == 0 ? Now()
+                                                           : family->foreign_since;
+      if (!waits && Now() - family->foreign_since > kForeign) {
+        Publish(family, false, IsAbove(space, options) || IsLogAbove(space, options));
+      }
       family->later = Now() + kLater;
       return Next::kLater;
     }
   }
+  family->foreign_since = 0;
   if (plan.inputs.empty()) {
     return Stay(needs.above, family);
   }
   Publish(family, needs.above, false);
   return Compact(number, plan, needs.above, merge, family);
+}
+
+// Of SSTs that are being compacted: those that RocksDB has not begun by itself. False if it compacts none.
+bool Collector::LeaveForeign(std::set<uint64_t>* ssts, Family* family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [job, inputs] : family->automatic) {
+    for (const uint64_t input : inputs) {
+      ssts->erase(input);
+    }
+  }
+  return !family->automatic.empty();
 }
 
 void Collector::Rest(Family* family) {
@@ -310,6 +399,7 @@ void Collector::Rest(Family* family) {
   family->merge_since = 0;
   family->busy.clear();
   family->retry_pause = 0;
+  family->held = false;
   Publish(family, false, false);
 }
 
@@ -355,6 +445,9 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   SuperVersion* version = db_->GetAndRefSuperVersion(data);
   how.output_file_size_limit =
       MaxFileSizeForLevel(version->mutable_cf_options, plan.output_level, kCompactionStyleLevel);
+  const ImmutableOptions& constant = ImmutableOf(*data);
+  const uint32_t path = PathOf(constant.cf_paths, version->mutable_cf_options,
+                               constant.level_compaction_dynamic_level_bytes, plan.output_level);
   db_->ReturnAndCleanupSuperVersion(data, version);
   std::vector<std::string> names;
   for (const SstInfo& sst : plan.inputs) {
@@ -362,7 +455,7 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   }
   CompactionJobInfo info;
   const Status s = db_->CompactFiles(how, handle.get(), names, plan.output_level,
-                                     static_cast<int>(plan.inputs.front().path), nullptr, &info);
+                                     static_cast<int>(path), nullptr, &info);
   if (s.ok()) {
     const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
     counters.jobs++;
@@ -408,6 +501,18 @@ bool Collector::AreThere(const Plan& plan, ColumnFamilyData* data, Family* famil
       return sst.number == input.number && sst.level == input.level;
     });
   });
+}
+
+Collector::Next Collector::Hold(const char* by, bool above, Family* family) {
+  if (!family->held) {
+    ROCKS_LOG_INFO(db_->immutable_db_options().logger,
+                   "BlobHybrid: too much space is taken, and %s holds the job", by);
+  }
+  family->held = true;
+  family->retry_pause = kMinRetry;  // nobody tells when it ends
+  family->retry_at = Now();
+  Publish(family, false, above);
+  return Next::kNothing;
 }
 
 Collector::Next Collector::Stay(bool above, Family* family) {

@@ -12,9 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/blob_hybrid/error_log.h"
 #include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/policy.h"
 #include "plugin/blob_hybrid/survey.h"
+#include "rocksdb/listener.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -43,11 +45,18 @@ class Collector {
   // Whether the family's flushes are to leave medium values in SSTs: IsCrowded().
   bool IsCrowdedFamily(uint32_t number);
 
+  // Of values that could not be read.
+  const std::shared_ptr<ErrorLog>& errors() const { return errors_; }
+
+  // A compaction begins, and ends. RocksDB does not tell of CompactFiles().
+  void NoteBegin(const CompactionJobInfo& info);
+  void NoteEnd(const CompactionJobInfo& info);
+
   // There may be something to do.
   void Wake();
 
-  // Before a flush: waits as long as the family is above its bound and the job can do something about it, and has not freed more than
-  // the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
+  // Before a flush: waits as long as the family is above its bound and the job can do something about it, and does, and has not freed more
+  // than the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
   void WaitForRoom(uint32_t number);
 
   // Until there is nothing to do, or nothing can be done, or Stop().
@@ -67,7 +76,11 @@ class Collector {
     bool missed = false;      // the bound, and nothing can be done; guarded by mutex_
     int waiting = 0;          // flushes; guarded by mutex_
     uint64_t disk_bytes = 0;  // when the thread looked; guarded by mutex_
+    uint64_t freed = 0;       // by which this fell from look to look; guarded by mutex_
+    uint64_t worth = 0;       // freed bytes from which on it is worth to wait; guarded by mutex_
     Collected collected;      // guarded by mutex_
+    // Inputs of the compactions that RocksDB has begun by itself, by job; guarded by mutex_.
+    std::map<int, std::vector<uint64_t>> automatic;
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;
@@ -77,16 +90,24 @@ class Collector {
     uint64_t later = 0;        // when to look again, after kLater
     uint64_t retry_at = 0;     // for blob files that stayed
     uint64_t retry_pause = 0;
+    uint64_t foreign_since =
+        0;              // when the job began to wait for a user's compactions; 0: it does not
+    bool held = false;  // HeldBy(), when it was told
   };
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
   bool Rests(const Family& family);
+  // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some seconds: a job that ends well may still
+  // free nothing, and a slow device may take minutes for one.
+  bool AwaitRoom(uint64_t wake, uint64_t enough, Family* family,
+                 std::unique_lock<std::mutex>* lock);
   // Finds nothing in a family without blob files, unless it is crowded.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   static bool IsOurs(const Family& family, const Survey& survey);
   // One compaction at most.
   Next Step(uint32_t number, Family* family);
+  bool LeaveForeign(std::set<uint64_t>* ssts, Family* family);
   // Nothing is needed.
   void Rest(Family* family);
   // `merge`: for the budget of the log.
@@ -94,6 +115,8 @@ class Collector {
                Family* family, bool* merge);
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
   bool AreThere(const Plan& plan, ColumnFamilyData* data, Family* family);
+  // Somebody wants nothing to be compacted now.
+  Next Hold(const char* by, bool above, Family* family);
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
   void SetCollected(Collected collected, Family* family);
@@ -101,6 +124,7 @@ class Collector {
   uint64_t Now() const;
 
   DBImpl* const db_;
+  const std::shared_ptr<ErrorLog> errors_ = std::make_shared<ErrorLog>();
   std::mutex mutex_;
   std::condition_variable changed_;
   // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is removed.

@@ -2,12 +2,18 @@
 
 #include "plugin/blob_hybrid/databases.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
+#include "db/version_set.h"
+#include "file/filename.h"
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/policy.h"
 #include "plugin/blob_hybrid/survey.h"
+#include "table/unique_id_impl.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -16,6 +22,42 @@ namespace {
 
 ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
   return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
+}
+
+// The folder of a compaction's inputs: a family has a number only.
+std::string FolderOf(const CompactionFilter::Context& compaction) {
+  if (compaction.input_table_properties.empty()) {
+    return std::string();
+  }
+  const std::string& path = compaction.input_table_properties.begin()->first;
+  return path.substr(0, path.rfind('/'));
+}
+
+// Whether the family has this SST, and it is being compacted. Copies of a database have the same SSTs, but compact others.
+bool Compacts(const VersionStorageInfo& storage, uint64_t number,
+              const TableProperties& properties) {
+  const FileMetaData* file = storage.GetFileMetaDataByNumber(number);
+  UniqueId64x2 id;
+  return file != nullptr && file->being_compacted &&
+         (file->unique_id == kNullUniqueId64x2 ||
+          !GetSstInternalUniqueId(properties.db_id, properties.db_session_id,
+                                  properties.orig_file_number, &id)
+               .ok() ||
+          file->unique_id == id);
+}
+
+// Whether it is a compaction of this database.
+bool IsOf(DBImpl* db, const CompactionFilter::Context& compaction) {
+  const auto handle = db->GetColumnFamilyHandleUnlocked(compaction.column_family_id);
+  if (handle == nullptr) {
+    return false;
+  }
+  InstrumentedMutexLock lock(db->mutex());
+  const VersionStorageInfo& storage = *DataOf(handle.get())->current()->storage_info();
+  const auto& inputs = compaction.input_table_properties;
+  return std::all_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+    return Compacts(storage, TableFileNameToNumber(input.first), *input.second);
+  });
 }
 
 }  // namespace
@@ -76,23 +118,34 @@ std::shared_ptr<Collector> Databases::Find(DB* db) {
   return it == collectors_.end() ? nullptr : it->second;
 }
 
-std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(const std::string& folder,
-                                                                       uint32_t family) {
+std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(
+    const std::string& folder, uint32_t family, const std::function<bool(DBImpl*)>& is_it) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = folders_.find(std::make_pair(folder, family));
-  DBImpl* const db = it == folders_.end() || it->second.size() > 1 ? nullptr : *it->second.begin();
+  if (it == folders_.end()) {
+    return {nullptr, nullptr};
+  }
+  std::vector<DBImpl*> found(it->second.begin(), it->second.end());
+  if (found.size() > 1) {
+    found.erase(std::remove_if(found.begin(), found.end(), std::not_fn(is_it)), found.end());
+  }
+  // Copies that compact the same SSTs at the same time cannot be told apart: nothing is moved then.
+  DBImpl* const db = found.size() == 1 ? found.front() : nullptr;
   const auto entry = collectors_.find(db);
   return {db, entry == collectors_.end() ? nullptr : entry->second};
 }
 
-bool Databases::IsCrowdedFamily(const std::string& folder, uint32_t family) {
-  const auto [db, collector] = FindByFolder(folder, family);
+bool Databases::IsCrowdedFamily(const Env* env, const std::string& folder, uint32_t family) {
+  const auto [db, collector] =
+      FindByFolder(folder, family, [env](DBImpl* candidate) { return candidate->GetEnv() == env; });
   return collector != nullptr && collector->IsCrowdedFamily(family);
 }
 
-bool Databases::FindBlobFiles(const std::string& folder, uint32_t family,
+bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
                               const BlobHybridOptions& options, BlobFiles* files) {
-  const auto [db, collector] = FindByFolder(folder, family);
+  const uint32_t family = compaction.column_family_id;
+  const auto [db, collector] = FindByFolder(
+      FolderOf(compaction), family, [&](DBImpl* candidate) { return IsOf(candidate, compaction); });
   if (collector == nullptr) {
     return false;
   }
@@ -103,6 +156,7 @@ bool Databases::FindBlobFiles(const std::string& folder, uint32_t family,
   }
   ColumnFamilyData* data = DataOf(handle.get());
   files->source = data->blob_source();
+  files->errors = collector->errors();
   files->logger = ImmutableOf(*data).logger;
   // Files that are mapped into memory are not read into buffers.
   files->readahead_size = ImmutableOf(*data).allow_mmap_reads ? 0 : options.readahead_size;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,11 +12,13 @@
 #include <utility>
 
 #include "plugin/blob_hybrid/filter.h"
+#include "rocksdb/compaction_filter.h"
 
 namespace ROCKSDB_NAMESPACE {
 
 class DB;
 class DBImpl;
+class Env;
 
 namespace blob_hybrid {
 
@@ -36,22 +39,23 @@ class Databases {
   // Null if it is not known.
   std::shared_ptr<Collector> Find(DB* db);
 
-  // The blob files of a family of a compaction that is under way, by the folder of its SSTs. False if there are none that
+  // The blob files of the family of a compaction that is under way, which is told by its inputs. False if there are none that
   // values are to be moved out of, or the family is not known.
-  bool FindBlobFiles(const std::string& folder, uint32_t family, const BlobHybridOptions& options,
+  bool FindBlobFiles(const CompactionFilter::Context& compaction, const BlobHybridOptions& options,
                      BlobFiles* files);
 
   // Whether a flush is to leave medium values in its SST, by its folder. False if the family is not known.
-  bool IsCrowdedFamily(const std::string& folder, uint32_t family);
+  bool IsCrowdedFamily(const Env* env, const std::string& folder, uint32_t family);
 
  private:
-  // The database, and its collector; null if it is not known.
-  std::pair<DBImpl*, std::shared_ptr<Collector>> FindByFolder(const std::string& folder,
-                                                              uint32_t family);
+  // The database, and its collector; null if it is not known. `is_it` tells which of those that have this folder, each in an Env of its
+  // own; it is called with mutex_ held, so that none of them is closed.
+  std::pair<DBImpl*, std::shared_ptr<Collector>> FindByFolder(
+      const std::string& folder, uint32_t family, const std::function<bool(DBImpl*)>& is_it);
 
   std::mutex mutex_;
   std::map<DB*, std::shared_ptr<Collector>> collectors_;
-  // By folder of SSTs and number of the family. With more than one it cannot be told which database it is.
+  // By folder of SSTs and number of the family. Databases of one folder are in several Envs.
   std::map<std::pair<std::string, uint32_t>, std::set<DBImpl*>> folders_;
 };
 

@@ -13,19 +13,6 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-namespace {
-
-// The folder of a compaction's inputs, which tells which database it is of: a family has a number only.
-std::string FolderOf(const CompactionFilter::Context& context) {
-  if (context.input_table_properties.empty()) {
-    return std::string();
-  }
-  const std::string& path = context.input_table_properties.begin()->first;
-  return path.substr(0, path.rfind('/'));
-}
-
-}  // namespace
-
 BlobHybridFactory::BlobHybridFactory(const BlobHybridOptions& options)
     : options_(options), counters_(std::make_shared<Counters>()) {
   RegisterOptions(&options_, &OptionTypes());
@@ -63,8 +50,7 @@ std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
   }
   ForgetOutputLevel();
   BlobFiles files;
-  if (!Databases::Instance()->FindBlobFiles(FolderOf(context), context.column_family_id, options_,
-                                            &files)) {
+  if (!Databases::Instance()->FindBlobFiles(context, options_, &files)) {
     files = BlobFiles();
     if (options_.user_filter == nullptr) {
       return user;

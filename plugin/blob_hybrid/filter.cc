@@ -153,8 +153,13 @@ bool BlobHybridFilter::Read(const Slice& user_key, const BlobIndex& index,
                        : reader_->Read(user_key, index, file->second.bytes, value);
   if (!s.ok()) {
     counters_->read_errors++;
-    ROCKS_LOG_ERROR(files_.logger, "BlobHybrid: reading a value from blob file %" PRIu64 ": %s",
-                    index.file_number(), s.ToString().c_str());
+    const uint64_t count = files_.errors->Add(index.file_number());
+    if (count > 0) {
+      ROCKS_LOG_ERROR(files_.logger,
+                      "BlobHybrid: reading a value from blob file %" PRIu64 " (error %" PRIu64
+                      " of the file; the next line is at ten times as many): %s",
+                      index.file_number(), count, s.ToString().c_str());
+    }
   }
   return s.ok();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugin/blob_hybrid/counters.h"
+#include "plugin/blob_hybrid/error_log.h"
 #include "plugin/blob_hybrid/reader.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/version.h"
@@ -33,6 +34,7 @@ struct BlobFiles {
   std::map<uint64_t, File> files;  // by number
   BlobSource* source = nullptr;    // null: nothing is to be moved
   Logger* logger = nullptr;
+  std::shared_ptr<ErrorLog> errors;  // of the database; not null with a source
   uint64_t readahead_size = 0;
   uint32_t family = 0;
   uint64_t large_size = 0;  // values below are medium; 0: there is no medium class

@@ -26,7 +26,10 @@ void BlobHybridListener::OnFlushCompleted(DB* db, const FlushJobInfo& info) {
 }
 
 void BlobHybridListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info) {
-  Databases::Instance()->Notice(db, info.cf_id);
+  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
+  if (collector != nullptr) {
+    collector->NoteBegin(info);
+  }
 }
 
 void BlobHybridListener::OnSubcompactionBegin(const SubcompactionJobInfo& info) {
@@ -36,6 +39,7 @@ void BlobHybridListener::OnSubcompactionBegin(const SubcompactionJobInfo& info) 
 void BlobHybridListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
   const auto collector = Databases::Instance()->Notice(db, info.cf_id);
   if (collector != nullptr) {
+    collector->NoteEnd(info);
     collector->Wake();
   }
 }

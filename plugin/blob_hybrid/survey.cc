@@ -74,6 +74,7 @@ Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
   const MutableCFOptions& options = version->mutable_cf_options;
   layout.min_blob_size = options.min_blob_size;
   layout.memtable_bytes = options.write_buffer_size * options.max_write_buffer_number;
+  layout.compacts = !options.disable_auto_compactions;
   layout.goes_by_levels = ImmutableOf(*family).compaction_style == kCompactionStyleLevel &&
                           options.preclude_last_level_data_seconds == 0;
   db->ReturnAndCleanupSuperVersion(family, version);
@@ -106,7 +107,6 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       SstInfo sst;
       sst.number = file->fd.GetNumber();
       sst.level = level;
-      sst.path = file->fd.GetPathId();
       sst.bytes = file->fd.GetFileSize();
       sst.oldest_blob = file->oldest_blob_file_number;
       // Those of FileMetaData are there only for some files after a reopen.

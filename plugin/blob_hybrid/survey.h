@@ -30,7 +30,6 @@ struct KeyRange {
 struct SstInfo {
   uint64_t number = 0;
   int level = 0;
-  uint32_t path = 0;  // of cf_paths
   uint64_t bytes = 0;
   uint64_t user_bytes = 0;   // of these, keys and values, and what small ones need besides
   uint64_t oldest_blob = 0;  // number of the oldest blob file that it refers to; 0: none
@@ -72,6 +71,7 @@ struct Layout {
   int last_level = 0;
   uint64_t min_blob_size = 0;
   uint64_t memtable_bytes = 0;  // of all that may wait for a flush
+  bool compacts = false;        // by itself: not disable_auto_compactions
   bool goes_by_levels = false;  // what is compacted to a level is there then
 };
 

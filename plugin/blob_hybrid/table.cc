@@ -33,7 +33,7 @@ uint64_t SeparatedBy(const TableBuilderOptions& options, const ValueClasses& cla
     return 0;
   }
   const bool crowded = Databases::Instance()->IsCrowdedFamily(
-      options.ioptions.cf_paths.front().path, options.column_family_id);
+      options.ioptions.env, options.ioptions.cf_paths.front().path, options.column_family_id);
   counters->crowded_flushes += crowded ? 1 : 0;
   return crowded ? classes.large : std::min(classes.medium, classes.large);
 }

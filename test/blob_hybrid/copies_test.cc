@@ -283,6 +283,7 @@ class LargeCopiesTest : public CopiesTest {};
 
 // Ingestion wakes the job: what the new SSTs overwrite is garbage.
 TEST_P(LargeCopiesTest, IngestionOverEverything) {
+  LeaveToTheJob();
   hybrid_.max_space_amplification = 1.5;
   hybrid_.space_floor = 1;
   Open();

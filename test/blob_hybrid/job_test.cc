@@ -2,7 +2,6 @@
 //
 // The job and flushes that wait for it, where there is little or nothing that it can do.
 
-#include "rocksdb/env.h"
 #include "test/blob_hybrid/support.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -86,28 +85,6 @@ TEST_F(JobTest, WritersGoOnWhileMuchIsCollected) {
   for (int i = 0; i < keys; i++) {
     ASSERT_EQ(ValueOf(i, i % 2 == 0 ? 1 : 0), Get(i));
   }
-}
-
-// In two file systems. As long as both are open it cannot be told which one a compaction is of.
-TEST_F(JobTest, TwoDatabasesOfOnePath) {
-  const std::unique_ptr<Env> memory(NewMemEnv(Env::Default()));
-  Options options = options_;
-  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
-  options.env = memory.get();
-  std::unique_ptr<DB> other;
-  ASSERT_OK(OpenDb(options, path_, &other));
-  ASSERT_OK(other->Put(WriteOptions(), KeyOf(0), ValueOf(0, 0)));
-  ASSERT_OK(other->Flush(FlushOptions()));
-  Open();
-  Overwrite(db_->DefaultColumnFamily());
-  EXPECT_EQ(0u, Stats().moved_values);
-  ExpectValues(db_->DefaultColumnFamily());
-  other.reset();
-  Close();
-  Open();
-  Overwrite(db_->DefaultColumnFamily());
-  EXPECT_GT(Stats().moved_values, 0u);
-  ExpectValues(db_->DefaultColumnFamily());
 }
 
 }  // namespace

@@ -696,6 +696,7 @@ TEST_F(MediumTest, AtomicFlushOfFamiliesWithOtherClasses) {
 
 // An SST that came to the last level without a compaction is merged there.
 TEST_F(MediumTest, MovedFilesAreMergedForTheBudget) {
+  LeaveToTheJob();
   Open();
   FillSized(0, kKeys, 0, kMedium);
   Flush();
@@ -715,6 +716,7 @@ TEST_F(MediumTest, MovedFilesAreMergedForTheBudget) {
 }
 
 TEST_F(MediumTest, UpperLevelsAreMergedForTheBudget) {
+  LeaveToTheJob();
   hybrid_.transient_log_budget = 0.1;
   hybrid_.space_floor = 0;
   Open();
@@ -731,6 +733,7 @@ TEST_F(MediumTest, UpperLevelsAreMergedForTheBudget) {
 
 // As long as the job cannot make room.
 TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
+  LeaveToTheJob();
   hybrid_.max_space_amplification = 1.5;
   hybrid_.space_floor = 0;
   Open();
@@ -774,6 +777,7 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
 
 // With dynamic levels data begins at the last one: nothing is pushed to a level that RocksDB does not use yet.
 TEST_F(MediumTest, DynamicLevels) {
+  LeaveToTheJob();
   options_.level_compaction_dynamic_level_bytes = true;
   hybrid_.transient_log_budget = 0.1;
   hybrid_.space_floor = 0;
@@ -797,6 +801,7 @@ TEST_F(MediumTest, DynamicLevels) {
 
 // As long as a snapshot keeps old versions in the log the job does not go on for ever, and does not stop flushes.
 TEST_F(MediumTest, BudgetThatASnapshotExceeds) {
+  LeaveToTheJob();
   hybrid_.transient_log_budget = 0.1;
   hybrid_.space_floor = 0;
   Open();

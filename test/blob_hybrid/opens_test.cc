@@ -242,6 +242,7 @@ TEST_F(OpensTest, LogOfMediumValues) {
 
 // A DestroyDB right after a close while the job was at work, and a database of the same name then.
 TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
+  LeaveToTheJob();
   hybrid_.max_space_amplification = 1.1;
   hybrid_.space_floor = 1;
   for (int round = 0; round < 3; round++) {

@@ -69,6 +69,15 @@ void HybridDb::UseMedium() {
   options_.min_blob_size = 4000;
 }
 
+void HybridDb::LeaveToTheJob() {
+  constexpr int kMany = 1 << 20;
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = kMany;
+  options_.level0_slowdown_writes_trigger = kMany;
+  options_.level0_stop_writes_trigger = kMany;
+  options_.max_bytes_for_level_base = uint64_t{1} << 40;
+}
+
 Status HybridDb::TryOpen() {
   Options options = options_;
   const Status s = UseBlobHybrid(hybrid_, &options, &options);

@@ -45,6 +45,8 @@ class HybridDb : public testing::Test {
 
   // Values from 200 bytes on are medium then, and large from 4000 bytes on.
   void UseMedium();
+  // RocksDB does not compact by itself.
+  void LeaveToTheJob();
   // With options_ and hybrid_ as they are.
   void Open();
   // As any RocksDB would.

@@ -78,7 +78,7 @@ class WaitTest : public SpaceTest {
 class HeldTest : public WaitTest {
  protected:
   HeldTest() {
-    options_.disable_auto_compactions = true;  // the job's are the only ones
+    LeaveToTheJob();
     options_.listeners.push_back(latch_);
   }
   ~HeldTest() override {
@@ -191,7 +191,7 @@ TEST_F(WaitTest, WritersOutrunTheJob) {
 class RateTest : public WaitTest {
  protected:
   RateTest() {
-    options_.disable_auto_compactions = true;
+    LeaveToTheJob();
     options_.target_file_size_base = 4 << 10;
     options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1 << 10;
   }
@@ -340,7 +340,9 @@ TEST_F(PinnedTest, VersionsBesideGarbage) {
   }
   Flush();
   ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
-  ASSERT_OK(db_->SetOptions({{"disable_auto_compactions", "true"}}));
+  ASSERT_OK(db_->SetOptions({{"level0_file_num_compaction_trigger", "1000000"},
+                             {"level0_slowdown_writes_trigger", "1000000"},
+                             {"level0_stop_writes_trigger", "1000000"}}));
   EXPECT_EQ(0u, Stats().moved_values);
   db_->EnableManualCompaction();
   const uint64_t missed = Stats().bound_missed;
@@ -355,7 +357,7 @@ TEST_F(PinnedTest, VersionsBesideGarbage) {
 #ifndef NDEBUG
 // Compactions of the job fail: writers go on, and it is counted. Later they do not.
 TEST_F(WaitTest, JobsFailForATime) {
-  options_.disable_auto_compactions = true;
+  LeaveToTheJob();
   options_.paranoid_checks = false;  // or RocksDB would take no more writes
   Load();
   Flush();
