@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-const Finder::Directory& Finder::Look(const std::string& path) {
+const Finder::Directory& Finder::Read(const std::string& path) {
   const auto [it, is_new] = seen_.try_emplace(path);
   Directory& directory = it->second;
   if (!is_new) {
@@ -37,15 +38,15 @@ const Finder::Directory& Finder::Look(const std::string& path) {
   return directory;
 }
 
-Finder::Answer Finder::Find(LogId log, const std::string& name, std::string* path) {
-  if (name.size() >= SegmentHeader::kMaxName) {
+Finder::Answer Finder::Look(LogId log, const Volume::Segment& header, std::string* path) {
+  if (!header.whole_name) {
     *path = "the beginning of its name is not known";
     return Answer::kUnknown;
   }
   path->clear();
-  const std::string created = DirectoryOf(name);
+  const std::string created = DirectoryOf(header.name);
   for (const std::string& place : {created, created + "/archive"}) {
-    const Directory& directory = Look(place);
+    const Directory& directory = Read(place);
     const auto it = directory.stubs.find(log);
     if (it != directory.stubs.end()) {
       *path = it->second;
@@ -55,11 +56,24 @@ Finder::Answer Finder::Find(LogId log, const std::string& name, std::string* pat
       *path = directory.status.ToString();
     }
   }
-  if (path->empty() && name.compare(0, 1, "/") != 0) {
+  if (path->empty() && header.name.compare(0, 1, "/") != 0) {
     *path = "its name is a relative path";
   }
-  if (path->empty() && !Look(created).exists) {
+  return path->empty() ? Answer::kMissing : Answer::kUnknown;
+}
+
+Finder::Answer Finder::Find(LogId log, const Volume::Segment& header, std::string* path) {
+  const Answer answer = Look(log, header, path);
+  if (answer != Answer::kMissing) {
+    return answer;
+  }
+  const std::string created = DirectoryOf(header.name);
+  if (!Read(created).exists) {
     *path = "there is no " + created + ": it was removed or moved, or is not mounted";
+  } else if (!(IdentityOf(created) == header.directory)) {
+    *path = created +
+            " is not the directory in which it was created, which may have been moved, or "
+            "is not mounted";
   }
   return path->empty() ? Answer::kMissing : Answer::kUnknown;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -17,14 +18,17 @@ class Finder {
  public:
   enum class Answer : uint8_t {
     kFound,
-    kMissing,  // the directory is there, without it; the database may have been moved
+    kMissing,  // it is not there; the database may have been moved
     kUnknown,  // the name on the device does not say where to look
   };
 
   explicit Finder(std::string uuid) : uuid_(std::move(uuid)) {}
 
-  // `name`: as in the segments' headers. `path`: of the stub if it is found, else why that is not known, if so.
-  Answer Find(LogId log, const std::string& name, std::string* path);
+  // `header`: of a segment of the log. `path`: of the stub if it is found, else why that is not known, if so.
+  Answer Look(LogId log, const Volume::Segment& header, std::string* path);
+  // The same, but missing is only what is missing in the very directory in which the log was created: another one
+  // of its name may be the mount point of a file system that is not mounted.
+  Answer Find(LogId log, const Volume::Segment& header, std::string* path);
 
  private:
   struct Directory {
@@ -32,7 +36,7 @@ class Finder {
     Status status;  // of looking at it; OK if it does not exist
     std::map<LogId, std::string> stubs;
   };
-  const Directory& Look(const std::string& path);
+  const Directory& Read(const std::string& path);
 
   const std::string uuid_;
   std::map<std::string, Directory> seen_;

@@ -22,7 +22,7 @@ constexpr size_t kUuidSize = 16;
 //
 //   offset size  field
 //        0    8  magic "RKTRWAL\n"
-//        8    4  version, 1
+//        8    4  version, 2; 1 is the same
 //       12    4  block_size: bytes, 512 or 4096
 //       16    8  segment_size: bytes, a power of two
 //       24    8  segments
@@ -36,7 +36,7 @@ struct Superblock {
   static constexpr uint64_t kCopyOffset = 64 << 10;
   // Where segment 0 begins.
   static constexpr uint64_t kDataOffset = 1 << 20;
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
   // What is kept in memory for each is bounded by it: 1 TiB in segments of 64 KiB, 64 TiB in those of 4 MiB.
   static constexpr uint64_t kMaxSegments = 1 << 24;
 
@@ -58,39 +58,80 @@ struct Superblock {
   static Status Decode(const Slice& bytes, const std::string& device, Superblock* result);
 };
 
-// A log's number on its device, never used again: the epoch in the upper half, a counter below.
-using LogId = uint64_t;
+// What tells a log from all others, on whatever device: 128 random bits. Version 1 had numbers: `high` is 0, and
+// `low` the epoch in the upper half, a counter below.
+struct LogId {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  bool IsNumber() const { return high == 0; }
+  bool empty() const { return high == 0 && low == 0; }
+  bool operator==(const LogId& other) const { return high == other.high && low == other.low; }
+  bool operator!=(const LogId& other) const { return !(*this == other); }
+  bool operator<(const LogId& other) const {
+    return high != other.high ? high < other.high : low < other.low;
+  }
+
+  // 32 hexadecimal digits; "EPOCH:COUNTER" of version 1.
+  std::string ToString() const;
+  static bool Parse(const std::string& text, LogId* result);
+};
+
+// What tells a directory from all others on its machine, until that is started again. All zero: not known.
+struct DirectoryId {
+  uint64_t device = 0;  // st_dev
+  uint64_t inode = 0;
+
+  bool known() const { return device != 0 || inode != 0; }
+  bool operator==(const DirectoryId& other) const {
+    return device == other.device && inode == other.inode;
+  }
+};
 
 // The first block of a segment. All zero: never used. It is written together with the segment's first
 // frame, and again, with state kFree, when the log is deleted. Only the first 512 bytes mean something, so
 // that no power loss tears it.
 //
 //   offset size  field
-//        0    4  masked CRC-32C of the uuid followed by bytes 4 to 511
-//        4    4  magic "RSEG"
+//        0    4  masked CRC-32C of bytes 4 to 511
+//        4    4  magic "RSG2"
 //        8    4  state: 1 live, 2 free
 //       12    4  ordinal: the how-manieth segment of its log, from 0
-//       16    8  log id
-//       24    8  segment: its number on the device
-//       32    2  length of name
-//       34  478  name: the path under which the log was created, its end if it is longer
+//       16   16  log id
+//       32    8  segment: its number on the device
+//       40   16  uuid of the device
+//       56    8  segment_size
+//       64    8  segments
+//       72    4  block_size
+//       76    2  length of name
+//       78    2  1 if name is not all of it
+//       80   16  directory: of the log when it was created, its st_dev and its inode; 0 if it had none
+//       96    8  epoch of the device when this was written
+//      104  408  name: the path under which the log was created, absolute; its end if it is longer
+//
+// Version 1: the checksum begins with the uuid, the magic is "RSEG", the log id has 8 bytes, and at 24 are 8 bytes
+// of segment, 2 of length and 478 of name. It is read, not written.
 struct SegmentHeader {
   static constexpr size_t kSize = 512;
-  static constexpr size_t kMaxName = 478;
+  static constexpr size_t kMaxName = 408;
   enum class State : uint32_t { kLive = 1, kFree = 2 };
 
   State state = State::kLive;
   uint32_t ordinal = 0;
-  LogId log = 0;
+  LogId log;
   uint64_t segment = 0;
+  DirectoryId directory;
   std::string name;
+  bool whole_name = true;
 
   // Whether it looks like one, of any device.
   static bool Resembles(const char* bytes);
 
-  void Encode(const std::string& uuid, char* bytes) const;
+  void Encode(const Superblock& superblock, char* bytes) const;
   // False if it is damaged or of another device; see IsZero() for one that was never used.
   static bool Decode(const char* bytes, const std::string& uuid, SegmentHeader* result);
+  // Of whatever device, which it tells: its uuid, geometry and epoch. Not of version 1, which does not.
+  static bool DecodeAny(const char* bytes, SegmentHeader* result, Superblock* superblock);
 };
 
 // What precedes a piece of a log, at a block boundary. A frame is the header, the payload and zeros up
@@ -98,16 +139,17 @@ struct SegmentHeader {
 //
 //   offset size  field
 //        0    4  masked CRC-32C of the uuid followed by all other bytes of the frame, padding included
-//        4    4  magic "RFRM"
-//        8    8  log id
-//       16    8  offset: of the payload in the log
-//       24    8  durable: so many bytes of the log had been made durable before this frame was written
-//       32    4  length of the payload, not 0
-//       36    4  zero
+//        4   16  log id
+//       20    8  offset: of the payload in the log
+//       28    8  durable: so many bytes of the log had been made durable before this frame was written
+//       36    4  length of the payload, not 0
+//
+// Version 1, of a log whose id is a number: at 4 the magic "RFRM", 8 bytes each of log id, offset and durable, 4 of
+// length, 4 of zeros.
 struct FrameHeader {
   static constexpr size_t kSize = 40;
 
-  LogId log = 0;
+  LogId log;
   uint64_t offset = 0;
   uint64_t durable = 0;
   uint32_t length = 0;
@@ -136,25 +178,26 @@ struct FrameHeader {
 //   offset size  field
 //        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with an unknown
 //                tag, so that RocksDB without the plugin refuses to open the database. Its body:
-//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG", 4 version,
-//                  16 uuid of the device, 8 log id, 8 size of the tail, and text for a person who looks
-//                  at it
+//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG", 4 version, 2,
+//                  16 uuid of the device, 16 log id, 8 size of the tail, 8 epoch of the device, and text
+//                  for a person who looks at it. Version 1: 8 bytes of log id, no epoch
 //        n       zeros up to kSize, but for
-//     4088    8  1 when part of the log is durable on the device, or later
+//     4088    8  so many bytes of the log, or more, are durable. Version 1: 1 when there are any
 //     4096       the tail, see Chunk; cut off when the log is closed
 //     4096 + size of the tail: frames that found no room on the device
 struct Stub {
   static constexpr size_t kSize = 4096;
-  static constexpr size_t kSealed = 64;  // bytes at the beginning that never change
-  static constexpr size_t kOnDeviceAt = 4088;
+  static constexpr size_t kSealed = 80;  // bytes at the beginning that never change
+  static constexpr size_t kDurableAt = 4088;
   static constexpr uint64_t kMinTail = 1 << 10;  // tails are multiples of it
   static constexpr uint64_t kMaxTail = 64 << 20;
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
 
   std::string uuid;
-  LogId log = 0;
+  LogId log;
   uint64_t tail_size = 0;  // bytes
-  bool on_device = false;
+  uint64_t epoch = 0;      // of the device when the log was created; 0 in version 1
+  uint64_t durable = 0;    // bytes
 
   uint64_t SpillOffset() const { return kSize + tail_size; }
 
@@ -172,12 +215,12 @@ struct Stub {
 //   offset size  field
 //        0    4  masked CRC-32C of the device's uuid followed by all other bytes of the chunk
 //        4    4  length of the bytes that follow, not 0
-//        8    8  log id
+//        8    8  log id: its lower half, as the stub has all of it
 //       16    8  offset of these bytes in the log
 struct Chunk {
   static constexpr size_t kSize = 24;
 
-  LogId log = 0;
+  LogId log;
   uint64_t offset = 0;
   uint32_t length = 0;
 

@@ -20,13 +20,11 @@ namespace {
 // So many times a log is looked at before it is believed to be damaged.
 constexpr int kLooks = 5;
 
-std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
+}  // namespace
 
-IOStatus Refuse(const std::string& path, const std::string& what) {
+IOStatus RawWalFileSystem::Refuse(const std::string& path, const std::string& what) {
   return IOStatus::NotSupported(path, "is a log on a log device: cannot be " + what);
 }
-
-}  // namespace
 
 RawWalFileSystem::RawWalFileSystem(const std::shared_ptr<FileSystem>& target)
     : FileSystemWrapper(target) {
@@ -102,15 +100,6 @@ IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
   return s.IsNotFound() ? IOStatus::OK() : s;
 }
 
-IOStatus RawWalFileSystem::CheckUuid(const std::string& path, const Stub& stub,
-                                     const Volume& volume) const {
-  return stub.uuid == volume.superblock().uuid
-             ? IOStatus::OK()
-             : IOStatus::InvalidArgument(
-                   path, "is on the log device with uuid " + HexOf(stub.uuid) + "; device=" +
-                             options_.device + " has uuid " + HexOf(volume.superblock().uuid));
-}
-
 IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
                                    std::shared_ptr<Log>* result) {
   result->reset();
@@ -124,7 +113,7 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
     s = ForReading(&volume);
   }
   if (s.ok()) {
-    s = CheckUuid(path, stub.stub, *volume);
+    s = CheckStub(path, stub.stub, *volume);
   }
   if (!s.ok()) {
     return s;
@@ -177,7 +166,7 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
       s = volume->Refresh();
     }
     if (s.ok()) {
-      s = Log::Recover(volume, target_.get(), path, std::move(stub), result);
+      s = Log::Recover(volume, target_.get(), path, std::move(stub), options_.force, result);
     }
     damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
   }
@@ -304,112 +293,6 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
   return s.IsNotFound() ? target_->LinkFile(from, to, options, dbg) : Refuse(from, "linked");
 }
 
-// Leaves the stub: as long as it is there the space belongs to somebody.
-IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
-  *deleted = 0;
-  StubFile stub;
-  IOStatus s = FindStub(path, /*contents=*/false, &stub);
-  if (s.IsNotFound()) {
-    return IOStatus::OK();
-  }
-  *deleted = stub.stub.log;
-  std::shared_ptr<Volume> volume;
-  if (s.ok()) {
-    s = ForWriting(&volume);
-  }
-  if (s.ok()) {
-    s = CheckUuid(path, stub.stub, *volume);
-  }
-  if (s.ok()) {
-    s = volume->Delete(stub.stub.log);
-  }
-  if (!s.ok()) {
-    return s;
-  }
-  volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = volume->FindLog(stub.stub.log);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = found_.find(stub.stub.log);
-    if (it != found_.end()) {
-      log = log != nullptr ? log : it->second;
-      found_.erase(it);
-    }
-  }
-  if (log != nullptr && &log->volume() == volume.get()) {
-    log->ReleaseWhenDestroyed();
-  } else {
-    volume->Release(stub.stub.log);
-  }
-  return s;
-}
-
-IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
-                                      IODebugContext* dbg) {
-  StubFile stub;
-  IOStatus s = FindStub(path, /*contents=*/false, &stub);
-  if (s.IsNotFound()) {
-    return target_->DeleteFile(path, options, dbg);
-  }
-  // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a loss.
-  // What a crash leaves under the other name RocksDB deletes when it opens the database.
-  std::string trash = path;
-  if (s.ok() && !IsTrashName(path)) {
-    trash += kTrash;
-    s = RenameFile(path, trash, options, dbg);
-    if (s.ok()) {
-      s = SyncDirectory(target_.get(), DirectoryOf(path));
-    }
-  }
-  LogId log = 0;
-  if (s.ok()) {
-    s = DeleteLog(trash, &log);
-  }
-  if (s.ok()) {
-    s = target_->DeleteFile(trash, options, dbg);
-    Forget(log);  // somebody may have found it before the stub went
-  }
-  return s;
-}
-
-// RocksDB does not look for what is left of deleted logs there.
-IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
-  std::vector<std::string> names;
-  const std::string archive = directory + "/archive";
-  if (!target_->GetChildren(archive, IOOptions(), &names, nullptr).ok()) {
-    return IOStatus::OK();  // there is none
-  }
-  IOStatus s;
-  for (const std::string& name : names) {
-    if (s.ok() && IsLogName(name) && IsTrashName(name)) {
-      s = DeleteFile(archive + "/" + name, IOOptions(), nullptr);
-    }
-  }
-  return s;
-}
-
-IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
-                                      const IOOptions& options, IODebugContext* dbg) {
-  StubFile stub;
-  IOStatus s = FindStub(from, /*contents=*/false, &stub);
-  if (s.ok() && !IsLogName(to)) {
-    return Refuse(from, "renamed to " + to + ", which is no name of a log");
-  }
-  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
-  // the same log to its archive twice.
-  std::lock_guard<std::mutex> lock(rename_mutex_);
-  LogId replaced = 0;
-  if (from != to && target_->FileExists(from, options, dbg).ok()) {
-    s = DeleteLog(to, &replaced);
-    if (!s.ok()) {
-      return s;
-    }
-  }
-  s = target_->RenameFile(from, to, options, dbg);
-  Forget(replaced);
-  return s;
-}
-
 IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
                                        uint64_t* size, IODebugContext* dbg) {
   return WithLog(
@@ -435,27 +318,6 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
       s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
     }
   }
-  return s;
-}
-
-IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& options,
-                                    FileLock** lock, IODebugContext* dbg) {
-  IOStatus s = target_->LockFile(path, options, lock, dbg);
-  std::shared_ptr<Volume> volume;
-  if (!s.ok()) {
-    return s;
-  }
-  s = ForWriting(&volume);
-  if (s.ok()) {
-    s = CleanArchive(DirectoryOf(path));
-  }
-  if (!s.ok()) {
-    target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
-    *lock = nullptr;
-    return s;
-  }
-  std::lock_guard<std::mutex> guard(mutex_);
-  locked_[*lock] = DirectoryOf(path);
   return s;
 }
 

@@ -118,7 +118,14 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Finds a log that nobody in this process writes.
   IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                    std::shared_ptr<Log>* result);
-  IOStatus CheckUuid(const std::string& path, const Stub& stub, const Volume& volume) const;
+  static IOStatus Refuse(const std::string& path, const std::string& what);
+
+  // In deletion.cc: who may delete what.
+  //
+  // Whether a stub is one of this device, of its present, and, on a device that is written to, no copy.
+  IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
+  // The same of all logs in a database's directory.
+  IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
   void Forget(LogId log);

@@ -14,9 +14,14 @@ namespace raw_wal_fs {
 
 namespace {
 
+struct Known {
+  RawWalLogInfo info;
+  Volume::Segment header;  // of one of its segments
+};
+
 // The logs that the headers name.
-std::map<LogId, RawWalLogInfo> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
-  std::map<LogId, RawWalLogInfo> logs;
+std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
+  std::map<LogId, Known> logs;
   const std::vector<Volume::Segment> segments = volume.segments();
   for (uint64_t i = 0; i < segments.size(); i++) {
     const Volume::Segment& segment = segments[i];
@@ -26,21 +31,22 @@ std::map<LogId, RawWalLogInfo> LogsOf(const Volume& volume, RawWalDeviceInfo* in
       info->segments_damaged.push_back(i);
     } else {
       info->segments_used++;
-      RawWalLogInfo& log = logs[segment.log];
-      log.id = segment.log;
-      log.name = segment.name;
-      log.segments++;
+      Known& log = logs[segment.log];
+      log.header = segment;
+      log.info.id = segment.log.ToString();
+      log.info.name = segment.name;
+      log.info.segments++;
     }
   }
   return logs;
 }
 
 // NotFound: it has no segments any more.
-IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
+IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   log->frames.clear();
   log->problem.clear();
   std::vector<uint64_t> segments;
-  IOStatus s = volume.SegmentsOf(log->id, &segments);
+  IOStatus s = volume.SegmentsOf(id, &segments);
   if (s.IsCorruption()) {
     log->problem = s.ToString();
     return IOStatus::OK();
@@ -48,7 +54,7 @@ IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
   Frames found;
   Window window;
   for (size_t i = 0; s.ok() && i < segments.size(); i++) {
-    s = ScanSegment(volume, log->id, segments[i], &window, &found);
+    s = ScanSegment(volume, id, segments[i], &window, &found);
   }
   if (s.IsCorruption()) {
     log->problem = s.ToString();
@@ -79,12 +85,12 @@ IOStatus Scan(const Volume& volume, RawWalLogInfo* log) {
 // written while it was read does not fit together.
 constexpr int kLooks = 5;
 
-IOStatus ScanUntilSound(Volume* volume, RawWalLogInfo* log) {
-  IOStatus s = Scan(*volume, log);
+IOStatus ScanUntilSound(Volume* volume, LogId id, RawWalLogInfo* log) {
+  IOStatus s = Scan(*volume, id, log);
   for (int i = 1; i < kLooks && s.ok() && !log->problem.empty(); i++) {
     s = volume->Refresh();
     if (s.ok()) {
-      s = Scan(*volume, log);
+      s = Scan(*volume, id, log);
     }
   }
   return s;
@@ -121,6 +127,11 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   if (s.ok()) {
     s = Volume::Open(std::move(opened), /*write=*/false, &volume);
   }
+  if (s.IsNotFound()) {  // say what it is
+    RawWalOptions options;
+    options.device = device;
+    s = CheckDevice(options);
+  }
   if (!s.ok()) {
     return s;
   }
@@ -133,9 +144,10 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   info->epoch = superblock.epoch;
   uint64_t done = 0;
   Finder finder(superblock.uuid);
-  for (auto& [id, log] : LogsOf(*volume, info)) {
+  for (auto& [id, known] : LogsOf(*volume, info)) {
+    RawWalLogInfo& log = known.info;
     if (scan) {
-      s = ScanUntilSound(volume.get(), &log);
+      s = ScanUntilSound(volume.get(), id, &log);
       if (s.IsNotFound()) {  // deleted meanwhile
         s = IOStatus::OK();
         continue;
@@ -143,7 +155,7 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       if (!s.ok()) {
         return s;
       }
-      const Finder::Answer answer = finder.Find(id, log.name, &log.file);
+      const Finder::Answer answer = finder.Find(id, known.header, &log.file);
       log.missing = answer == Finder::Answer::kMissing;
       if (answer == Finder::Answer::kUnknown) {
         log.unknown.swap(log.file);

@@ -11,8 +11,6 @@
 #include <mutex>
 
 #include "plugin/raw_wal_fs/name.h"
-#include "rocksdb/env.h"
-#include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -20,13 +18,6 @@ namespace raw_wal_fs {
 namespace {
 
 constexpr size_t kChunk = 1 << 20;  // bytes that are written at once
-
-std::string RandomUuid() {
-  const std::string text = Env::Default()->GenerateUniqueId();
-  const uint64_t halves[2] = {Hash64(text.data(), text.size(), 1),
-                              Hash64(text.data(), text.size(), 2)};
-  return std::string(reinterpret_cast<const char*>(halves), sizeof(halves));
-}
 
 IOStatus Invalid(const RawWalOptions& options, const std::string& reason) {
   return IOStatus::InvalidArgument("device=" + options.device, reason);
@@ -45,13 +36,16 @@ IOStatus CheckBlockSize(const RawWalOptions& options, const Superblock& plan,
 
 IOStatus Plan(const RawWalOptions& options, const DeviceInfo& info, Superblock* plan) {
   const uint64_t size = info.exists ? info.size : options.size;
-  plan->uuid = RandomUuid();
+  IOStatus s = RandomBytes(kUuidSize, &plan->uuid);
+  if (!s.ok()) {
+    return s;
+  }
   plan->segment_size = options.segment_size;
   plan->block_size =
       options.block_size != 0 ? options.block_size : (info.physical_block <= 512 ? 512 : 4096);
   plan->segments =
       size < Superblock::kDataOffset ? 0 : (size - Superblock::kDataOffset) / plan->segment_size;
-  IOStatus s = CheckBlockSize(options, *plan, info);
+  s = CheckBlockSize(options, *plan, info);
   if (!s.ok()) {
     return s;
   }
@@ -111,8 +105,11 @@ class TemporaryFile {
   explicit TemporaryFile(const std::string& device)
       : fd_(open(DirectoryOf(device).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644)) {
     if (fd_.get() < 0) {
-      name_ = device + "." + Slice(RandomUuid()).ToString(/*hex=*/true) + ".tmp";
-      fd_ = Descriptor(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+      std::string random;
+      if (RandomBytes(8, &random).ok()) {
+        name_ = device + "." + Slice(random).ToString(/*hex=*/true) + ".tmp";
+        fd_ = Descriptor(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+      }
     }
   }
   ~TemporaryFile() {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/scan.h"
 #include "test_util/sync_point.h"
 
@@ -52,6 +54,29 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
   return IOStatus::OK();
 }
 
+IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
+  const std::string device = "device=" + volume.path();
+  return IOStatus::Corruption(
+      path, is_nowhere
+                ? "is not on " + device +
+                      ": it was deleted under another name, or a snapshot of the device was "
+                      "restored, or it is lost"
+                : "says durable=" + std::to_string(stub.durable) + ", " + device +
+                      " has less: its last frame is damaged, or a snapshot of the device was "
+                      "restored. 'rocktier wal export --force' takes what there is");
+}
+
+// The file of a log may be longer than all that is on the device by what it spilled.
+IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::string& path,
+                      const Stub& stub) {
+  uint64_t size;
+  IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
+  return s.ok() && stub.durable > volume.superblock().Capacity() + size
+             ? IOStatus::Corruption(
+                   path, "says durable=" + std::to_string(stub.durable) + ", which cannot be")
+             : s;
+}
+
 }  // namespace
 
 Log::Log(std::shared_ptr<Volume> volume, std::string path, const Stub& stub,
@@ -67,16 +92,23 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
                      const std::string& path, std::shared_ptr<Log>* result) {
   Stub stub;
   stub.uuid = volume->superblock().uuid;
-  stub.log = volume->NewLogId();
   stub.tail_size = settings.tail_size;
+  stub.epoch = volume->superblock().epoch;
+  IOStatus s = volume->NewLogId(&stub.log);
+  if (!s.ok()) {
+    return s;
+  }
   std::shared_ptr<Log> log(new Log(volume, path, stub, settings));
   log->frame_ = NewBuffer(kHeaderRoom + FrameHeader::FrameSize(kMaxPayload, 4096));
   if (log->frame_ == nullptr) {
     return IOStatus::IOError(path, "no memory for a buffer");
   }
+  log->header_.log = stub.log;
+  log->header_.name = AbsolutePath(path);
+  log->header_.directory = IdentityOf(DirectoryOf(path));
   log->release_ = true;  // of the segment, should anything fail
   // One that fails for want of room begins without a segment: RocksDB needs a new log to let go of old ones.
-  IOStatus s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
+  s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
     // Before there is a stub: whoever finds that shall find the log that is being written.
@@ -94,15 +126,14 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
 }
 
 IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
-                      const std::string& path, StubFile stub, std::shared_ptr<Log>* result) {
+                      const std::string& path, StubFile stub, bool take_damaged,
+                      std::shared_ptr<Log>* result) {
   std::shared_ptr<Log> log(new Log(volume, path, stub.stub, Settings()));
   std::vector<uint64_t>& early = log->early_segments_;
   Frames found;
   IOStatus s = volume->SegmentsOf(stub.stub.log, &early);
-  if (s.IsNotFound() && stub.stub.on_device) {
-    return IOStatus::Corruption(path, "is not on device=" + volume->path() +
-                                          ": it was deleted under another name, or is lost");
-  }
+  const bool is_nowhere = s.IsNotFound();  // it never got so far, or is lost
+  s = is_nowhere ? IOStatus::OK() : s;
   // A power loss may have left the last one empty, but for its header.
   auto window = std::make_unique<Window>();
   while (s.ok() && found.pieces.empty() && !early.empty()) {
@@ -116,11 +147,20 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
     log->early_end_ = early.empty() ? 0 : EndOfEarly(found);
     s = Spill::Find(target, path, stub.stub, volume->superblock(), &found, &log->spill_);
   }
-  if (!s.ok() && !s.IsNotFound()) {  // not found: it never got so far
+  if (!s.ok()) {
     return s;
   }
-  const uint64_t claimed = found.claimed;
+  uint64_t claimed = found.claimed;
   log->pieces_.Assign(std::move(found.pieces));
+  if (stub.stub.durable > std::max({claimed, log->early_end_, log->pieces_.end()})) {
+    // No frame knows of what is missing.
+    s = take_damaged ? CheckDurable(*volume, target, path, stub.stub)
+                     : Lost(*volume, path, stub.stub, is_nowhere);
+    if (!s.ok()) {
+      return s;
+    }
+    claimed = stub.stub.durable;
+  }
   uint64_t end = log->pieces_.ContiguousEnd(log->early_end_);
   for (Run& run : stub.runs) {
     if (run.begin <= end && run.end() > end) {
@@ -246,7 +286,9 @@ IOStatus Log::Sync() {
 IOStatus Log::Close() {
   StopWriter();
   std::lock_guard<std::mutex> io_lock(io_mutex_);
-  IOStatus s = WriteTail(size(), /*durable=*/false);
+  // Durable, so that the stub can say that the log is on the device: a copy of the stub would pass for an empty
+  // log once the log is deleted.
+  IOStatus s = tail_ != nullptr ? WriteTail(size(), /*durable=*/true) : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -389,7 +431,8 @@ IOStatus Log::StartSegment() {
   IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
   uint64_t segment;
   if (s.ok()) {
-    s = volume_->Allocate(id_, static_cast<uint32_t>(segments_.size()), &segment);
+    header_.ordinal = static_cast<uint32_t>(segments_.size());
+    s = volume_->Allocate(header_, &segment);
   }
   if (s.ok()) {
     segments_.push_back(segment);
@@ -480,14 +523,10 @@ IOStatus Log::WriteToDevice(const Cursor::Place& place, uint64_t frame_size, boo
   *position = superblock.SegmentOffset(segments_.back()) + place.block * block_size;
   uint64_t before = 0;
   if (new_segment_) {
-    SegmentHeader segment;
-    segment.ordinal = static_cast<uint32_t>(segments_.size() - 1);
-    segment.log = id_;
-    segment.segment = segments_.back();
-    segment.name = path_;
+    header_.segment = segments_.back();
     before = block_size;
     memset(frame - before, 0, before);
-    segment.Encode(superblock.uuid, frame - before);
+    header_.Encode(superblock, frame - before);
     volume_->counters().written_bytes.fetch_add(before, std::memory_order_relaxed);
   }
   IOStatus s =
@@ -502,9 +541,8 @@ IOStatus Log::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position
 }
 
 IOStatus Log::SetDurable() {
-  IOStatus s = durable_ == 0 && tail_ != nullptr ? tail_->MarkOnDevice() : IOStatus::OK();
   durable_ = written_io_;
-  return s;
+  return tail_ != nullptr ? tail_->SetDurable(durable_) : IOStatus::OK();
 }
 
 IOStatus Log::FlushDevice() {

@@ -53,8 +53,10 @@ class Log {
                          const std::string& path, std::shared_ptr<Log>* result);
   // A log that nobody writes. Finds its end by a scan of its last segment that holds anything: what is in
   // the segments before was durable before that was begun. Their frames whoever reads them finds.
+  // Corruption if the stub knows of durable bytes that no frame does, unless `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
-                          const std::string& path, StubFile stub, std::shared_ptr<Log>* result);
+                          const std::string& path, StubFile stub, bool take_damaged,
+                          std::shared_ptr<Log>* result);
   ~Log();
 
   // After an error all calls that write return it. NoSpace is an exception: with OnFull::kFail one call of
@@ -130,6 +132,7 @@ class Log {
   // Guarded by io_mutex_.
   Cursor cursor_;
   std::vector<uint64_t> segments_;
+  SegmentHeader header_;          // of the last one
   uint64_t written_io_ = 0;       // bytes of the log on the device
   uint64_t durable_ = 0;          // of these, durable
   bool unflushed_ = false;        // something was written since the last flush

@@ -18,8 +18,6 @@ namespace raw_wal_fs {
 namespace {
 
 constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
-// A plain copy of a log that is about to take the place of its stub.
-constexpr char kExported[] = ".exported";
 // A log that is about to take the place of a plain file; RocksDB deletes one that was left.
 constexpr char kImported[] = ".imported.trash";
 
@@ -161,10 +159,8 @@ class Migration {
     }
     Move move;
     move.path = path;
-    // Fails for a stub whose log is gone: exported before a crash, if there is a copy.
-    s = fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
-    if (s.IsCorruption() && Exists(path + kExported)) {
-      s = IOStatus::OK();
+    if (!Exists(path + kExported)) {  // else it was exported before a crash, and may be gone
+      s = fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
     }
     total_ += move.size;
     moves_.push_back(std::move(move));
@@ -195,14 +191,17 @@ class Migration {
   IOStatus ExportOne(const std::string& path) {
     const std::string copy = path + kExported;
     const std::string partial = copy + ".tmp";
-    IOStatus s = CopyTo(path, partial, FileOptions());
-    if (s.ok()) {
-      s = fs_->RenameFile(partial, copy, IOOptions(), nullptr);
+    IOStatus s;
+    if (!Exists(copy)) {
+      s = CopyTo(path, partial, FileOptions());
+      if (s.ok()) {
+        s = fs_->RenameFile(partial, copy, IOOptions(), nullptr);
+      }
     }
     if (s.ok()) {
       s = SyncDirectory(fs_.get(), DirectoryOf(path));
     }
-    if (s.ok() || (s.IsCorruption() && Exists(copy))) {
+    if (s.ok()) {
       s = fs_->RenameFile(copy, path, IOOptions(), nullptr);  // deletes the log first
     }
     return s.ok() ? SyncDirectory(fs_.get(), DirectoryOf(path)) : s;

@@ -12,6 +12,8 @@ namespace raw_wal_fs {
 
 // What RocksDB appends to the name of a file that waits to be deleted.
 constexpr char kTrash[] = ".trash";
+// A plain copy of a log that is about to take the place of its stub has this behind its name.
+constexpr char kExported[] = ".exported";
 
 inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;

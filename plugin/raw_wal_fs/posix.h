@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,6 +53,15 @@ class Descriptor {
 
   int fd_ = -1;
 };
+
+// Random bytes that nobody has had before.
+inline IOStatus RandomBytes(size_t size, std::string* bytes) {
+  bytes->resize(size);
+  const ssize_t n = getrandom(bytes->data(), size, 0);  // all of them, up to 256
+  return n == static_cast<ssize_t>(size)
+             ? IOStatus::OK()
+             : IOStatus::IOError("raw_wal_fs: getrandom", strerror(errno));
+}
 
 struct Free {
   void operator()(void* p) const { free(p); }

@@ -56,8 +56,8 @@ struct RawWalOptions {
   // 32K to 64M, a multiple of 8K. Default: 512K.
   uint64_t tail_size = 512 << 10;
 
-  // For FormatLogDevice() and RemoveLogs() only, and not to be set by name: do it even if that destroys
-  // something. Default: false.
+  // For the functions for tools only, and not to be set by name. FormatLogDevice(), RemoveLogs(): do it even if that
+  // destroys something. ExportLogs(): take logs of which a part is missing. RecoverLogDevice(): write. Default: false.
   bool force = false;
 };
 
@@ -117,7 +117,7 @@ struct RawWalFrame {
 };
 
 struct RawWalLogInfo {
-  uint64_t id = 0;
+  std::string id;
   std::string name;  // the path under which it was created, or the end of that
   uint64_t segments = 0;
   uint64_t bytes = 0;    // on the device; what is in the stub's tail comes on top
@@ -125,8 +125,8 @@ struct RawWalLogInfo {
   std::vector<RawWalFrame> frames;
   std::string problem;  // empty if it is sound
   std::string file;     // where its file is now, if that is known
-  // There is no file of it in the directory of its name, which is there, nor in the archive there. Then nobody
-  // knows the log any more, unless the database was moved.
+  // There is no file of it in the directory in which it was created, nor in the archive there. Then nobody knows
+  // the log any more, unless the database was moved.
   bool missing = false;
   std::string unknown;  // why it is not known whether there is a file
 };
@@ -149,16 +149,23 @@ struct RawWalDeviceInfo {
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
                         const RawWalProgress& progress = nullptr);
 
+// Looks for the segments of a log device whose superblocks are gone, says what they tell, and, with options.force,
+// writes the superblocks anew. Finds what version 2 of the format wrote. NotFound: no segments. InvalidArgument: the
+// device has a superblock, or segments of several devices.
+Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
+                        const RawWalProgress& progress = nullptr);
+
 // Frees the segments of logs that nobody knows any more, such as those of a database that was deleted without
 // RocksDB. All or, if one may be known, none. `removed`: what was freed; bytes and frames are not filled in.
 // Busy: the device is open for writing in another process. NotFound: no such log. InvalidArgument: its file is
 // there, or might be; not with options.force, which leaves a database without its log.
-Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids,
+Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed);
 
 // Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`: its folder;
 // where its logs are, and their archive, is in its OPTIONS file (wal_dir). After a crash it can be run again. Bytes
-// of progress. IOError: the database is open. InvalidArgument: there is no database.
+// of progress. Corruption: a part of a log is missing; with options.force the plain log has bytes in its place that
+// RocksDB reports by the rules of wal_recovery_mode. IOError: the database is open. InvalidArgument: there is no database.
 Status ExportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 

@@ -13,44 +13,51 @@ namespace raw_wal_fs {
 
 namespace {
 
+struct Known {
+  LogId id;
+  Volume::Segment header;  // of one of its segments
+  RawWalLogInfo info;
+};
+
 std::string NameOf(const RawWalLogInfo& log) {
-  return "log " + std::to_string(log.id >> 32) + ":" + std::to_string(log.id & UINT32_MAX) +
-         ", created as " + log.name + ",";
+  return "log " + log.id + ", created as " + log.name + ",";
 }
 
 // What the segments' headers say of a log. NotFound: they name none of this id.
-IOStatus Describe(const Volume& volume, LogId id, RawWalLogInfo* log) {
-  log->id = id;
+IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
+  if (!LogId::Parse(id, &log->id)) {
+    return IOStatus::InvalidArgument(id, "is no id of a log");
+  }
+  log->info.id = id;
   for (const Volume::Segment& segment : volume.segments()) {
-    if (segment.owner == Volume::Owner::kLog && segment.log == id) {
-      log->segments++;
-      log->name = segment.name;
+    if (segment.owner == Volume::Owner::kLog && segment.log == log->id) {
+      log->info.segments++;
+      log->info.name = segment.name;
+      log->header = segment;
     }
   }
-  return log->segments > 0 ? IOStatus::OK()
-                           : IOStatus::NotFound("device=" + volume.path(),
-                                                "has no log " + std::to_string(id >> 32) + ":" +
-                                                    std::to_string(id & UINT32_MAX));
+  return log->info.segments > 0 ? IOStatus::OK()
+                                : IOStatus::NotFound("device=" + volume.path(), "has no log " + id);
 }
 
-IOStatus CheckUnused(const Volume& volume, const RawWalLogInfo& log, bool force, Finder* finder) {
+IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, Finder* finder) {
   if (volume.FindLog(log.id) != nullptr) {
-    return IOStatus::Busy(NameOf(log), "is being written");
+    return IOStatus::Busy(NameOf(log.info), "is being written");
   }
   std::string where;
-  const Finder::Answer answer = finder->Find(log.id, log.name, &where);
+  const Finder::Answer answer = finder->Find(log.id, log.header, &where);
   if (answer == Finder::Answer::kMissing || force) {
     return IOStatus::OK();
   }
   return IOStatus::InvalidArgument(
-      NameOf(log), answer == Finder::Answer::kFound
-                       ? "is in use: its file is " + where
-                       : "may be in use: " + where + ". force would delete it nevertheless");
+      NameOf(log.info), answer == Finder::Answer::kFound
+                            ? "is in use: its file is " + where
+                            : "may be in use: " + where + ". force would delete it nevertheless");
 }
 
 }  // namespace
 
-Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids,
+Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed) {
   removed->clear();
   std::shared_ptr<Volume> volume;
@@ -59,7 +66,7 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids
     return s;
   }
   Finder finder(volume->superblock().uuid);
-  std::vector<RawWalLogInfo> logs(ids.size());
+  std::vector<Known> logs(ids.size());
   for (size_t i = 0; s.ok() && i < ids.size(); i++) {
     s = Describe(*volume, ids[i], &logs[i]);
     if (s.ok()) {
@@ -67,10 +74,10 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<uint64_t>& ids
     }
   }
   for (size_t i = 0; s.ok() && i < ids.size(); i++) {
-    s = volume->Delete(ids[i]);
+    s = volume->Delete(logs[i].id);
     if (s.ok()) {
-      volume->Release(ids[i]);
-      removed->push_back(logs[i]);
+      volume->Release(logs[i].id);
+      removed->push_back(logs[i].info);
     }
   }
   return s;

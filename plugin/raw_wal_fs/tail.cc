@@ -55,10 +55,10 @@ IOStatus Tail::MakeDurable() {
   return s;
 }
 
-IOStatus Tail::MarkOnDevice() {
-  char mark[8];
-  EncodeFixed64(mark, 1);
-  return file_->Write(Stub::kOnDeviceAt, Slice(mark, sizeof(mark)), IOOptions(), nullptr);
+IOStatus Tail::SetDurable(uint64_t bytes) {
+  char word[8];
+  EncodeFixed64(word, bytes);
+  return file_->Write(Stub::kDurableAt, Slice(word, sizeof(word)), IOOptions(), nullptr);
 }
 
 IOStatus Tail::CheckWhole() const {

@@ -38,9 +38,9 @@ class Tail {
 
   // The stub is in the file system for good. To be called before anything of the log is on the device.
   IOStatus MakeDurable();
-  // Notes in the stub that the log is on the device, so that its absence there is an error. Not made
-  // durable: after power loss a log that was never synced may be on neither.
-  IOStatus MarkOnDevice();
+  // Notes in the stub that so many bytes of the log are durable, so that their absence is an error. Not made
+  // durable itself: after power loss the stub may say less.
+  IOStatus SetDurable(uint64_t bytes);
   // IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
   // Gives the space of the tail back if it is empty and nothing follows.

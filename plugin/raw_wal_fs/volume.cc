@@ -6,6 +6,7 @@
 #include <future>
 
 #include "plugin/raw_wal_fs/log.h"
+#include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -18,6 +19,18 @@ constexpr size_t kHeaderBlock = 4096;  // read at once; holds a header whatever 
 // device full of logs takes to be read, or, with small segments, several times that.
 constexpr uint64_t kHeaderReaders = 8;
 constexpr uint64_t kLeastShare = 64;
+
+Volume::Segment SegmentOf(const SegmentHeader& header) {
+  Volume::Segment segment;
+  const bool live = header.state == SegmentHeader::State::kLive;
+  segment.owner = live ? Volume::Owner::kLog : Volume::Owner::kFree;
+  segment.ordinal = header.ordinal;
+  segment.log = header.log;
+  segment.directory = header.directory;
+  segment.name = header.name;
+  segment.whole_name = header.whole_name;
+  return segment;
+}
 
 IOStatus NoMemory() { return IOStatus::IOError("raw_wal_fs", "no memory for a buffer"); }
 
@@ -94,9 +107,6 @@ IOStatus Volume::Load() {
 IOStatus Volume::RaiseEpoch() {
   superblock_.epoch++;
   superblock_.generation++;
-  if (superblock_.epoch > UINT32_MAX) {
-    return IOStatus::NotSupported("device=" + path(), "was opened too often; format it anew");
-  }
   return WriteSuperblock(device_.get(), superblock_);
 }
 
@@ -131,10 +141,7 @@ IOStatus Volume::ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) co
     Segment& segment = segments[i];
     SegmentHeader header;
     if (SegmentHeader::Decode(buffer.get(), superblock_.uuid, &header) && header.segment == i) {
-      segment.owner = header.state == SegmentHeader::State::kLive ? Owner::kLog : Owner::kFree;
-      segment.ordinal = header.ordinal;
-      segment.log = header.log;
-      segment.name = header.name;
+      segment = SegmentOf(header);
     } else if (!IsZero(buffer.get(), SegmentHeader::kSize)) {
       segment.owner = Owner::kDamaged;
     }
@@ -159,9 +166,41 @@ IOStatus Volume::Refresh() {
   return s;
 }
 
-LogId Volume::NewLogId() { return superblock_.epoch << 32 | ++next_log_; }
+IOStatus Volume::NewLogId(LogId* result) {
+  std::string random;
+  IOStatus s = RandomBytes(sizeof(result->high) + sizeof(result->low), &random);
+  if (s.ok()) {
+    result->high = DecodeFixed64(random.data()) | uint64_t{1} << 63;  // not 0
+    result->low = DecodeFixed64(random.data() + 8);
+  }
+  return s;
+}
 
-IOStatus Volume::Allocate(LogId log, uint32_t ordinal, uint64_t* segment) {
+IOStatus Volume::CheckAge(uint64_t epoch) const {
+  Superblock now = superblock_;
+  // Another process may have opened it since.
+  IOStatus s = epoch > now.epoch && !writable_ ? ReadSuperblock(*device_, &now) : IOStatus::OK();
+  if (s.ok() && epoch > now.epoch) {
+    s = IOStatus::Corruption(
+        "device=" + path(), "is older than a log of it: it has epoch=" + std::to_string(now.epoch) +
+                                ", the log's file says epoch=" + std::to_string(epoch) +
+                                ". Was a snapshot of it restored?");
+  }
+  return s;
+}
+
+bool Volume::DescribeLog(LogId log, Segment* result) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = std::find_if(segments_.begin(), segments_.end(), [&log](const Segment& each) {
+    return each.owner == Owner::kLog && each.log == log && !each.name.empty();
+  });
+  if (it != segments_.end()) {
+    *result = *it;
+  }
+  return it != segments_.end();
+}
+
+IOStatus Volume::Allocate(const SegmentHeader& header, uint64_t* segment) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) {
     IOStatus s = IOStatus::NoSpace("device=" + path(), "has no free segment");
@@ -170,9 +209,7 @@ IOStatus Volume::Allocate(LogId log, uint32_t ordinal, uint64_t* segment) {
   }
   *segment = free_.back();
   free_.pop_back();
-  segments_[*segment].owner = Owner::kLog;
-  segments_[*segment].log = log;
-  segments_[*segment].ordinal = ordinal;
+  segments_[*segment] = SegmentOf(header);
   return IOStatus::OK();
 }
 
@@ -200,7 +237,7 @@ IOStatus Volume::Delete(LogId log) {
     header.log = log;
     header.segment = number;
     memset(buffer.get(), 0, kHeaderBlock);
-    header.Encode(superblock_.uuid, buffer.get());
+    header.Encode(superblock_, buffer.get());
     IOStatus s = device_->Write(superblock_.SegmentOffset(number), superblock_.block_size,
                                 buffer.get(), /*durable=*/true);
     if (!s.ok()) {
@@ -231,11 +268,10 @@ IOStatus Volume::SegmentsOf(LogId log, std::vector<uint64_t>* segments) const {
       }
       const auto [first, is_new] = found.emplace(segments_[i].ordinal, i);
       if (!is_new) {
-        return IOStatus::Corruption("device=" + path(),
-                                    "segments " + std::to_string(first->second) + " and " +
-                                        std::to_string(i) +
-                                        " both have ordinal=" + std::to_string(first->first) +
-                                        " of log " + std::to_string(log));
+        return IOStatus::Corruption(
+            "device=" + path(),
+            "segments " + std::to_string(first->second) + " and " + std::to_string(i) +
+                " both have ordinal=" + std::to_string(first->first) + " of log " + log.ToString());
       }
     }
   }
@@ -244,7 +280,7 @@ IOStatus Volume::SegmentsOf(LogId log, std::vector<uint64_t>* segments) const {
     if (ordinal != segments->size()) {
       return IOStatus::Corruption("device=" + path(),
                                   "segment " + std::to_string(segments->size()) + " of log " +
-                                      std::to_string(log) + " is missing");
+                                      log.ToString() + " is missing");
     }
     segments->push_back(number);
   }

@@ -48,8 +48,11 @@ class Volume {
   struct Segment {
     Owner owner = Owner::kFree;
     uint32_t ordinal = 0;
-    LogId log = 0;
-    std::string name;  // as in the header
+    LogId log;
+    // As in the header.
+    DirectoryId directory;
+    std::string name;
+    bool whole_name = true;
   };
 
   // Reads the superblock and all headers. For writing also raises the epoch. Corruption, NotSupported:
@@ -62,10 +65,16 @@ class Volume {
   const std::string& path() const { return device_->path(); }
   Counters& counters() { return counters_; }
 
-  LogId NewLogId();
+  IOStatus NewLogId(LogId* result);
+
+  // Corruption if the device is as it was before it had the epoch that a stub says: a snapshot of it was restored.
+  IOStatus CheckAge(uint64_t epoch) const;
+  // A segment's header as this log was created, in one of them; false if it has none.
+  bool DescribeLog(LogId log, Segment* result) const;
 
   // Gives a log another segment, in memory: its header is the caller's to write. NoSpace if none is free.
-  IOStatus Allocate(LogId log, uint32_t ordinal, uint64_t* segment);
+  // `header`: as it will be.
+  IOStatus Allocate(const SegmentHeader& header, uint64_t* segment);
   // Marks a log's segments free on the device, durably. They stay out of use until Release(): somebody may
   // still be reading. After a failure it can be done again.
   IOStatus Delete(LogId log);
@@ -100,7 +109,6 @@ class Volume {
   const std::unique_ptr<Device> device_;
   const bool writable_;
   Superblock superblock_;  // constant after Open()
-  std::atomic<uint32_t> next_log_{0};
   Counters counters_;
 
   mutable std::mutex mutex_;

@@ -98,7 +98,7 @@ class RawWalMistakes : public RawWalTest {
   void WriteHeader(uint64_t segment, const SegmentHeader& header) {
     const Superblock superblock = ReadSuperblock();
     std::string bytes(SegmentHeader::kSize, '\0');
-    header.Encode(superblock.uuid, bytes.data());
+    header.Encode(superblock, bytes.data());
     Write(device_, superblock.SegmentOffset(segment), bytes);
   }
   // Changes the first frame of a segment, with a right checksum.

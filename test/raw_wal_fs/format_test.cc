@@ -48,15 +48,23 @@ TEST(RawWalFormatTest, EveryFlippedBitOfASuperblockIsNoticed) {
 TEST(RawWalFormatTest, SegmentHeaderRoundTrip) {
   SegmentHeader header;
   header.ordinal = 3;
-  header.log = uint64_t{5} << 32 | 9;
+  header.log = LogId{5, 9};
+  header.directory = DirectoryId{7, 8};
   header.segment = 17;
   header.name = std::string(600, 'x') + "/000012.log";
   char bytes[SegmentHeader::kSize];
-  header.Encode(kUuid, bytes);
+  header.Encode(ASuperblock(), bytes);
   SegmentHeader read;
   ASSERT_TRUE(SegmentHeader::Decode(bytes, kUuid, &read));
   EXPECT_EQ(read.ordinal, 3u);
-  EXPECT_EQ(read.log, header.log);
+  EXPECT_TRUE(read.log == header.log);
+  EXPECT_TRUE(read.directory == header.directory);
+  EXPECT_FALSE(read.whole_name);
+  Superblock found;
+  ASSERT_TRUE(SegmentHeader::DecodeAny(bytes, &read, &found));
+  EXPECT_EQ(found.uuid, kUuid);
+  EXPECT_EQ(found.segments, ASuperblock().segments);
+  EXPECT_EQ(found.epoch, ASuperblock().epoch);
   EXPECT_EQ(read.segment, 17u);
   EXPECT_TRUE(read.state == SegmentHeader::State::kLive);
   EXPECT_EQ(read.name.size(), SegmentHeader::kMaxName);
@@ -69,8 +77,12 @@ TEST(RawWalFormatTest, SegmentHeaderRoundTrip) {
   }
 }
 
-std::string AFrame(const std::string& payload, FrameHeader* header) {
-  header->log = 42;
+constexpr LogId kLog{41, 42};
+constexpr LogId kOtherLog{41, 43};
+constexpr LogId kNumber{0, 42};  // of version 1
+
+std::string AFrame(const std::string& payload, FrameHeader* header, LogId log = kLog) {
+  header->log = log;
   header->offset = 1000;
   header->durable = 900;
   header->length = static_cast<uint32_t>(payload.size());
@@ -85,7 +97,7 @@ TEST(RawWalFormatTest, FrameRoundTrip) {
   const std::string frame = AFrame(std::string(1000, 'p'), &header);
   EXPECT_EQ(frame.size(), 1536u);
   FrameHeader read;
-  ASSERT_TRUE(FrameHeader::Parse(frame.data(), 42, frame.size(), 512, &read));
+  ASSERT_TRUE(FrameHeader::Parse(frame.data(), kLog, frame.size(), 512, &read));
   EXPECT_EQ(read.offset, 1000u);
   EXPECT_EQ(read.durable, 900u);
   EXPECT_EQ(read.length, 1000u);
@@ -95,7 +107,7 @@ TEST(RawWalFormatTest, FrameRoundTrip) {
 // The cases of MyWAL's figure 9. There the pieces are records; here they are frames.
 bool IsWhole(const std::string& frame) {
   FrameHeader read;
-  return FrameHeader::Parse(frame.data(), 42, frame.size(), 512, &read) &&
+  return FrameHeader::Parse(frame.data(), kLog, frame.size(), 512, &read) &&
          read.Verify(kUuid, 512, frame.data());
 }
 
@@ -121,8 +133,8 @@ TEST(RawWalFormatTest, AStaleFrameAfterTheNewestIsOfAnotherLog) {  // cases 2, 4
   FrameHeader header;
   const std::string frame = AFrame("payload", &header);
   FrameHeader read;
-  EXPECT_FALSE(FrameHeader::Parse(frame.data(), 43, frame.size(), 512, &read));
-  ASSERT_TRUE(FrameHeader::Parse(frame.data(), 42, frame.size(), 512, &read));
+  EXPECT_FALSE(FrameHeader::Parse(frame.data(), kOtherLog, frame.size(), 512, &read));
+  ASSERT_TRUE(FrameHeader::Parse(frame.data(), kLog, frame.size(), 512, &read));
   EXPECT_FALSE(read.Verify(kOther, 512, frame.data())) << "of an earlier format of the device";
 }
 
@@ -140,23 +152,25 @@ TEST(RawWalFormatTest, AFrameLongerThanItsSegmentIsNone) {
   FrameHeader header;
   const std::string frame = AFrame(std::string(1000, 'p'), &header);
   FrameHeader read;
-  EXPECT_FALSE(FrameHeader::Parse(frame.data(), 42, frame.size() - 1, 512, &read));
+  EXPECT_FALSE(FrameHeader::Parse(frame.data(), kLog, frame.size() - 1, 512, &read));
 }
 
 TEST(RawWalFormatTest, StubRoundTrip) {
   Stub stub;
   stub.uuid = kUuid;
-  stub.log = 42;
+  stub.log = kLog;
+  stub.epoch = 3;
   stub.tail_size = 512 << 10;
-  stub.on_device = true;
+  stub.durable = 1234;
   const std::string bytes = stub.Encode();
   EXPECT_EQ(bytes.size(), Stub::kSize);
   Stub read;
   ASSERT_TRUE(Stub::Decode(bytes, "stub", &read).ok());
   EXPECT_EQ(read.uuid, kUuid);
-  EXPECT_EQ(read.log, 42u);
+  EXPECT_TRUE(read.log == kLog);
+  EXPECT_EQ(read.epoch, 3u);
   EXPECT_EQ(read.tail_size, stub.tail_size);
-  EXPECT_TRUE(read.on_device);
+  EXPECT_EQ(read.durable, 1234u);
   EXPECT_TRUE(Stub::Decode(Slice(bytes.data(), 20), "stub", &read).IsNotFound());
   EXPECT_TRUE(Stub::Decode(Slice(bytes.data(), 100), "stub", &read).IsCorruption());
   std::string bad = bytes;
@@ -167,17 +181,17 @@ TEST(RawWalFormatTest, StubRoundTrip) {
 TEST(RawWalFormatTest, ChunkRoundTrip) {
   std::string bytes(Chunk::kSize + 10, 'c');
   Chunk chunk;
-  chunk.log = 42;
+  chunk.log = kLog;
   chunk.offset = 7;
   chunk.length = 10;
   chunk.Seal(kUuid, bytes.data());
   Chunk read;
-  ASSERT_TRUE(Chunk::Decode(bytes, kUuid, 42, &read));
+  ASSERT_TRUE(Chunk::Decode(bytes, kUuid, kLog, &read));
   EXPECT_EQ(read.offset, 7u);
-  EXPECT_FALSE(Chunk::Decode(bytes, kUuid, 43, &read));
-  EXPECT_FALSE(Chunk::Decode(bytes, kOther, 42, &read));
+  EXPECT_FALSE(Chunk::Decode(bytes, kUuid, kOtherLog, &read));
+  EXPECT_FALSE(Chunk::Decode(bytes, kOther, kLog, &read));
   for (size_t size = 0; size < bytes.size(); size++) {
-    EXPECT_FALSE(Chunk::Decode(Slice(bytes.data(), size), kUuid, 42, &read)) << size;
+    EXPECT_FALSE(Chunk::Decode(Slice(bytes.data(), size), kUuid, kLog, &read)) << size;
   }
 }
 
@@ -192,18 +206,37 @@ TEST(RawWalFormatTest, LogsAreKnownByTheirNames) {
   EXPECT_FALSE(IsLogName("/db/000012.log.exported"));
 }
 
-// Bytes as they were written by version 1; a change of the format must change the version.
+TEST(RawWalFormatTest, IdsAsText) {
+  for (const LogId& id : {kLog, kNumber, LogId{uint64_t{1} << 63, UINT64_MAX},
+                          LogId{0, uint64_t{UINT32_MAX} << 32 | 7}}) {
+    LogId read;
+    ASSERT_TRUE(LogId::Parse(id.ToString(), &read)) << id.ToString();
+    EXPECT_TRUE(read == id);
+  }
+  EXPECT_EQ(kNumber.ToString(), "0:42");
+  for (const char* text :
+       {"", ":", "1", "1:", ":1", "4294967296:1", "1:-1", "1:1 ", "g", "0x1:1"}) {
+    LogId read;
+    EXPECT_FALSE(LogId::Parse(text, &read)) << text;
+  }
+}
+
+// Bytes as they are written; a change of the format must change the version.
 TEST(RawWalFormatTest, GoldenBytes) {
   FrameHeader header;
-  const std::string frame = AFrame("payload", &header);
+  std::string frame = AFrame("payload", &header, kNumber);
   EXPECT_EQ(Slice(frame.data(), 48).ToString(/*hex=*/true),
             "7B1809955246524D2A00000000000000E8030000000000008403000000000000"
-            "07000000000000007061796C6F616400");
+            "07000000000000007061796C6F616400")
+      << "as of version 1";
+  frame = AFrame("payload", &header);
+  EXPECT_EQ(Slice(frame.data() + 4, 44).ToString(/*hex=*/true),
+            "29000000000000002A00000000000000E8030000000000008403000000000000"
+            "070000007061796C6F616400");
   const std::string superblock = ASuperblock().Encode();
   EXPECT_EQ(Slice(superblock.data(), 64).ToString(true),
-            "524B545257414C0A010000000010000000004000000000006400000000000000"
+            "524B545257414C0A020000000010000000004000000000006400000000000000"
             "0700000000000000050000000000000075757575757575757575757575757575");
-  EXPECT_EQ(Slice(superblock.data() + 4092, 4).ToString(true), "E5A4900F");
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ TEST_F(RawWalFullTest, ALogThatIsDeletedWhileItIsFoundIsForgotten) {
       ASSERT_OK(fs_->RenameFile(NewestLog(), name, IOOptions(), nullptr));
     }
     FileLock* lock = nullptr;  // opens the device for writing
-    ASSERT_OK(fs_->LockFile(db_name_ + "/LOCK", IOOptions(), &lock, nullptr));
+    ASSERT_OK(fs_->LockFile(folder_ + "/LOCK", IOOptions(), &lock, nullptr));
     std::weak_ptr<raw_wal_fs::Log> found;
     SyncPoint::GetInstance()->SetCallBack("RawWalFileSystem::FindLog:Found", [&](void* arg) {
       SyncPoint::GetInstance()->DisableProcessing();

@@ -278,7 +278,7 @@ std::string CheckLog(const Image& original, const Image& damaged, size_t number,
     return "";
   }
   std::shared_ptr<Log> found;
-  if (!Log::Recover(volume, &fs, log.path, std::move(stub), &found).ok()) {
+  if (!Log::Recover(volume, &fs, log.path, std::move(stub), /*take_damaged=*/false, &found).ok()) {
     return "";
   }
   // A forged frame may lie anywhere; the bytes before it take forever.
@@ -314,17 +314,18 @@ struct Step {
 
 // Makes the checksum of a frame or of a segment's header right.
 void Reseal(const Image& image, char* block, uint64_t limit) {
-  const std::string& uuid = image.superblock.uuid;
   SegmentHeader segment;
   FrameHeader frame;
-  if (FrameHeader::Parse(block, DecodeFixed64(block + 8), limit, kBlock, &frame)) {
-    frame.Seal(uuid, kBlock, block);
+  const LogId log{DecodeFixed64(block + 4), DecodeFixed64(block + 12)};
+  const bool is_header = memcmp(block + 4, "RSG2", 4) == 0;
+  if (!is_header && FrameHeader::Parse(block, log, limit, kBlock, &frame)) {
+    frame.Seal(image.superblock.uuid, kBlock, block);
   } else {
-    segment.log = DecodeFixed64(block + 16);
+    segment.log = LogId{DecodeFixed64(block + 16), DecodeFixed64(block + 24)};
     segment.ordinal = DecodeFixed32(block + 12);
-    segment.segment = DecodeFixed64(block + 24);
+    segment.segment = DecodeFixed64(block + 32);
     segment.state = static_cast<SegmentHeader::State>(DecodeFixed32(block + 8));
-    segment.Encode(uuid, block);
+    segment.Encode(image.superblock, block);
   }
 }
 

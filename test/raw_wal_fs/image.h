@@ -15,7 +15,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 struct LogImage {
-  LogId id = 0;
+  LogId id;
   std::string path;
   std::string stub;  // the file
   std::string appended;

@@ -178,7 +178,8 @@ class PowerTest : public ::testing::Test {
         continue;
       }
       std::shared_ptr<Log> log;
-      s = Log::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]), &log);
+      s = Log::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]),
+                       /*take_damaged=*/false, &log);
       ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
       ASSERT_GE(log->size(), known.synced) << known.path;
       ASSERT_LE(log->size(), known.appended.size()) << known.path;

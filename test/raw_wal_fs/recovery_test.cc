@@ -92,8 +92,8 @@ class RecoveryTest : public ::testing::Test {
     StubFile stub;
     EXPECT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
     std::shared_ptr<Log> log;
-    IOStatus s =
-        Log::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub), &log);
+    IOStatus s = Log::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub),
+                              /*take_damaged=*/false, &log);
     EXPECT_TRUE(s.ok()) << s.ToString();
     return log;
   }
@@ -242,8 +242,9 @@ TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {
   for (std::shared_ptr<Log>& log : logs) {
     StubFile stub;
     ASSERT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
-    ASSERT_TRUE(
-        Log::Recover(volume, FileSystem::Default().get(), path_, std::move(stub), &log).ok());
+    ASSERT_TRUE(Log::Recover(volume, FileSystem::Default().get(), path_, std::move(stub),
+                             /*take_damaged=*/false, &log)
+                    .ok());
   }
   EXPECT_TRUE(logs[0]->TakeVerified() == nullptr);
   EXPECT_TRUE(logs[1]->TakeVerified() != nullptr);

@@ -5,6 +5,7 @@
 ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -122,8 +123,9 @@ class OnAFile(unittest.TestCase):
         self.succeed(self.format("--size=8M"))
         self.succeed(write(self.db, self.device))
         self.succeed(write(self.folder + "/kept", self.device))
-        lost, kept = self.logs()
+        lost, kept = sorted(self.logs(), key=lambda log: log["name"])
         self.assertFalse(lost["missing"] or kept["missing"])
+        of_lost = lambda: next(log for log in self.logs() if log["id"] == lost["id"])
         self.assertEqual(os.path.dirname(lost["file"]), self.db)
         self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", lost["file"])
         self.refused(wal("rm", self.device, "--log=7:7"), "no log 7:7")
@@ -132,20 +134,26 @@ class OnAFile(unittest.TestCase):
         archive = self.db + "/archive"
         os.makedirs(archive, exist_ok=True)
         for name in (lost["file"] + ".trash", archive + "/000077.log", archive + "/000078.log.trash"):
-            os.rename(self.logs()[0]["file"], name)
-            self.assertEqual(self.logs()[0]["file"], name)
+            os.rename(of_lost()["file"], name)
+            self.assertEqual(of_lost()["file"], name)
             self.assertNotIn("no file", self.succeed(wal("ls", self.device)))
             self.refused(wal("rm", self.device, "--log=" + lost["id"]), "in use", name)
 
         # Its file system may not be mounted.
         os.rename(self.db, self.db + "-elsewhere")
         self.assertEqual([log["missing"] for log in self.logs()], [False, False])
-        self.assertIn("not mounted", self.logs()[0]["unknown"])
+        self.assertIn("not mounted", of_lost()["unknown"])
+        # Then its mount point is another directory.
+        os.makedirs(self.db)
+        self.assertIn("not mounted", of_lost()["unknown"])
+        self.refused(wal("rm", self.device, "--log=" + lost["id"]), "may be in use", "not mounted")
+        os.rmdir(self.db)
         self.refused(wal("rm", self.device, "--log=" + lost["id"]), "may be in use", "not mounted")
         os.rename(self.db + "-elsewhere", self.db)
 
-        os.remove(self.logs()[0]["file"])
-        self.assertEqual([log["missing"] for log in self.logs()], [True, False])
+        os.remove(of_lost()["file"])
+        self.assertTrue(of_lost()["missing"])
+        self.assertFalse(next(log for log in self.logs() if log["id"] == kept["id"])["missing"])
         marked = [line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line]
         self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
         # One that is in use: none is removed.
@@ -174,6 +182,7 @@ class OnAFile(unittest.TestCase):
             os.makedirs(db)
             self.succeed(write(db, self.device))
             shutil.rmtree(db)
+        self.assertNotIn("", [log["unknown"] for log in self.logs()])
         for log in self.logs():
             self.assertFalse(log["missing"])
             self.refused(wal("rm", self.device, "--log=" + log["id"]), "may be in use")
@@ -202,7 +211,7 @@ class OnAFile(unittest.TestCase):
     def test_flags_that_an_action_has_no_use_for_are_refused(self):
         self.succeed(self.format("--size=8M"))
         for argv in (["dump", self.device, "--json"], ["ls", self.device, "--force"],
-                     ["check", self.device, "--size=1M"], ["export", "--force", self.device, self.db],
+                     ["check", self.device, "--size=1M"], ["import", "--force", self.device, self.db],
                      ["import", self.device, self.db, "--size=8M"], ["rm", self.device, "--json"]):
             self.refused(wal(*argv), "takes no --")
         before = wal("df", self.device).stdout
@@ -218,8 +227,8 @@ class OnAFile(unittest.TestCase):
         self.succeed(self.format("--size=8M"))
         self.succeed(write(self.db, self.device))
         for log in ("4294967297:1", "1:4294967297", "1:-1", "1", "1:", ":1", "1:1x"):
-            self.refused(wal("dump", self.device, "--log=" + log), "no such value")
-            self.refused(wal("rm", self.device, "--log=" + log), "no such value")
+            self.refused(wal("dump", self.device, "--log=" + log), "no log " + log)
+            self.refused(wal("rm", self.device, "--log=" + log), "no id of a log")
         self.refused(wal("dump", self.device, "--log=77:77"), "no log 77:77")
 
     def test_names_give_no_orders_to_the_terminal(self):
@@ -268,10 +277,25 @@ class OnAFile(unittest.TestCase):
         self.wipe(0, 1 << 20)
         before = self.head()
         self.refused(self.format(), "wal recover")
+        self.refused(wal("ls", self.device), "wal recover")
         opened = write(self.db, self.device + ";size=8M")
         self.assertNotEqual(opened.returncode, 0)
         self.assertIn("wal recover", opened.stderr + opened.stdout)
+        self.assertIn("nothing was written", self.succeed(wal("recover", self.device)))
         self.assertEqual(self.head(), before)
+        self.assertIn("superblocks written", self.succeed(wal("recover", self.device, "--force")))
+        self.refused(wal("recover", self.device, "--force"), "nothing to recover")
+        self.succeed(wal("check", self.device))
+        self.assertEqual(len(self.records(self.db)), 2000)
+
+    def records(self, db):
+        return self.succeed(run(BIN + "/ldb", "--db=" + db,
+                                "--fs_uri=id=RawWalFileSystem;device=" + self.device, "scan", "--hex")).splitlines()
+
+    def test_there_is_nothing_to_recover_where_nothing_was(self):
+        self.blank()
+        self.refused(wal("recover", self.device), "no segments")
+        self.refused(wal("recover", self.device, "--force"), "no segments")
 
     def test_the_copy_of_a_partition_table_is_seen(self):
         self.blank()
@@ -401,6 +425,52 @@ class OnALoopDevice(OnAFile):
                               stdout=subprocess.PIPE).stdout.strip()
         self.addCleanup(subprocess.run, ["losetup", "--detach", name], check=False)
         return name
+
+
+class OfVersion1(unittest.TestCase):
+    """A device and its databases, one closed and one killed, that version 1 of the format has left."""
+
+    SCANS = {"clean": (1500, "2ca5cff7c75edf1e08811e1f780b90846fce18128fcb31515b0b67a62b197b45"),
+             "killed": (1137, "8bda2234918c47396b906fb8f8d1f80b97cd9a270c42f097b92844ae04f6ba66")}
+
+    def setUp(self):
+        self.folder = os.path.join(TMP, self.id().replace(".", "-"))
+        os.makedirs(self.folder)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../raw_wal_fs/data/v1.tar.xz")
+        run("tar", "-xf", data, "-C", self.folder)
+        self.device = self.folder + "/device"
+        self.uri = "--fs_uri=id=RawWalFileSystem;device=" + self.device
+
+    def check(self, name, uri):
+        result = run(BIN + "/ldb", "--db=" + self.folder + "/" + name, *uri, "scan", "--hex")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        digest = hashlib.sha256(result.stdout.encode()).hexdigest()
+        self.assertEqual((len(result.stdout.splitlines()), digest), self.SCANS[name])
+
+    def test_it_opens(self):
+        checked = wal("check", self.device)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        names = [log["id"] for log in json.loads(wal("ls", self.device, "--json").stdout)]
+        self.assertEqual(names, ["1:2", "4:2"])
+        for name in self.SCANS:
+            self.check(name, [self.uri])
+        # And is written to.
+        for name in self.SCANS:
+            db = self.folder + "/" + name
+            put = run(BIN + "/ldb", "--db=" + db, self.uri, "put", "zzz", "new")
+            self.assertEqual(put.returncode, 0, put.stdout + put.stderr)
+            got = run(BIN + "/ldb", "--db=" + db, self.uri, "get", "zzz")
+            self.assertEqual(got.stdout.strip(), "new", got.stderr)
+            self.assertEqual(run(BIN + "/ldb", "--db=" + db, self.uri, "delete", "zzz").returncode, 0)
+            self.check(name, [self.uri])
+        self.assertNotIn("1:2", [log["id"] for log in json.loads(wal("ls", self.device, "--json").stdout)])
+
+    def test_its_logs_are_exported(self):
+        for name in self.SCANS:
+            result = wal("export", self.device, self.folder + "/" + name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.check(name, [])
+        self.assertEqual(json.loads(wal("ls", self.device, "--json").stdout), [])
 
 
 @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"),

@@ -39,7 +39,8 @@ constexpr char kHelp[] =
     "       rocktier wal dump DEVICE [--log=ID]...\n"
     "       rocktier wal rm DEVICE --log=ID... [--force]\n"
     "       rocktier wal check DEVICE [--json]\n"
-    "       rocktier wal export DEVICE DATABASE\n"
+    "       rocktier wal recover DEVICE [--force]\n"
+    "       rocktier wal export DEVICE DATABASE [--force]\n"
     "       rocktier wal import DEVICE DATABASE\n"
     "\n"
     "DEVICE is a block device or a file. Sizes may end in K, M, G or T.\n"
@@ -58,11 +59,14 @@ constexpr char kHelp[] =
     "it\n"
     "           then. A database that was moved, or is not mounted, still needs its logs.\n"
     "  check    reads every log and verifies every frame, and changes nothing\n"
+    "  recover  looks for logs on a device whose first MiB is damaged, and says what there is; "
+    "--force\n"
+    "           writes what was there anew, and nothing else\n"
     "  export   turns the logs of a database into plain files, which stock RocksDB reads. DATABASE "
     "is\n"
     "           its folder, also if it has a wal_dir. It must be closed. Can be run again after "
     "an\n"
-    "           interruption.\n"
+    "           interruption. --force takes logs of which a part is missing, too.\n"
     "  import   brings the plain logs of a database onto the device\n"
     "\n"
     "Exit status: 0; 1 if check found damage; 2 for wrong usage and errors.\n";
@@ -70,7 +74,7 @@ constexpr char kHelp[] =
 struct Arguments {
   RawWalOptions options;
   std::string directory;
-  std::vector<uint64_t> logs;
+  std::vector<std::string> logs;
   bool json = false;
 };
 
@@ -90,7 +94,8 @@ const Action kActions[] = {
     {"dump", false, {kLog}},
     {"rm", false, {kLog, kForce}},
     {"check", false, {kJson}},
-    {"export", true, {}},
+    {"recover", false, {kForce}},
+    {"export", true, {kForce}},
     {"import", true, {}},
 };
 
@@ -116,10 +121,6 @@ bool ParseSize(const char* text, uint64_t* result) {
   const int shift = *end == '\0' ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 40;
   *result = number << shift;
   return *result >> shift == number && *result <= INT64_MAX;
-}
-
-std::string IdOf(uint64_t log) {
-  return std::to_string(log >> 32) + ":" + std::to_string(log & UINT32_MAX);
 }
 
 void PrintUsage(const RawWalDeviceInfo& info, bool json) {
@@ -155,14 +156,14 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
       printf(
           "%s{\"id\":\"%s\",\"segments\":%llu,\"bytes\":%llu,\"durable\":%llu,\"name\":%s,"
           "\"file\":%s,\"missing\":%s,\"unknown\":%s,\"problem\":%s}",
-          separator.c_str(), IdOf(log.id).c_str(), (unsigned long long)log.segments,
+          separator.c_str(), log.id.c_str(), (unsigned long long)log.segments,
           (unsigned long long)log.bytes, (unsigned long long)log.durable, Quote(log.name).c_str(),
           Quote(log.file).c_str(), log.missing ? "true" : "false", Quote(log.unknown).c_str(),
           Quote(log.problem).c_str());
       separator = ",";
       continue;
     }
-    printf("%-12s %10llu %12llu %12llu  %s%s%s%s%s%s\n", IdOf(log.id).c_str(),
+    printf("%-12s %10llu %12llu %12llu  %s%s%s%s%s%s\n", log.id.c_str(),
            (unsigned long long)log.segments, (unsigned long long)log.bytes,
            (unsigned long long)log.durable, Printable(log.name).c_str(),
            log.missing ? "  no file" : "",
@@ -174,11 +175,11 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
   }
 }
 
-int PrintFrames(const RawWalDeviceInfo& info, const std::vector<uint64_t>& only) {
-  for (const uint64_t id : only) {
+int PrintFrames(const RawWalDeviceInfo& info, const std::vector<std::string>& only) {
+  for (const std::string& id : only) {
     if (std::none_of(info.logs.begin(), info.logs.end(),
-                     [id](const RawWalLogInfo& log) { return log.id == id; })) {
-      fprintf(stderr, "rocktier wal dump: the device has no log %s\n", IdOf(id).c_str());
+                     [&id](const RawWalLogInfo& log) { return log.id == id; })) {
+      fprintf(stderr, "rocktier wal dump: the device has no log %s\n", id.c_str());
       return kExitError;
     }
   }
@@ -186,7 +187,7 @@ int PrintFrames(const RawWalDeviceInfo& info, const std::vector<uint64_t>& only)
     if (!only.empty() && std::find(only.begin(), only.end(), log.id) == only.end()) {
       continue;
     }
-    printf("log %s, created as %s\n%16s %16s %10s %16s\n", IdOf(log.id).c_str(),
+    printf("log %s, created as %s\n%16s %16s %10s %16s\n", log.id.c_str(),
            Printable(log.name).c_str(), "position", "offset", "length", "durable");
     for (const RawWalFrame& frame : log.frames) {
       printf("%16llu %16llu %10u %16llu\n", (unsigned long long)frame.position,
@@ -203,7 +204,7 @@ int PrintProblems(const RawWalDeviceInfo& info, bool json) {
     problems += log.problem.empty() ? 0 : 1;
     frames += log.frames.size();
     if (!json && !log.problem.empty()) {
-      printf("log %s (%s): %s\n", IdOf(log.id).c_str(), Printable(log.name).c_str(),
+      printf("log %s (%s): %s\n", log.id.c_str(), Printable(log.name).c_str(),
              Printable(log.problem).c_str());
     }
   }
@@ -244,10 +245,27 @@ int Remove(const Arguments& arguments) {
   std::vector<RawWalLogInfo> removed;
   const Status s = RemoveLogs(arguments.options, arguments.logs, &removed);
   for (const RawWalLogInfo& log : removed) {
-    printf("freed log %s, created as %s: %llu segments\n", IdOf(log.id).c_str(),
+    printf("freed log %s, created as %s: %llu segments\n", log.id.c_str(),
            Printable(log.name).c_str(), (unsigned long long)log.segments);
   }
   return Report("wal rm", s);
+}
+
+int Recover(const Arguments& arguments) {
+  RawWalDeviceInfo info;
+  Status s;
+  {
+    ProgressBar bar;
+    s = RecoverLogDevice(arguments.options, &info, bar.Callback());
+  }
+  if (s.ok()) {
+    printf("uuid %s, segment_size %llu, block_size %u: %llu of %llu segments have a header\n",
+           info.uuid.c_str(), (unsigned long long)info.segment_size, info.block_size,
+           (unsigned long long)info.segments_used, (unsigned long long)info.segments);
+    printf(arguments.options.force ? "superblocks written\n"
+                                   : "nothing was written; --force writes the superblocks anew\n");
+  }
+  return Report("wal recover", s);
 }
 
 int MoveLogs(const std::string& action, const Arguments& arguments) {
@@ -264,18 +282,6 @@ int MoveLogs(const std::string& action, const Arguments& arguments) {
            action == "export" ? "are plain files now" : "are on the device now");
   }
   return Report("wal " + action, s);
-}
-
-bool ParseLog(const char* text, uint64_t* log) {
-  uint64_t epoch;
-  uint64_t number;
-  const char* rest;
-  if (!ParseNumber(text, &epoch, &rest) || *rest != ':' || !ParseNumber(rest + 1, &number, &rest) ||
-      *rest != '\0' || epoch > UINT32_MAX || number > UINT32_MAX) {
-    return false;
-  }
-  *log = epoch << 32 | number;
-  return true;
 }
 
 // False after telling what is wrong, or showing the help.
@@ -314,8 +320,7 @@ bool Parse(const std::string& command, int argc, char** argv, const Action& acti
         result->options.force = true;
         break;
       case kLog:
-        result->logs.push_back(0);
-        good = ParseLog(optarg, &result->logs.back());
+        result->logs.emplace_back(optarg);
         break;
       case kJson:
         result->json = true;
@@ -357,8 +362,9 @@ int WalCommand(int argc, char** argv) {
   const Action* known = std::find_if(std::begin(kActions), std::end(kActions),
                                      [&action](const Action& each) { return action == each.name; });
   if (known == std::end(kActions)) {
-    return UsageError("wal", action.empty() ? "format, df, ls, dump, rm, check, export or import?"
-                                            : "no such action: " + action);
+    return UsageError("wal", action.empty()
+                                 ? "format, df, ls, dump, rm, check, recover, export or import?"
+                                 : "no such action: " + action);
   }
   Arguments arguments;
   int status;
@@ -371,6 +377,9 @@ int WalCommand(int argc, char** argv) {
   if (action == "rm") {
     return arguments.logs.empty() ? UsageError("wal rm", "which log? --log=ID is needed")
                                   : Remove(arguments);
+  }
+  if (action == "recover") {
+    return Recover(arguments);
   }
   if (action == "format") {
     ProgressBar bar;

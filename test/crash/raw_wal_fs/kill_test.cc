@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "port/stack_trace.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -35,6 +37,7 @@ extern char** environ;
 namespace rocktier {
 
 using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+using raw_wal_fs::RawWalStats;
 
 namespace {
 
@@ -43,6 +46,7 @@ struct Shared {
   std::atomic<uint64_t> issued{0};        // keys [0, issued) may have been written
   std::atomic<uint64_t> acknowledged{0};  // keys [0, acknowledged) were acknowledged
   std::atomic<uint64_t> failed{0};
+  std::atomic<uint64_t> reached{0};  // the most that one child saw of what its variant is about
 };
 
 std::string Key(uint64_t n) {
@@ -72,19 +76,23 @@ struct Variant {
   bool sync;      // of each write; else of one in a hundred
   uint64_t size;  // of the device
   const char* db_options;
+  uint64_t RawWalStats::*reached;  // what the variant is about: it must have been more than 0
 };
 
 const Variant kVariants[] = {
-    {"Sync", "", true, 64 << 20, ""},
-    {"NoSync", "", false, 64 << 20, ""},
-    {"SmallBlocks", "block_size=512", true, 64 << 20, ""},
-    {"TinyTail", "tail_size=32K", false, 64 << 20, ""},
-    {"SmallWriteBuffer", "", true, 64 << 20, "write_buffer_size=65536"},
-    {"WrapAround", "", false, 2 << 20, "write_buffer_size=131072"},
-    {"FullDevice", "", false, (1 << 20) + 3 * 65536, "write_buffer_size=524288"},
-    {"Recycled", "", true, 64 << 20, "recycle_log_file_num=2;write_buffer_size=65536"},
-    {"Archived", "", true, 64 << 20, "WAL_ttl_seconds=1;write_buffer_size=65536"},
-    {"ManualFlush", "", false, 64 << 20, "manual_wal_flush=true"},
+    {"Sync", "", true, 64 << 20, "", &RawWalStats::repeated_bytes},
+    {"NoSync", "", false, 64 << 20, "", &RawWalStats::appends},
+    {"SmallBlocks", "block_size=512", true, 64 << 20, "", &RawWalStats::repeated_bytes},
+    {"TinyTail", "tail_size=32K", false, 64 << 20, "", &RawWalStats::frames},
+    {"SmallWriteBuffer", "", true, 64 << 20, "write_buffer_size=65536", &RawWalStats::logs_deleted},
+    {"WrapAround", "", false, 2 << 20, "write_buffer_size=131072", &RawWalStats::logs_deleted},
+    {"FullDevice", "", false, (1 << 20) + 3 * 65536, "write_buffer_size=524288",
+     &RawWalStats::logs_spilled},
+    {"Recycled", "", true, 64 << 20, "recycle_log_file_num=2;write_buffer_size=65536",
+     &RawWalStats::logs_deleted},
+    {"Archived", "", true, 64 << 20, "WAL_ttl_seconds=1;write_buffer_size=65536",
+     &RawWalStats::logs_created},
+    {"ManualFlush", "", false, 64 << 20, "manual_wal_flush=true", &RawWalStats::syncs},
 };
 
 Status OpenWith(const std::string& folder, const Variant& variant, std::shared_ptr<FileSystem>* fs,
@@ -128,6 +136,11 @@ int ChildMain(const std::string& folder, int variant_number) {
     }
     if (s.ok()) {
       shared->acknowledged = n + 1;
+    }
+    RawWalStats stats;
+    if (s.ok() && n % 16 == 0) {
+      s = GetRawWalStats(fs.get(), &stats);
+      shared->reached = std::max<uint64_t>(shared->reached, stats.*variant.reached);
     }
   }
   fprintf(stderr, "the child: %s\n", s.ToString().c_str());
@@ -216,8 +229,12 @@ TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
   if (!HasFailure()) {
     Check(0);
   }
-  printf("%llu kills, %llu acknowledged writes\n", static_cast<unsigned long long>(rounds),
-         static_cast<unsigned long long>(shared_->acknowledged));
+  EXPECT_GT(shared_->acknowledged, 0u);
+  EXPECT_GT(shared_->reached, 0u) << "no child came to what this variant is about";
+  printf("%llu kills, %llu acknowledged writes, %llu of what the variant is about\n",
+         static_cast<unsigned long long>(rounds),
+         static_cast<unsigned long long>(shared_->acknowledged),
+         static_cast<unsigned long long>(shared_->reached));
 }
 
 INSTANTIATE_TEST_CASE_P(Variants, KillTest,

@@ -1,0 +1,277 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Who may delete what, when a database is opened and afterwards. Nothing else in this plugin deletes a log, but
+// `rocktier wal rm` (remove.cc) and `rocktier wal format --force`, whose user has said so.
+//
+//   A stub is found in a directory, and                       then
+//   the log's header names this directory, by device and      it is this database's: read, and deleted when
+//     inode, or by a path that leads here                       RocksDB deletes the stub
+//   ... another one, in which there is no stub of the log      moved or renamed: the same
+//   ... another one, in which there is a stub of the log       a copy: refused, at LockFile(), at reading, at deleting
+//   ... another one, which cannot be looked at                 refused
+//   no header names the log; the stub knows of no durable      an empty log, but for its tail
+//     byte
+//   no header names the log; the stub knows of durable bytes   Corruption; the stub stays
+//   its epoch is one that the device has not had               Corruption: a snapshot of the device was restored
+//   its uuid is another device's                               InvalidArgument
+//   it is cut off or damaged                                   Corruption
+//   it is empty, and a log on the device was created here      Corruption: somebody has emptied the stub
+//     under its name
+//   it is called *.trash, in the archive, and is this          the log is deleted, then the stub: RocksDB had deleted
+//     database's                                                 it, and was interrupted
+//
+//   A log on the device has no stub anywhere                   it stays, until `rocktier wal rm`
+//   The device is blank, or holds something else               it stays as it is: only a file that is not there is made
+//
+// A log loses its name first (*.trash), then its headers, then the stub: so a stub under the name of a log has a log.
+//
+// Lock order: RawWalFileSystem::rename_mutex_, Log::io_mutex_, RawWalFileSystem::mutex_, the registry of volumes
+// (layout.cc), Log::mutex_, Volume::mutex_. No device is touched under Log::mutex_ or Volume::mutex_ alone.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/finder.h"
+#include "plugin/raw_wal_fs/fs.h"
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/place.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
+
+// Where a log was created that is in this directory now, or in the archive there.
+std::string DatabaseOf(const std::string& path) {
+  const std::string directory = DirectoryOf(path);
+  return EndsWith(directory, "/archive") ? DirectoryOf(directory) : directory;
+}
+
+// Refuses a stub that was copied: with the copy, the log of the original would be deleted.
+IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume) {
+  Volume::Segment header;
+  if (!volume.DescribeLog(stub.log, &header)) {
+    return IOStatus::OK();
+  }
+  const DirectoryId here = IdentityOf(DatabaseOf(path));
+  const std::string there = DirectoryOf(header.name);
+  const DirectoryId created = IdentityOf(there);
+  if (!here.known() || header.directory == here || !created.known() || created == here ||
+      !header.whole_name || header.name.compare(0, 1, "/") != 0) {
+    return IOStatus::OK();
+  }
+  std::string stub_there;
+  Finder finder(stub.uuid);
+  const Finder::Answer answer = finder.Look(stub.log, header, &stub_there);
+  return answer == Finder::Answer::kMissing
+             ? IOStatus::OK()
+             : IOStatus::InvalidArgument(
+                   path, answer == Finder::Answer::kFound
+                             ? "is a copy of " + stub_there +
+                                   ": the log is that one's. Remove the copy, or export the logs "
+                                   "('rocktier wal export') before the original is copied"
+                             : "may be a copy, and " + there + ", where its log was created, " +
+                                   "cannot be looked at: " + stub_there);
+}
+
+// Whether RocksDB has written to a plain log.
+bool IsEmptied(FileSystem* target, const std::string& path) {
+  constexpr size_t kRecordHeader = 7;
+  std::unique_ptr<FSRandomAccessFile> file;
+  char scratch[kRecordHeader];
+  Slice bytes;
+  return target->NewRandomAccessFile(path, FileOptions(), &file, nullptr).ok() &&
+         file->Read(0, kRecordHeader, IOOptions(), &bytes, scratch, nullptr).ok() &&
+         IsZero(bytes.data(), bytes.size());
+}
+
+IOStatus CheckPlain(FileSystem* target, const std::string& path, const Volume& volume) {
+  const DirectoryId here = IdentityOf(DirectoryOf(path));
+  const std::string base = path.substr(path.rfind('/') + 1);
+  if (!here.known() || !IsEmptied(target, path)) {
+    return IOStatus::OK();
+  }
+  for (const Volume::Segment& segment : volume.segments()) {
+    if (segment.owner == Volume::Owner::kLog && segment.directory == here &&
+        segment.name.substr(segment.name.rfind('/') + 1) == base) {
+      return IOStatus::Corruption(
+          path, "is empty, and log " + segment.log.ToString() + " on device=" + volume.path() +
+                    " was created under this name: was the file cut off? If that log is not "
+                    "needed, free it with 'rocktier wal rm'");
+    }
+  }
+  return IOStatus::OK();
+}
+
+}  // namespace
+
+IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
+                                     const Volume& volume) const {
+  if (stub.uuid != volume.superblock().uuid) {
+    return IOStatus::InvalidArgument(path, "is on the log device with uuid " + HexOf(stub.uuid) +
+                                               "; device=" + options_.device + " has uuid " +
+                                               HexOf(volume.superblock().uuid));
+  }
+  IOStatus s = volume.CheckAge(stub.epoch);
+  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
+}
+
+// Before RocksDB looks at any of them: with paranoid_checks=false it would pass over a log that it cannot read. What
+// is found is kept for it.
+IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Volume& volume) {
+  std::vector<std::string> names;
+  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
+  for (const std::string& name : names) {
+    if (!s.ok()) {
+      break;
+    }
+    const std::string path = directory + "/" + name;
+    if (!IsLogName(name) || IsTrashName(name) ||
+        target_->FileExists(path + kExported, IOOptions(), nullptr).ok()) {
+      continue;  // the last was exported, and may be on the device no more
+    }
+    std::shared_ptr<Log> log;
+    s = FindLog(path, /*fresh=*/true, &log);
+    if (s.ok() && log == nullptr) {
+      s = CheckPlain(target_.get(), path, volume);
+    }
+    s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
+  }
+  return s;
+}
+
+// Leaves the stub: as long as it is there the space belongs to somebody.
+IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
+  *deleted = LogId();
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.IsNotFound()) {
+    return IOStatus::OK();
+  }
+  *deleted = stub.stub.log;
+  std::shared_ptr<Volume> volume;
+  if (s.ok()) {
+    s = ForWriting(&volume);
+  }
+  if (s.ok()) {
+    s = CheckStub(path, stub.stub, *volume);
+  }
+  if (s.ok()) {
+    s = volume->Delete(stub.stub.log);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  volume->counters().logs_deleted++;
+  std::shared_ptr<Log> log = volume->FindLog(stub.stub.log);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = found_.find(stub.stub.log);
+    if (it != found_.end()) {
+      log = log != nullptr ? log : it->second;
+      found_.erase(it);
+    }
+  }
+  if (log != nullptr && &log->volume() == volume.get()) {
+    log->ReleaseWhenDestroyed();
+  } else {
+    volume->Release(stub.stub.log);
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.IsNotFound()) {
+    return target_->DeleteFile(path, options, dbg);
+  }
+  // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a loss.
+  // What a crash leaves under the other name RocksDB deletes when it opens the database.
+  std::string trash = path;
+  if (s.ok() && !IsTrashName(path)) {
+    trash += kTrash;
+    s = RenameFile(path, trash, options, dbg);
+    if (s.ok()) {
+      s = SyncDirectory(target_.get(), DirectoryOf(path));
+    }
+  }
+  LogId log;
+  if (s.ok()) {
+    s = DeleteLog(trash, &log);
+  }
+  if (s.ok()) {
+    s = target_->DeleteFile(trash, options, dbg);
+    Forget(log);  // somebody may have found it before the stub went
+  }
+  return s;
+}
+
+// RocksDB does not look for what is left of deleted logs there.
+IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::string archive = directory + "/archive";
+  if (!target_->GetChildren(archive, IOOptions(), &names, nullptr).ok()) {
+    return IOStatus::OK();  // there is none
+  }
+  IOStatus s;
+  for (const std::string& name : names) {
+    if (s.ok() && IsLogName(name) && IsTrashName(name)) {
+      s = DeleteFile(archive + "/" + name, IOOptions(), nullptr);
+    }
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                      const IOOptions& options, IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(from, /*contents=*/false, &stub);
+  if (s.ok() && !IsLogName(to)) {
+    return Refuse(from, "renamed to " + to + ", which is no name of a log");
+  }
+  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
+  // the same log to its archive twice.
+  std::lock_guard<std::mutex> lock(rename_mutex_);
+  LogId replaced;
+  if (from != to && target_->FileExists(from, options, dbg).ok()) {
+    s = DeleteLog(to, &replaced);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  s = target_->RenameFile(from, to, options, dbg);
+  Forget(replaced);
+  return s;
+}
+
+IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& options,
+                                    FileLock** lock, IODebugContext* dbg) {
+  IOStatus s = target_->LockFile(path, options, lock, dbg);
+  std::shared_ptr<Volume> volume;
+  if (!s.ok()) {
+    return s;
+  }
+  s = ForWriting(&volume);
+  if (s.ok()) {
+    s = CheckDirectory(DirectoryOf(path), *volume);
+  }
+  if (s.ok()) {
+    s = CleanArchive(DirectoryOf(path));
+  }
+  if (!s.ok()) {
+    target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
+    *lock = nullptr;
+    return s;
+  }
+  std::lock_guard<std::mutex> guard(mutex_);
+  locked_[*lock] = DirectoryOf(path);
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

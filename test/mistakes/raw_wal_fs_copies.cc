@@ -1,0 +1,279 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Copies of databases and of devices: a copy is refused, an original opens, and a device that is older than the
+// logs that were on it is found out.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "test/raw_wal_fs/support.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+namespace fs = std::filesystem;
+
+namespace {
+
+class CopyMistakes : public RawWalTest {
+ protected:
+  CopyMistakes() { NewFs(); }
+  ~CopyMistakes() override {
+    db_.reset();
+    fs::remove_all(folder_);
+  }
+
+  // A closed database of this name with `records` records, none of them in an SST.
+  void Fill(const std::string& name, int records, bool sync) {
+    db_name_ = name;
+    NewFs();
+    Open();
+    for (int i = 0; i < records; i++) {
+      Put("key" + std::to_string(i), name + std::to_string(i) + std::string(200, 'v'), sync);
+    }
+    NewFs();
+  }
+  void ExpectWhole(const std::string& name, int records, const std::string& of = "") {
+    db_name_ = name;
+    NewFs();
+    Open();
+    for (int i = 0; i < records; i++) {
+      ASSERT_EQ(Get("key" + std::to_string(i)),
+                (of.empty() ? name : of) + std::to_string(i) + std::string(200, 'v'));
+    }
+    NewFs();
+  }
+  void ExpectRefused(const std::string& name, const std::string& mentions) {
+    NewFs();
+    ExpectRefusedNow(name, mentions);
+  }
+  void ExpectRefusedNow(const std::string& name, const std::string& mentions) {
+    for (const bool paranoid : {true, false}) {
+      Options options = DbOptions();
+      options.paranoid_checks = paranoid;
+      std::unique_ptr<DB> db;
+      const Status s = OpenDb(options, name, &db);
+      EXPECT_FALSE(s.ok());
+      EXPECT_NE(s.ToString().find(mentions), std::string::npos) << s.ToString();
+    }
+  }
+  static void Copy(const std::string& from, const std::string& to) {
+    fs::copy(from, to, fs::copy_options::recursive);
+  }
+};
+
+TEST_F(CopyMistakes, ACopyIsRefusedAndTheOriginalOpens) {
+  const std::string original = folder_ + "/db";
+  const std::string copy = folder_ + "/db2";
+  for (const bool sync : {true, false}) {
+    fs::remove_all(original);
+    fs::remove_all(copy);
+    Fill(original, 50, sync);
+    Copy(original, copy);
+    ExpectRefused(copy, original);
+    // Nor is it destroyed or repaired: the log would go with it.
+    Options options = DbOptions();
+    EXPECT_FALSE(DestroyDB(copy, options).ok());
+    EXPECT_FALSE(RepairDB(copy, options).ok());
+    // Nor by the tool.
+    raw_wal_fs::RawWalOptions wal;
+    wal.device = device_;
+    uint64_t logs;
+    for (const bool force : {false, true}) {
+      wal.force = force;
+      NewFs();
+      EXPECT_FALSE(raw_wal_fs::ExportLogs(wal, copy, &logs).ok());
+    }
+    ExpectWhole(original, 50);
+    // The original has other logs now; what the copy had is gone, and it says so.
+    db_name_ = original;
+    Open();
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    NewFs();
+    ExpectRefused(copy, "deleted under another name");
+    ExpectWhole(original, 50);
+  }
+}
+
+TEST_F(CopyMistakes, ACopyThatIsMadeAndOpenedWhileTheOriginalIsOpen) {
+  const std::string copy = folder_ + "/db2";
+  NewFs();
+  Open();
+  Put("a", "1");
+  Copy(db_name_, copy);
+  ExpectRefusedNow(copy, db_name_);
+  Put("b", "2");
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
+TEST_F(CopyMistakes, ACopyOfADatabaseThatHasAWalDir) {
+  const std::string original = folder_ + "/wal";
+  const std::string copy = folder_ + "/wal2";
+  Options options = DbOptions();
+  options.wal_dir = original;
+  Open(options);
+  Put("a", "1");
+  NewFs();
+  Copy(db_name_, folder_ + "/db2");
+  Copy(original, copy);
+  options = DbOptions();
+  options.wal_dir = copy;
+  std::unique_ptr<DB> db;
+  Status s = OpenDb(options, folder_ + "/db2", &db);
+  EXPECT_NE(s.ToString().find(original), std::string::npos) << s.ToString();
+  NewFs();
+  options = DbOptions();
+  options.wal_dir = original;
+  Open(options);
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(CopyMistakes, WhatWasMovedIsTheOriginal) {
+  const std::string name = folder_ + "/db";
+  Fill(name, 50, true);
+  fs::rename(name, folder_ + "/renamed");
+  ExpectWhole(folder_ + "/renamed", 50, name);
+  // To another file system: another inode.
+  Fill(folder_ + "/first", 50, true);
+  Copy(folder_ + "/first", folder_ + "/second");
+  fs::remove_all(folder_ + "/first");
+  ExpectWhole(folder_ + "/second", 50, folder_ + "/first");
+  // And back, to the place of something else.
+  Fill(folder_ + "/third", 50, true);
+  fs::rename(folder_ + "/third", folder_ + "/fourth");
+  Fill(folder_ + "/third", 10, true);
+  ExpectWhole(folder_ + "/fourth", 50, folder_ + "/third");
+  ExpectWhole(folder_ + "/third", 10);
+}
+
+TEST_F(CopyMistakes, OneDirectoryByManyNames) {
+  const std::string name = folder_ + "/db";
+  Fill(name, 50, true);
+  fs::create_directory_symlink(name, folder_ + "/link");
+  ExpectWhole(folder_ + "/link", 50, name);
+  Fill(folder_ + "/link", 50, true);
+  Copy(name, folder_ + "/copy");
+  ExpectRefused(folder_ + "/copy", name + "/");
+  ExpectWhole(name + "/../db/.", 50, folder_ + "/link");
+}
+
+TEST_F(CopyMistakes, ARelativePath) {
+  char before[4096];
+  ASSERT_NE(getcwd(before, sizeof(before)), nullptr);
+  ASSERT_EQ(chdir(folder_.c_str()), 0);
+  Fill("relative", 50, true);
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  ASSERT_EQ(info.logs.size(), 1u);
+  EXPECT_EQ(info.logs[0].name.substr(0, folder_.size()), folder_);
+  Copy("relative", "copy");
+  ExpectRefused("copy", folder_ + "/relative/");
+  ExpectWhole("relative", 50);
+  ASSERT_EQ(chdir(before), 0);
+}
+
+TEST_F(CopyMistakes, ADeviceThatIsRestoredToASnapshot) {
+  const std::string a = folder_ + "/a";
+  const std::string b = folder_ + "/b";
+  Fill(a, 50, true);
+  fs::copy_file(device_, folder_ + "/snapshot");
+  Fill(b, 30, true);
+  fs::copy_file(device_, folder_ + "/newest");
+  fs::remove(device_);
+  fs::copy_file(folder_ + "/snapshot", device_);
+  // What the other database writes now was in the place of B's log.
+  db_name_ = a;
+  NewFs();
+  Open();
+  for (int i = 0; i < 100; i++) {
+    Put("new" + std::to_string(i), std::string(300, 'a'));
+  }
+  NewFs();
+  ExpectRefused(b, "snapshot");
+  ExpectRefused(b, "snapshot");
+  // With the newest device all is there again.
+  fs::remove(device_);
+  fs::copy_file(folder_ + "/newest", device_);
+  ExpectWhole(b, 30);
+}
+
+TEST_F(CopyMistakes, ASnapshotOfADeviceThatWasInUse) {
+  NewFs();
+  Open();
+  Put("a", "1");
+  fs::copy_file(device_, folder_ + "/snapshot");
+  for (int i = 0; i < 100; i++) {
+    Put("b" + std::to_string(i), std::string(500, 'b'));
+  }
+  NewFs();
+  fs::copy_file(device_, folder_ + "/newest");
+  fs::remove(device_);
+  fs::copy_file(folder_ + "/snapshot", device_);
+  ExpectRefused(db_name_, "durable=");
+  // An operator may take what there is.
+  Copy(db_name_, folder_ + "/kept");
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  uint64_t logs = 0;
+  NewFs();
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(wal, db_name_, &logs).ok());
+  wal.force = true;
+  ASSERT_OK(raw_wal_fs::ExportLogs(wal, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  Options options;
+  options.wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(options, db_name_, &db));
+  EXPECT_EQ(Get(db.get(), "a"), "1");
+  db.reset();
+  // Or put both back.
+  fs::remove_all(db_name_);
+  fs::rename(folder_ + "/kept", db_name_);
+  fs::remove(device_);
+  fs::rename(folder_ + "/newest", device_);
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("b99"), std::string(500, 'b'));
+}
+
+TEST_F(CopyMistakes, AStubThatSomebodyEmptied) {
+  Fill(db_name_, 50, true);
+  const std::string path = NewestLog();
+  const std::string good = ReadAll(path);
+  for (const uint64_t size : {0, 4096}) {
+    fs::resize_file(path, 0);
+    fs::resize_file(path, size);
+    ExpectRefused(db_name_, "is empty");
+  }
+  std::ofstream(path, std::ios::binary) << good;
+  ExpectWhole(db_name_, 50);
+}
+
+TEST_F(CopyMistakes, LogsAreToldApartOnAllDevices) {
+  Fill(db_name_, 1, true);
+  raw_wal_fs::RawWalDeviceInfo first;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &first));
+  ASSERT_EQ(first.logs.size(), 1u);
+  EXPECT_EQ(first.logs[0].id.size(), 32u);
+  fs::remove_all(db_name_);
+  fs::remove(device_);
+  Fill(db_name_, 1, true);
+  raw_wal_fs::RawWalDeviceInfo second;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &second));
+  ASSERT_EQ(second.logs.size(), 1u);
+  EXPECT_NE(first.logs[0].id, second.logs[0].id);
+}
+
+}  // namespace
+
+}  // namespace rocktier
