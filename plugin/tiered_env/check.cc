@@ -9,6 +9,7 @@
 
 #include "plugin/tiered_env/find.h"
 #include "plugin/tiered_env/identity.h"
+#include "plugin/tiered_env/lost.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/visit.h"
 
@@ -73,6 +74,12 @@ class Examination {
   // A file that is needed and not in order.
   void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what);
   IOStatus WriteStub(const std::string& base, const Place& place);
+  // What was put aside in our folders.
+  Lost LostOnes() const {
+    std::string folder;
+    folders()->Find(visit_->directory(), &folder).PermitUncheckedError();
+    return Lost(visit_->policy().tiers, folder);
+  }
   IOStatus DeleteIn(FileSystem* fs, const std::string& path) {
     return fs->DeleteFile(path, IOOptions(), nullptr);
   }
@@ -262,10 +269,20 @@ void Examination::CheckLeftovers() {
       continue;  // was reported
     }
     Repair repair;
-    if (survey().damaged().empty()) {  // which may stand for it
+    if (EndsWith(orphan.place.path, kTemporary)) {  // no stub ever names it
       repair = [this, place = orphan.place] { return DeleteIn(place.fs(), place.path); };
+    } else if (survey().damaged().empty() && not_sound_.empty()) {  // which may stand for it
+      repair = [this, place = orphan.place] { return LostOnes().Take(place); };
     }
     Add(orphan.place.path, "is named by no stub", true, std::move(repair));
+  }
+  for (const Lost::File& file : LostOnes().List()) {
+    const uint64_t now = Lost::Now();
+    Add(file.path,
+        "was named by nothing " + std::to_string(now - std::min(now, file.since)) +
+            " seconds ago, and has " + std::to_string(file.size) +
+            " bytes: \"rocktier tier purge\" deletes it",
+        true, nullptr);
   }
 }
 

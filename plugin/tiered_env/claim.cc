@@ -5,6 +5,8 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/identity.h"
+#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -12,6 +14,40 @@ namespace tiered_env {
 IOStatus TieredFileSystem::Claim(const std::string& directory) {
   IOStatus s = CheckDirectories(policy_.tiers, directory);
   return s.ok() ? folders_->CheckOwner(directory) : s;
+}
+
+IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& options,
+                                      IODebugContext* dbg) {
+  IOStatus s = target_->FileExists(path, options, dbg);
+  const std::shared_ptr<Database> database =
+      IsMissing(s) && BaseOf(path) == "CURRENT" ? FindDatabase(DirectoryOf(path)) : nullptr;
+  if (database == nullptr) {
+    return s;
+  }
+  Survey survey(this, database->directory());
+  IOStatus looked = survey.Run();
+  if (!looked.ok()) {
+    return IOStatus::IOError(path, "is missing: " + looked.ToString());
+  }
+  // What died when it made one has left a MANIFEST at most.
+  const auto is_data = [](const std::string& base) {
+    uint64_t number;
+    const Content content = ContentOf(base, &number);
+    return base.find('/') == std::string::npos && content != Content::kMeta &&
+           content != Content::kOther;
+  };
+  size_t count = 0;
+  for (const Survey::Orphan& orphan : survey.Orphans(*database)) {
+    count += is_data(orphan.base) ? 1 : 0;
+  }
+  for (const Survey::File& file : survey.files()) {
+    count += file.place.stub && is_data(file.base) ? 1 : 0;
+  }
+  return count == 0 ? s
+                    : IOStatus::IOError(
+                          path, "is missing, and tiers have " + std::to_string(count) +
+                                    " files of the database: put CURRENT and MANIFEST back, or "
+                                    "call RepairDB() or DestroyDB()");
 }
 
 void TieredFileSystem::LookForReadOnly(const std::string& directory) {

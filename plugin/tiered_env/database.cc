@@ -256,6 +256,20 @@ uint64_t Database::KnownSize(const std::string& base) const {
   return blob == blobs_.end() ? 0 : blob->second;
 }
 
+std::map<std::string, uint64_t> Database::Needed() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, uint64_t> result;
+  for (const auto& [number, table] : tables_) {
+    if (table.path_id == 0) {
+      result[BaseOf(MakeTableFileName("", number))] = table.size;
+    }
+  }
+  for (const auto& [number, size] : blobs_) {
+    result[BaseOf(BlobFileName("", number))] = size;
+  }
+  return result;
+}
+
 void Database::AddStats(const Policy& policy, TieredStats* stats) const {
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -74,6 +74,9 @@ class Database : public std::enable_shared_from_this<Database> {
   // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
 
+  // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of db_paths[0].
+  std::map<std::string, uint64_t> Needed() const;
+
   void AddStats(const Policy& policy, TieredStats* stats) const;
 
   // Of files in volatile tiers, bytes.

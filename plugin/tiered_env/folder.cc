@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/identity.h"
+#include "plugin/tiered_env/lost.h"
 #include "plugin/tiered_env/name.h"
 #include "test_util/sync_point.h"
 
@@ -35,7 +36,9 @@ IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
     return IOStatus::OK();
   }
   for (const std::string& name : names) {
-    if (s.ok() && name != "." && name != "..") {
+    if (s.ok() && name == kLostName) {
+      s = DeleteAll(fs, directory + "/" + name);
+    } else if (s.ok() && name != "." && name != "..") {
       s = fs->DeleteFile(directory + "/" + name, IOOptions(), nullptr);
     }
   }

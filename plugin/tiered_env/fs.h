@@ -26,6 +26,12 @@ namespace tiered_env {
 class Survey;
 class TieredReader;
 
+// How long, and how much of it, is kept of what nothing names.
+struct Retention {
+  uint64_t seconds = 0;
+  uint64_t budget = 0;  // bytes in each tier; 0: no limit
+};
+
 // Shows one directory per database whose files are in several tiers. What is not at home, in the directory
 // itself, has a stub there under its name: listing, renaming and deleting files is listing, renaming and
 // deleting stubs, with the durability that the target FileSystem gives, and what a stub says is the one truth
@@ -72,6 +78,10 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus GetChildrenFileAttributes(const std::string& directory, const IOOptions& options,
                                      std::vector<FileAttributes>* result,
                                      IODebugContext* dbg) override;
+  // An error of a CURRENT that is not there, while tiers have files of the database: RocksDB would make a new one
+  // in its place, and delete what the other has.
+  IOStatus FileExists(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override;
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override;
   // Also what the tiers hold of it.
@@ -103,6 +113,7 @@ class TieredFileSystem : public FileSystemWrapper {
 #endif
 
   const Policy& policy() const { return policy_; }
+  const Retention& retention() const { return retention_; }
   Folders* folders() { return folders_.get(); }
   Onlooker* onlooker() { return onlooker_.get(); }
 
@@ -218,6 +229,7 @@ class TieredFileSystem : public FileSystemWrapper {
   std::string prepared_;          // options_ at the last PrepareOptions()
   Policy policy_;                 // constant after PrepareOptions()
   KeeperOptions keeper_options_;  // as well
+  Retention retention_;           // as well
   std::shared_ptr<RateLimiter> limiter_;
   std::unique_ptr<Folders> folders_;    // as well
   std::unique_ptr<Onlooker> onlooker_;  // as well

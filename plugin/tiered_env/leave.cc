@@ -256,6 +256,20 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
   return s;
 }
 
+Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  *files = *bytes = 0;
+  if (s.ok()) {
+    Visit visit(ours, directory);
+    s = visit.TakeOver();
+    if (s.ok()) {
+      s = visit.Purge(files, bytes);
+    }
+  }
+  return s;
+}
+
 Status RecoverTiers(FileSystem* fs, const std::string& directory) {
   TieredFileSystem* ours;
   Status s = FindFs(fs, &ours);

@@ -230,18 +230,22 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   if (!s.ok()) {
     return s;
   }
+  const Place unfinished = {to.tier, (to.stub ? to.path : path) + kTemporary, to.stub};
   if (!to.stub) {
-    to.path = path + kTemporary;
+    to.path = unfinished.path;
   }
   s = CheckRoom(to, size);
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:BeforeCopy");
   if (s.ok()) {
-    s = CopyToNew(from, size, to, limiter, &database->closing);
+    s = CopyToNew(from, size, unfinished, limiter, &database->closing);
     if (s.IsNoSpace()) {
       ReportFailure(path, file.to, s);
     }
   }
   TEST_SYNC_POINT("TieredFileSystem::MoveFile:AfterCopy");
+  if (s.ok() && to.stub) {
+    s = to.fs()->RenameFile(unfinished.path, to.path, IOOptions(), nullptr);
+  }
   if (s.ok() && to.stub) {
     folders_->Touch(database->directory(), *to.tier);
     s = folders_->Sync(database->directory());
@@ -256,6 +260,7 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   }
   if (!*swapped) {
     to.fs()->DeleteFile(to.path, IOOptions(), nullptr).PermitUncheckedError();
+    to.fs()->DeleteFile(unfinished.path, IOOptions(), nullptr).PermitUncheckedError();
     target_->DeleteFile(path + kTemporary, IOOptions(), nullptr).PermitUncheckedError();
     return s;
   }

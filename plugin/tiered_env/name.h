@@ -15,6 +15,7 @@ namespace tiered_env {
 // Files of ours in a database directory, which nobody else is shown.
 constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
+constexpr char kFolderLock[] = "LOCK";    // in each folder
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
 constexpr char kStatisticsName[] = "TIERS-STATS";
 constexpr char kManifest[] = "MANIFEST-";

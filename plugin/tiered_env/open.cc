@@ -18,6 +18,7 @@
 #include "plugin/tiered_env/pmem.h"
 #include "plugin/tiered_env/source.h"
 #include "plugin/tiered_env/survey.h"
+#include "plugin/tiered_env/sweep.h"
 #include "plugin/tiered_env/waldir.h"
 #include "rocksdb/convenience.h"
 
@@ -48,7 +49,8 @@ std::string Setup(const TieredOptions& options) {
          '\n' + std::to_string(options.wal_amplification_high) + '\n' +
          std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
          '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
-         std::to_string(options.recovery_threads);
+         std::to_string(options.recovery_threads) + '\n' +
+         std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget);
 }
 
 Status Refuse(const std::string& option, const std::string& value, const std::string& rule) {
@@ -188,6 +190,8 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   prepared_ = Setup(options_);
   policy_ = std::move(policy);
   keeper_options_ = keeper_options;
+  retention_.seconds = options_.orphan_retention;
+  retention_.budget = options_.orphan_budget;
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
   onlooker_ = std::make_unique<Onlooker>(target_.get());
   limiter_.reset(options_.mover_bytes_per_second == 0 ? nullptr
@@ -241,19 +245,20 @@ IOStatus TieredFileSystem::Open(const std::string& directory, std::shared_ptr<Da
   if (s.ok()) {
     s = survey.Run();
   }
+  const std::shared_ptr<Logger> info_log = InfoLog(directory);
+  Sweep sweep(this, &survey, database.get(), info_log.get());
+  if (s.ok()) {
+    s = sweep.BringBack();
+  }
   if (s.ok()) {
     s = CheckTiers(directory, survey);
   }
   if (s.ok()) {
-    s = survey.DeleteSecondNames();
+    s = sweep.DeleteSecondNames();
   }
   if (s.ok()) {
-    survey.DeleteTemporary();
     s = database->Refresh();
-    const bool installed = s.ok();
-    if (installed) {
-      survey.DeleteOrphans(database.get(), InfoLog(directory).get());
-    }
+    sweep.Run(s.ok());
     s = s.IsNotFound() ? IOStatus::OK() : s;
     if (!s.ok()) {  // RocksDB has more to say about it
       ROCKS_LOG_WARN(InfoLog(directory), "tiered_env: cannot read the MANIFEST of %s: %s",

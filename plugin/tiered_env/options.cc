@@ -21,6 +21,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"wal_budget", {offsetof(Options, wal_budget), OptionType::kUInt64T}},
       {"wal_compression", {offsetof(Options, wal_compression), OptionType::kString}},
       {"on_close", {offsetof(Options, on_close), OptionType::kString}},
+      {"orphan_retention", {offsetof(Options, orphan_retention), OptionType::kUInt64T}},
+      {"orphan_budget", {offsetof(Options, orphan_budget), OptionType::kUInt64T}},
       {"recovery_threads", {offsetof(Options, recovery_threads), OptionType::kUInt32T}},
   };
   return types;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "logging/logging.h"
 #include "plugin/tiered_env/fs.h"
+#include "plugin/tiered_env/lost.h"
 #include "plugin/tiered_env/name.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,7 +25,20 @@ bool IsBelow(const std::string& base) { return base.find('/') != std::string::np
 
 }  // namespace
 
-IOStatus Survey::Run() { return Look(""); }
+IOStatus Survey::Run() {
+  files_.clear();
+  damaged_.clear();
+  temporary_.clear();
+  names_.clear();
+  sizes_.clear();
+  referenced_.clear();
+  return Look("");
+}
+
+uint64_t Survey::SizeOf(const std::string& base) const {
+  const auto it = sizes_.find(base);
+  return it == sizes_.end() ? 0 : it->second;
+}
 
 IOStatus Survey::Look(const std::string& below) {
   FileSystem* const target = fs_->target();
@@ -149,8 +162,12 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
       Orphan orphan;
       orphan.place.tier = tier.get();
       orphan.place.path = in + "/" + name;
-      if (name == "." || name == ".." || name == kOwnerName ||
-          referenced_.count(orphan.place.path) > 0) {
+      if (name == "." || name == ".." || name == kOwnerName || name == kFolderLock ||
+          name == kLostName || referenced_.count(orphan.place.path) > 0) {
+        continue;
+      }
+      if (EndsWith(name, kTemporary)) {
+        result.push_back(std::move(orphan));
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
@@ -161,80 +178,6 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
     }
   }
   return result;
-}
-
-// If the power fails while a log is archived, both names may be there. RocksDB goes by the one in the directory.
-IOStatus Survey::DeleteSecondNames() {
-  std::set<std::string> named;
-  for (const File& file : files_) {
-    if (file.place.stub && !IsBelow(file.base)) {
-      named.insert(file.place.path);
-    }
-  }
-  IOStatus s;
-  std::set<std::string> changed;
-  for (const File& file : files_) {
-    if (s.ok() && IsBelow(file.base) && named.count(file.place.path) > 0) {
-      const std::string path = directory_ + "/" + file.base;
-      s = fs_->target()->DeleteFile(path, IOOptions(), nullptr);
-      changed.insert(DirectoryOf(path));
-    }
-  }
-  for (const std::string& directory : changed) {
-    s = s.ok() ? SyncDirectory(fs_->target(), directory) : s;
-  }
-  return s;
-}
-
-// What was being deleted is not, nor are archived logs, if their tier is there: they never were durable in it.
-bool Survey::IsMissed(const File& file, const Database& database) const {
-  if (!IsBelow(file.base)) {
-    return !file.counts || database.SizeOf(file.base) != 0;
-  }
-  uint64_t number;
-  std::string folder;
-  return ContentOf(file.base, &number) != Content::kWal ||
-         !fs_->folders()->Find(directory_, &folder).ok() ||
-         !file.place.fs()
-              ->FileExists(Folders::PathIn(*file.place.tier, folder), IOOptions(), nullptr)
-              .ok();
-}
-
-void Survey::DeleteTemporary() {
-  for (const std::string& path : temporary_) {
-    fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
-  }
-}
-
-void Survey::DeleteOrphans(Database* database, Logger* info_log) {
-  for (const File& file : files_) {
-    if (file.lost && !IsMissed(file, *database)) {
-      database->NoteSwept(file.base);
-      fs_->target()
-          ->DeleteFile(directory_ + "/" + file.base, IOOptions(), nullptr)
-          .PermitUncheckedError();
-    }
-  }
-  if (!damaged_.empty()) {
-    return;  // they may stand for what seems to be orphaned
-  }
-  const std::vector<Orphan> orphans = Orphans(*database);
-  // What was moved to another tier before a crash is named for good by what is named now.
-  if (!orphans.empty() && !SyncDirectory(fs_->target(), directory_).ok()) {
-    return;
-  }
-  for (const Orphan& orphan : orphans) {
-    if (orphan.needed) {
-      ROCKS_LOG_ERROR(info_log,
-                      "tiered_env: the database needs %s, whose stub is lost, damaged or old; "
-                      "\"rocktier tier check --repair\" brings it back from %s",
-                      orphan.base.c_str(), orphan.place.path.c_str());
-      continue;
-    }
-    IOStatus s = orphan.place.fs()->DeleteFile(orphan.place.path, IOOptions(), nullptr);
-    ROCKS_LOG_INFO(info_log, "tiered_env: deleted %s, which nothing names: %s",
-                   orphan.place.path.c_str(), s.ToString().c_str());
-  }
 }
 
 }  // namespace tiered_env

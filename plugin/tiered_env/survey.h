@@ -32,6 +32,9 @@ class Survey {
 
   Survey(TieredFileSystem* fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
 
+  const std::string& directory() const { return directory_; }
+
+  // Again if called again.
   IOStatus Run();
 
   // The SSTs and blob files of the directory, and everything that has a stub; of the directories below it what
@@ -43,13 +46,15 @@ class Survey {
   const std::vector<std::string>& temporary() const { return temporary_; }
   // Paths in tiers that stubs name.
   const std::set<std::string>& referenced() const { return referenced_; }
+  // Bytes of an SST or blob file of the directory that is there, 0 of others.
+  uint64_t SizeOf(const std::string& base) const;
   // Whether the directory has something of this name.
   bool Has(const std::string& base) const { return names_.count(base) > 0; }
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
 
-  // Files in the folders that no stub names. `needed`: the MANIFEST names it, and what is
+  // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST names it, and what is
   // under its name is not it.
   struct Orphan {
     Place place;
@@ -57,19 +62,11 @@ class Survey {
     bool needed = false;
   };
   std::vector<Orphan> Orphans(const Database& database) const;
-  // Of two names of one file, that in the directory and one below it, deletes the latter, for good.
-  IOStatus DeleteSecondNames();
-  // Deletes what interrupted work has left: temporary files. The database must be locked.
-  void DeleteTemporary();
-  // And orphans that are not needed, and stubs of such. Its MANIFEST must be read, too.
-  void DeleteOrphans(Database* database, Logger* info_log);
 
  private:
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);
-  // Of a lost file.
-  bool IsMissed(const File& file, const Database& database) const;
   // Finds out how long it is; false if it is gone.
   bool Measure(const std::string& path, File* file);
 

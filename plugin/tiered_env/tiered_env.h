@@ -96,6 +96,15 @@ struct TieredOptions {
 
   // Threads that rebuild SSTs when a database is opened. Default: 0, one for each CPU.
   uint32_t recovery_threads = 0;
+
+  // Seconds for which files in tiers that nothing names any more are kept, in lost/ of the database's folder: they may be of a
+  // home that is put back. When they are over, the next opening that finds all that is the database's own deletes them.
+  // Default: 7 days.
+  uint64_t orphan_retention = 7 * 24 * 60 * 60;
+
+  // Most bytes of them in each tier; what is more is deleted, the oldest first, but nothing that is not a day old. 0: no limit.
+  // Default: 10G.
+  uint64_t orphan_budget = uint64_t{10} << 30;
 };
 
 // One line per counter: name, unit, description. All since the FileSystem was made.
@@ -258,11 +267,15 @@ struct TieredCheck {
 // Whether all files that the MANIFEST needs are there with the sizes that it says, all stubs and owners of
 // folders are sound, and nothing is left that nothing names. Does not read the files. Changes nothing unless
 // `repair`, for which the database must be closed: then lost stubs, and those damaged or of the wrong file, are
-// written anew if one tier has one file of that name and size; what nothing names is deleted. `rebuild`: whether each SST in
+// written anew if one tier has one file of that name and size; what nothing names is put aside, in lost/. `rebuild`: whether each SST in
 // a tier of kind memory could be rebuilt, by doing it in memory, as many bytes as recovery would need; for that the database
 // must be closed, too.
 Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result,
                   bool rebuild = false);
+
+// Deletes what openings and tools have put aside of a closed database, in lost/ of its folders, because nothing names it.
+// Aborted, and nothing is deleted, if not all is there that is the database's own.
+Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes);
 
 // Puts an SST or blob file of a closed database into another tier. `later`: where the mover will put it when
 // the database is opened; empty if it will stay.

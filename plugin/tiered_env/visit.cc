@@ -9,6 +9,7 @@
 #include "file/filename.h"
 #include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/sweep.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -123,13 +124,16 @@ IOStatus Visit::TakeOver() {
     s = Look();
   }
   if (s.ok()) {
+    s = Sweep(fs_, survey_.get(), database_.get(), nullptr).BringBack();
+  }
+  if (s.ok()) {
     s = CheckSound();
   }
   if (s.ok() && DeleteUnneeded()) {
     s = Look();
   }
   if (s.ok()) {
-    survey_->DeleteOrphans(database_.get(), nullptr);
+    Sweep(fs_, survey_.get(), database_.get(), nullptr).Run(/*installed=*/true);
   }
   return s;
 }
@@ -181,6 +185,10 @@ IOStatus Visit::CheckSound() {
     }
   }
   return IOStatus::OK();
+}
+
+IOStatus Visit::Purge(uint64_t* files, uint64_t* bytes) {
+  return Sweep(fs_, survey_.get(), database_.get(), nullptr).Purge(files, bytes);
 }
 
 IOStatus Visit::Move(const Database::Misplaced& file, bool anyway) {

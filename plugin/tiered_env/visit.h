@@ -50,6 +50,9 @@ class Visit {
   // Null if it does not need this file.
   const LiveTable* NeedOf(const std::string& base) const;
 
+  // Deletes what was put aside. Requires TakeOver().
+  IOStatus Purge(uint64_t* files, uint64_t* bytes);
+
   // Puts a file into another tier. NoSpace if its budget has no room, unless `anyway`.
   IOStatus Move(const Database::Misplaced& file, bool anyway = false);
 

@@ -408,7 +408,7 @@ TEST_F(TieredOpeningTest, LostFiles) {
   Verify();
 }
 
-TEST_F(TieredOpeningTest, FilesThatNothingNamesAreDeleted) {
+TEST_F(TieredOpeningTest, FilesThatNothingNamesArePutAside) {
   FillTiers();
   std::string folder;
   for (const auto& entry : std::filesystem::directory_iterator(TierPath("slow"))) {
@@ -427,6 +427,11 @@ TEST_F(TieredOpeningTest, FilesThatNothingNamesAreDeleted) {
   Close();
   Open();
   EXPECT_EQ(FilesIn("slow"), before + 1);
+  size_t lost = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "/lost")) {
+    lost += entry.path().filename().string().compare(0, 5, "00099") == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(lost, 2u);
   EXPECT_FALSE(std::filesystem::exists(db_name_ + "/000002.sst.tiers-tmp"));
   Verify();
 }

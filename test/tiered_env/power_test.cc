@@ -222,7 +222,8 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     ASSERT_FALSE(HasFailure());
   }
   printf(
-      "%d losses of power, %llu writes, %zu missing at the end of a log, %llu moves, %llu SSTs rebuilt\n",
+      "%d losses of power, %llu writes, %zu missing at the end of a log, %llu moves, %llu SSTs "
+      "rebuilt\n",
       rounds, static_cast<unsigned long long>(written_), missing_.size(),
       static_cast<unsigned long long>(moves), static_cast<unsigned long long>(rebuilt));
 }
@@ -370,7 +371,8 @@ TEST_F(TieredPowerTest, ToolsDoWithoutWhatIsNotNeeded) {
   Verify();
 }
 
-// Whatever it had deleted already. Without CURRENT there is no database, so another one can be made.
+// Whatever it had deleted already. Without CURRENT there is no database; another one can be made when tiers have nothing of
+// this one, and until then it is destroyed again.
 TEST_F(TieredPowerTest, DestructionCanBeInterrupted) {
   const std::string tiers =
       "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}";
@@ -397,19 +399,21 @@ TEST_F(TieredPowerTest, DestructionCanBeInterrupted) {
           std::filesystem::remove(db_name_ + "/" + base);
         }
       }
-      Open();
-      ASSERT_FALSE(HasFailure());
-      Fill(100);
-      ASSERT_OK(db_->Flush(FlushOptions()));
+      const Status s = OpenDb(DbOptions(), db_name_, &db_);
+      ASSERT_TRUE(s.ok() || s.ToString().find("DestroyDB()") != std::string::npos) << s.ToString();
+      if (s.ok()) {
+        Fill(100);
+        ASSERT_OK(db_->Flush(FlushOptions()));
+        opened++;
+      }
       Close();
-      opened++;
     }
     ASSERT_OK(DestroyDB(db_name_, DbOptions()));
     EXPECT_FALSE(std::filesystem::exists(db_name_));
     EXPECT_EQ(FilesIn("memory") + FilesIn("slow"), 0u);
     model_.clear();
   }
-  EXPECT_GT(opened, 3);
+  EXPECT_GT(opened, 0);
 }
 
 // A checkpoint is as durable as it is without tiers.

@@ -205,18 +205,25 @@ std::vector<std::string> TieredTest::FilesOf(const std::string& end) const {
 uint64_t TieredTest::BytesIn(const std::string& tier) const {
   uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
-    bytes += entry.is_regular_file() && entry.path().filename() != "OWNER" ? entry.file_size() : 0;
+    bytes += entry.is_regular_file() && entry.path().filename() != "OWNER" &&
+                     entry.path().parent_path().filename() != "lost"
+                 ? entry.file_size()
+                 : 0;
   }
   return bytes;
 }
 
+// What was put aside does not count.
 size_t TieredTest::FilesIn(const std::string& tier) const {
   size_t count = 0;
   if (!std::filesystem::exists(TierPath(tier))) {
     return 0;
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
-    count += entry.is_regular_file() && entry.path().filename() != "OWNER" ? 1 : 0;
+    count += entry.is_regular_file() && entry.path().filename() != "OWNER" &&
+                     entry.path().parent_path().filename() != "lost"
+                 ? 1
+                 : 0;
   }
   return count;
 }

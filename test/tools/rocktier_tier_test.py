@@ -431,7 +431,7 @@ class Checking(TierTest):
         os.rename(self.folder + "/away", self.folder + "/slow")
         self.assert_as_before()
 
-    def test_what_nothing_names_is_deleted(self):
+    def test_what_nothing_names_is_put_aside_and_purged(self):
         file = self.a_file_in("slow")
         extra = os.path.dirname(file["path"]) + "/000001.sst.0123456789abcdef"
         shutil.copyfile(file["path"], extra)
@@ -439,8 +439,15 @@ class Checking(TierTest):
         found = self.check()
         self.assertEqual([one["state"] for one in found], ["harmless", "harmless"])
         self.assertTrue(os.path.exists(extra))
-        self.repair("repaired", "repaired")
+        found = self.check("--repair")
+        self.assertEqual([one["state"] for one in found], ["repaired", "repaired", "harmless"])
         self.assertFalse(os.path.exists(extra))
+        lost = os.path.dirname(extra) + "/lost"
+        self.assertEqual(len(os.listdir(lost)), 1)
+        self.assertIn("%d bytes" % file["size"], found[2]["what"])
+        self.assertIn("1 files deleted, %d bytes" % file["size"],
+                      self.succeed(tier("purge", self.uri, self.db)))
+        self.assertEqual(os.listdir(lost), [])
         self.assert_as_before()
 
     def test_names_of_folders_come_back(self):

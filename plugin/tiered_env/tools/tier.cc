@@ -23,6 +23,7 @@ namespace {
 using tiered_env::DrainTier;
 using tiered_env::EvacuateTiers;
 using tiered_env::MoveToTier;
+using tiered_env::PurgeTiers;
 using tiered_env::RecoverTiers;
 using tiered_env::SalvageTiers;
 using tiered_env::TieredCheck;
@@ -42,6 +43,7 @@ constexpr char kHelp[] =
     "       rocktier tier drain URI DIRECTORY TIER\n"
     "       rocktier tier evacuate URI DIRECTORY\n"
     "       rocktier tier recover URI DIRECTORY [--salvage]\n"
+    "       rocktier tier purge URI DIRECTORY\n"
     "\n"
     "URI is the FileSystem as the database has it, in quotes:\n"
     "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
@@ -62,8 +64,9 @@ constexpr char kHelp[] =
     "            owners of folders are sound, and tells what nothing names. Does not read the "
     "files\n"
     "            (that is \"ldb verify_checksum\"). --repair brings back stubs that were lost, and "
-    "deletes\n"
-    "            what nothing names. --rebuild also rebuilds each SST of tiers of kind memory from "
+    "puts\n"
+    "            aside what nothing names, in lost/ of the folder in the tier. --rebuild also "
+    "rebuilds each SST of tiers of kind memory from "
     "its\n"
     "            recipe, on trial: it needs as much memory as recovery would, and the database "
     "closed.\n"
@@ -82,6 +85,10 @@ constexpr char kHelp[] =
     "            possible: brings all to other tiers that is there or can be rebuilt, and gives up "
     "the\n"
     "            rest, which it lists, so that RocksDB can repair or destroy the database.\n"
+    "  purge     deletes what was put aside because nothing names it, in lost/ of the folders in "
+    "the "
+    "tiers,\n"
+    "            unless anything of the database is missing\n"
     "\n"
     "Exit status: 0; 1 if check found problems that it has not repaired; 2 for wrong usage and "
     "errors.\n";
@@ -299,6 +306,16 @@ int Recover(FileSystem* fs, const Arguments& arguments) {
   return Report("tier recover", s);
 }
 
+int Purge(FileSystem* fs, const Arguments& arguments) {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  const Status s = PurgeTiers(fs, arguments.directory(), &files, &bytes);
+  if (s.ok()) {
+    printf("%llu files deleted, %llu bytes\n", Wide(files), Wide(bytes));
+  }
+  return Report("tier purge", s);
+}
+
 struct Action {
   const char* name;
   size_t words;
@@ -313,6 +330,7 @@ constexpr Action kActions[] = {
     {"drain", 3, "a URI, a directory and a tier are needed"},
     {"evacuate", 2, "a URI and a directory are needed"},
     {"recover", 2, "a URI and a directory are needed"},
+    {"purge", 2, "a URI and a directory are needed"},
 };
 
 const Action* FindAction(const std::string& name) {
@@ -376,7 +394,7 @@ int TierCommand(int argc, char** argv) {
   }
   const Action* action = FindAction(name);
   if (action == nullptr) {
-    return UsageError("tier", name.empty() ? "ls, df, check, mv, drain, evacuate or recover?"
+    return UsageError("tier", name.empty() ? "ls, df, check, mv, drain, evacuate, recover or purge?"
                                            : "no such action: " + name);
   }
   Arguments arguments;
@@ -397,6 +415,9 @@ int TierCommand(int argc, char** argv) {
   }
   if (name == "recover") {
     return Recover(fs.get(), arguments);
+  }
+  if (name == "purge") {
+    return Purge(fs.get(), arguments);
   }
   return name == "mv" ? Move(fs.get(), arguments) : Empty(name, fs.get(), arguments);
 }
