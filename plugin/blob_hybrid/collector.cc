@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,22 @@ bool IsLogAbove(const Space& space, const BlobHybridOptions& options) {
   return options.transient_log_budget > 0 && space.log_share > options.transient_log_budget;
 }
 
+// What a survey knows besides RocksDB's garbage; only this, as there may be many files.
+void SetGarbage(const std::vector<BlobInfo>& known, const std::vector<BlobInfo>& surveyed,
+                std::map<uint64_t, uint64_t>* garbage) {
+  garbage->clear();
+  std::unordered_map<uint64_t, uint64_t> before;
+  for (const BlobInfo& blob : known) {
+    before[blob.number] = blob.garbage_bytes;
+  }
+  for (const BlobInfo& blob : surveyed) {
+    const auto it = before.find(blob.number);
+    if (it != before.end() && blob.garbage_bytes > it->second) {
+      (*garbage)[blob.number] = blob.garbage_bytes;
+    }
+  }
+}
+
 // For each file that is collected: what SSTs there were when that began.
 void Track(const Survey& survey, const std::set<uint64_t>& victims, Since* since) {
   Since now;
@@ -113,7 +130,14 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
   const Family& family = *it->second;
   const BlobHybridOptions& options = family.factory->options();
   const bool near = family.near;
-  return {PickVictims(blobs, near ? LeastRatio(options) : RestingRatio(options),
+  std::vector<BlobInfo> known = blobs;
+  for (BlobInfo& blob : known) {
+    const auto surveyed = family.garbage.find(blob.number);
+    if (surveyed != family.garbage.end()) {
+      blob.garbage_bytes = std::max(blob.garbage_bytes, surveyed->second);
+    }
+  }
+  return {PickVictims(known, near ? LeastRatio(options) : RestingRatio(options),
                       options.max_space_amplification, family.room, family.collected),
           near};
 }
@@ -166,6 +190,7 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
     *space = Estimate(*survey, family->factory->options().space_floor);
     std::lock_guard<std::mutex> lock(mutex_);
     family->room = RoomFor(*space, family->factory->options().max_space_amplification);
+    SetGarbage(layout.blobs, survey->blobs, &family->garbage);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
                     "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());
@@ -323,6 +348,11 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     family->later = family->rest_until;
     return Next::kLater;
   }
+  const uint64_t version = VersionOf(number);
+  if (version != 0 && version == family->rested_at) {
+    return Next::kNothing;
+  }
+  family->rested_at = 0;
   Survey survey;
   Space space;
   if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
@@ -334,6 +364,7 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   const Needs needs = NeedsOf(space, IsOurs(*family, survey), options);
   if (!needs.any()) {
     Rest(family);
+    family->rested_at = version;
     return Next::kNothing;
   }
   {
@@ -353,15 +384,14 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     family->busy.insert(foreign.begin(), foreign.end());
   }
   bool merge = false;
-  const Plan plan = PlanFor(number, survey, space, needs, family, &merge);
-  if (plan.inputs.empty() && !family->busy.empty()) {
+  const std::vector<Plan> plans = PlanFor(number, survey, space, needs, family, &merge);
+  if (plans.empty() && !family->busy.empty()) {
     // Compactions are under way, and may help. Flushes wait for RocksDB's own; how long a user's take nobody knows.
     const bool rocksdbs = LeaveForeign(&foreign, family);
     family->busy.swap(foreign);
-    const bool waits =
-        rocksdbs && !PlanFor(number, survey, space, needs, family, &merge).inputs.empty();
+    const bool waits = rocksdbs && !PlanFor(number, survey, space, needs, family, &merge).empty();
     family->busy.clear();
-    if (waits || !PlanFor(number, survey, space, needs, family, &merge).inputs.empty()) {
+    if (waits || !PlanFor(number, survey, space, needs, family, &merge).empty()) {
       // RocksDB tells of its own a moment after they have begun.
       family->foreign_since = waits                        ? 0
                               : family->foreign_since == 0 ? Now()
@@ -374,11 +404,11 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     }
   }
   family->foreign_since = 0;
-  if (plan.inputs.empty()) {
+  if (plans.empty()) {
     return Stay(needs.above, family);
   }
   Publish(family, needs.above, false);
-  return Compact(number, plan, needs.above, merge, family);
+  return CompactAll(number, plans, needs.above, merge, family);
 }
 
 // Of SSTs that are being compacted: those that RocksDB has not begun by itself. False if it compacts none.
@@ -392,6 +422,12 @@ bool Collector::LeaveForeign(std::set<uint64_t>* ssts, Family* family) {
   return !family->automatic.empty();
 }
 
+// Of what a look would find: it changes with each flush and compaction, and with options. 0: there is no such family.
+uint64_t Collector::VersionOf(uint32_t number) {
+  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+  return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
+}
+
 void Collector::Rest(Family* family) {
   family->near = false;
   family->since.clear();
@@ -403,32 +439,53 @@ void Collector::Rest(Family* family) {
   Publish(family, false, false);
 }
 
-Plan Collector::PlanFor(uint32_t number, const Survey& survey, const Space& space,
-                        const Needs& needs, Family* family, bool* merge) {
+std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, const Space& space,
+                                     const Needs& needs, Family* family, bool* merge) {
   const BlobHybridOptions& options = family->factory->options();
-  Plan plan;
+  std::vector<Plan> plans;
   if (!needs.log) {
     family->merge_since = 0;
   } else {
     if (family->merge_since == 0) {
       family->merge_since = survey.max_sst_number();
     }
-    plan = PickMerge(survey, options.merge_level, family->merge_since, family->busy);
+    const Plan plan = PickMerge(survey, options.merge_level, family->merge_since, family->busy);
     *merge = !plan.inputs.empty();
+    if (*merge) {
+      plans.push_back(plan);
+    }
   }
   family->near = needs.space;
   if (!needs.space) {
     family->since.clear();
     SetCollected({}, family);
-    return plan;
+    return plans;
   }
   SetCollected(FindCollected(survey, family->since), family);
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
-  if (plan.inputs.empty()) {
-    plan = Pick(survey, space, family->since, family->busy);
+  if (plans.empty()) {
+    plans = Pick(survey, space, family->since, family->busy);
   }
-  return plan;
+  return plans;
+}
+
+Collector::Next Collector::CompactAll(uint32_t number, const std::vector<Plan>& plans, bool above,
+                                      bool merge, Family* family) {
+  Next next = Next::kAgain;
+  for (const Plan& plan : plans) {
+    const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+    if (handle == nullptr || (!above && Rests(*family)) ||
+        HeldBy(db_, DataOf(handle.get())) != nullptr) {
+      break;  // the next look tells
+    }
+    next = Compact(number, plan, above, merge, family);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (next != Next::kAgain || stop_ || closing_) {
+      break;
+    }
+  }
+  return next;
 }
 
 Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, bool merge,

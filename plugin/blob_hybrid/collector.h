@@ -79,6 +79,7 @@ class Collector {
     uint64_t freed = 0;       // by which this fell from look to look; guarded by mutex_
     uint64_t worth = 0;       // freed bytes from which on it is worth to wait; guarded by mutex_
     Collected collected;      // guarded by mutex_
+    std::map<uint64_t, uint64_t> garbage;  // of blob files, as surveyed; guarded by mutex_
     // Inputs of the compactions that RocksDB has begun by itself, by job; guarded by mutex_.
     std::map<int, std::vector<uint64_t>> automatic;
     Surveyor surveyor;
@@ -88,6 +89,7 @@ class Collector {
     std::set<uint64_t> busy;   // SSTs that others compact
     uint64_t rest_until = 0;   // for gc_bytes_per_second
     uint64_t later = 0;        // when to look again, after kLater
+    uint64_t rested_at = 0;    // VersionOf(), when nothing was needed; 0: something was
     uint64_t retry_at = 0;     // for blob files that stayed
     uint64_t retry_pause = 0;
     uint64_t foreign_since =
@@ -105,14 +107,18 @@ class Collector {
   // Finds nothing in a family without blob files, unless it is crowded.
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   static bool IsOurs(const Family& family, const Survey& survey);
-  // One compaction at most.
+  uint64_t VersionOf(uint32_t number);
+  // One batch of compactions at most.
   Next Step(uint32_t number, Family* family);
   bool LeaveForeign(std::set<uint64_t>* ssts, Family* family);
   // Nothing is needed.
   void Rest(Family* family);
   // `merge`: for the budget of the log.
-  Plan PlanFor(uint32_t number, const Survey& survey, const Space& space, const Needs& needs,
-               Family* family, bool* merge);
+  std::vector<Plan> PlanFor(uint32_t number, const Survey& survey, const Space& space,
+                            const Needs& needs, Family* family, bool* merge);
+  // A batch, as far as nothing else comes up.
+  Next CompactAll(uint32_t number, const std::vector<Plan>& plans, bool above, bool merge,
+                  Family* family);
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
   bool AreThere(const Plan& plan, ColumnFamilyData* data, Family* family);
   // Somebody wants nothing to be compacted now.

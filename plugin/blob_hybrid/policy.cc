@@ -36,6 +36,10 @@ constexpr double kPeak = 1.03;  // of the bound
 // See Pick().
 constexpr double kJob = 16 << 10;
 constexpr double kUncovered = 0.5;
+constexpr size_t kMostJobs = 16;         // of a batch
+constexpr double kBatch = 1.0 / 32;      // of the bytes of a family, that a batch costs
+constexpr double kMostBatch = 64 << 20;  // bytes
+constexpr double kAboutAsMuch = 0.5;     // of what the best SST gains for its cost
 constexpr uint64_t kPage = 4096;
 
 // Keys in a sample that is believed.
@@ -78,59 +82,94 @@ Plan Push(const Survey& survey, bool ranges, const std::set<uint64_t>& busy) {
   return best == nullptr ? Plan() : To(Bottom(survey), survey, *best);
 }
 
-// Whether an SST refers to a blob file, or may do so if it does not say. `since`: those with larger numbers have been rewritten; what
-// they refer to has to stay for a time, because of snapshots for example. Level 0 is not compacted alone.
-bool MayRefer(const SstInfo& sst, uint64_t blob, uint64_t since) {
-  if (sst.level == 0 || sst.number > since) {
-    return false;
-  }
-  return sst.references != nullptr ? BytesIn(*sst.references, blob) > 0
-                                   : sst.oldest_blob != 0 && sst.oldest_blob <= blob;
-}
-
 double Ratio(uint64_t part, uint64_t of) {
   return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
 }
 
 // A blob file that is collected, and what it takes to be rid of it.
-class Victim {
- public:
-  Victim(const BlobInfo& blob, uint64_t since, const Survey& survey)
-      : number_(blob.number), since_(since), unsaid_(blob.live_bytes()) {
-    uint64_t bytes = 0;  // that have to be moved
-    for (const SstInfo& sst : survey.ssts) {
-      if (sst.references == nullptr) {
-        unsaid_entries_ += MayRefer(sst, number_, since_) ? sst.entries : 0;
-        continue;
-      }
-      const uint64_t said = BytesIn(*sst.references, number_);
-      unsaid_ -= std::min(unsaid_, said);
-      bytes += sst.level > 0 && sst.number > since_ ? 0 : said;
-    }
-    bytes += unsaid_entries_ > 0 ? unsaid_ : 0;
-    garbage_by_byte_ = Ratio(blob.garbage_bytes, std::max(bytes, kPage));
-  }
-
-  // That are moved when the SST is rewritten.
-  double BytesOf(const SstInfo& sst) const {
-    if (!MayRefer(sst, number_, since_)) {
-      return 0;
-    }
-    // Nobody says how much it is, but it has to be rewritten.
-    return sst.references != nullptr
-               ? static_cast<double>(BytesIn(*sst.references, number_))
-               : 1 + static_cast<double>(unsaid_) * Ratio(sst.entries, unsaid_entries_);
-  }
-
-  double garbage_by_byte() const { return garbage_by_byte_; }
-
- private:
-  const uint64_t number_;
-  const uint64_t since_;
-  uint64_t unsaid_;              // bytes that no SST says it refers to
-  uint64_t unsaid_entries_ = 0;  // of the SSTs that do not say: these share them
-  double garbage_by_byte_ = 0;   // that is freed for each byte that is moved
+struct Victim {
+  uint64_t number = 0;
+  uint64_t since =
+      0;  // SSTs with larger numbers have been rewritten; what they refer to has to stay for a time, because of snapshots
+  uint64_t garbage_bytes = 0;
+  uint64_t unsaid = 0;          // bytes that no SST says it refers to
+  uint64_t unsaid_entries = 0;  // of the SSTs that do not say: these share them
+  uint64_t bytes = 0;           // that have to be moved
+  double garbage_by_byte = 0;   // that is freed for each byte that is moved
 };
+
+using Victims = std::vector<Victim>;  // by number
+
+Victims::iterator FirstFrom(uint64_t number, Victims* victims) {
+  return std::lower_bound(victims->begin(), victims->end(), number,
+                          [](const Victim& a, uint64_t b) { return a.number < b; });
+}
+
+// Calls each(victim, bytes) for those that an SST refers to, or may refer to if it does not say: without bytes then. There may be
+// thousands of both: one pass over the references, with no search where most of them are victims.
+template <typename Each>
+void ForVictimsOf(const SstInfo& sst, Victims* victims, const Each& each) {
+  if (sst.references == nullptr) {
+    for (auto it = sst.oldest_blob == 0 ? victims->end() : FirstFrom(sst.oldest_blob, victims);
+         it != victims->end(); ++it) {
+      each(&*it, 0);
+    }
+    return;
+  }
+  auto victim = victims->begin();
+  const auto size = static_cast<ptrdiff_t>(victims->size());
+  const bool sparse = static_cast<ptrdiff_t>(sst.references->size()) * 16 < size;
+  for (const auto& [number, bytes] : *sst.references) {
+    if (sparse) {
+      victim = FirstFrom(number, victims);
+    }
+    while (victim != victims->end() && victim->number < number) {
+      ++victim;
+    }
+    if (victim == victims->end()) {
+      return;
+    }
+    if (victim->number == number && bytes > 0) {
+      each(&*victim, bytes);
+    }
+  }
+}
+
+// Level 0 is not compacted alone.
+bool MayBeRewritten(const SstInfo& sst, const Victim& victim) {
+  return sst.level > 0 && sst.number <= victim.since;
+}
+
+Victims VictimsOf(const Survey& survey, const Since& since) {
+  Victims victims;
+  for (const BlobInfo& blob : survey.blobs) {
+    const auto it = since.find(blob.number);
+    if (it != since.end()) {
+      Victim victim;
+      victim.number = blob.number;
+      victim.since = it->second;
+      victim.garbage_bytes = blob.garbage_bytes;
+      victim.unsaid = blob.live_bytes();
+      victims.push_back(victim);
+    }
+  }
+  std::sort(victims.begin(), victims.end(),
+            [](const Victim& a, const Victim& b) { return a.number < b.number; });
+  for (const SstInfo& sst : survey.ssts) {
+    const bool says = sst.references != nullptr;
+    ForVictimsOf(sst, &victims, [&](Victim* victim, uint64_t bytes) {
+      const bool old = MayBeRewritten(sst, *victim);
+      victim->unsaid -= std::min(victim->unsaid, bytes);
+      victim->bytes += old || sst.level == 0 ? bytes : 0;
+      victim->unsaid_entries += !says && old ? sst.entries : 0;
+    });
+  }
+  for (Victim& victim : victims) {
+    victim.bytes += victim.unsaid_entries > 0 ? victim.unsaid : 0;
+    victim.garbage_by_byte = Ratio(victim.garbage_bytes, std::max(victim.bytes, kPage));
+  }
+  return victims;
+}
 
 // Of a job, or of what an SST has in it. Bytes.
 struct Score {
@@ -150,13 +189,7 @@ class Picker {
  public:
   Picker(const Survey& survey, const Space& space, const Since& since,
          const std::set<uint64_t>& busy)
-      : survey_(survey) {
-    for (const BlobInfo& blob : survey.blobs) {
-      const auto it = since.find(blob.number);
-      if (it != since.end()) {
-        victims_.emplace_back(blob, it->second, survey);
-      }
-    }
+      : survey_(survey), victims_(VictimsOf(survey, since)) {
     uint64_t upper = 0;
     for (const SstInfo& sst : survey.ssts) {
       upper += IsUpper(survey, sst) ? sst.entries : 0;
@@ -167,19 +200,32 @@ class Picker {
     uncovered_by_entry_ = kUncovered * Ratio(space.hidden_bytes, upper);
   }
 
-  Plan Best() const {
-    const SstInfo* best = nullptr;
-    double most = 0;
-    for (const auto& level : levels_) {
-      for (const Part& part : level.second) {
-        const Score job = JobOf(part);
-        if (!job.busy && job.gain > most * job.cost) {
-          most = job.gain / job.cost;
-          best = part.sst;
+  // The best jobs, which have no SST in common, as far as they cost no more than `most`; one at least.
+  std::vector<Plan> Best(double most) {
+    std::vector<Candidate> candidates;
+    for (const auto& [level, parts] : levels_) {
+      for (size_t i = 0; i < parts.size(); i++) {
+        const Score job = JobOf(parts[i]);
+        if (!job.busy && job.gain > 0) {
+          candidates.push_back({job.gain / job.cost, level, i});
         }
       }
     }
-    return best == nullptr ? Plan() : To(OutputLevelOf(*best), survey_, *best);
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+    std::vector<Plan> plans;
+    double cost = 0;
+    for (const Candidate& candidate : candidates) {
+      const Score job = JobOf(levels_.at(candidate.level)[candidate.index]);
+      cost += job.cost;
+      if (plans.size() == kMostJobs || (!plans.empty() && cost > most)) {
+        break;
+      }
+      if (!job.busy) {  // with those that were picked before
+        plans.push_back(Take(candidate, most / kMostJobs));
+      }
+    }
+    return plans;
   }
 
  private:
@@ -187,15 +233,52 @@ class Picker {
     const SstInfo* sst;
     Score score;
   };
+  struct Candidate {
+    double worth;  // gain for its cost
+    int level;
+    size_t index;
+  };
 
-  Score ScoreOf(const SstInfo& sst, bool busy) const {
+  Score ScoreOf(const SstInfo& sst, bool busy) {
     Score score{0, 2 * static_cast<double>(sst.bytes), busy};
-    for (const Victim& victim : victims_) {
-      const double bytes = victim.BytesOf(sst);
-      score.gain += bytes * victim.garbage_by_byte();
+    ForVictimsOf(sst, &victims_, [&](Victim* victim, uint64_t said) {
+      if (!MayBeRewritten(sst, *victim)) {
+        return;
+      }
+      // Where nobody says how much it is, it has to be rewritten all the same.
+      const double bytes = sst.references != nullptr
+                               ? static_cast<double>(said)
+                               : 1 + static_cast<double>(victim->unsaid) *
+                                         Ratio(sst.entries, victim->unsaid_entries);
+      score.gain += bytes * victim->garbage_by_byte;
       score.cost += 2 * bytes;
-    }
+    });
     return score;
+  }
+
+  // The plan of a candidate, whose SSTs are busy from now on. An SST of the last level together with its neighbours that gain about as much,
+  // up to a cost: tiny ones become one.
+  Plan Take(const Candidate& candidate, double most) {
+    std::vector<Part>& parts = levels_.at(candidate.level);
+    const SstInfo& sst = *parts[candidate.index].sst;
+    const int to = OutputLevelOf(sst);
+    Plan plan = To(to, survey_, sst);
+    parts[candidate.index].score.busy = true;
+    if (IsUpper(survey_, sst)) {
+      ForOverlapping(sst, to, [](Part* part) { part->score.busy = true; });
+      return plan;
+    }
+    double cost = parts[candidate.index].score.cost + kJob;
+    for (size_t i = candidate.index + 1; i < parts.size(); i++) {
+      Score& next = parts[i].score;
+      cost += next.cost;
+      if (next.busy || cost > most || next.gain < next.cost * candidate.worth * kAboutAsMuch) {
+        break;
+      }
+      next.busy = true;
+      plan.inputs.push_back(*parts[i].sst);
+    }
+    return plan;
   }
 
   // The next one that has SSTs; of the last level: itself.
@@ -204,7 +287,7 @@ class Picker {
   }
 
   // RocksDB takes those that overlap with it in the output level besides.
-  Score JobOf(const Part& part) const {
+  Score JobOf(const Part& part) {
     const SstInfo& sst = *part.sst;
     Score job = part.score;
     job.cost += kJob;
@@ -212,23 +295,28 @@ class Picker {
       return job;
     }
     const int to = OutputLevelOf(sst);
+    ForOverlapping(sst, to, [&job](Part* other) { job.Add(other->score); });
+    job.gain +=
+        to == survey_.last_level ? uncovered_by_entry_ * static_cast<double>(sst.entries) : 0;
+    return job;
+  }
+
+  template <typename Each>
+  void ForOverlapping(const SstInfo& sst, int level, const Each& each) {
     const Comparator& comparator = *survey_.comparator;
-    const std::vector<Part>& others = levels_.at(to);
+    std::vector<Part>& others = levels_.at(level);
     auto other = std::partition_point(others.begin(), others.end(), [&](const Part& candidate) {
       return comparator.Compare(candidate.sst->keys->largest, sst.keys->smallest) < 0;
     });
     for (; other != others.end() &&
            comparator.Compare(other->sst->keys->smallest, sst.keys->largest) <= 0;
          ++other) {
-      job.Add(other->score);
+      each(&*other);
     }
-    job.gain +=
-        to == survey_.last_level ? uncovered_by_entry_ * static_cast<double>(sst.entries) : 0;
-    return job;
   }
 
   const Survey& survey_;
-  std::vector<Victim> victims_;
+  Victims victims_;
   std::map<int, std::vector<Part>> levels_;
   double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
 };
@@ -450,27 +538,42 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
 }
 
 Collected FindCollected(const Survey& survey, const Since& since) {
+  Victims victims;
   Collected collected;
   for (const auto& [blob, number] : since) {
-    bool referred = false;
-    for (const SstInfo& sst : survey.ssts) {
-      referred = referred || MayRefer(sst, blob, number);
-    }
-    collected[blob] = !referred;
+    Victim victim;
+    victim.number = blob;
+    victim.since = number;
+    victims.push_back(victim);
+    collected[blob] = true;
+  }
+  for (const SstInfo& sst : survey.ssts) {
+    ForVictimsOf(sst, &victims, [&](Victim* victim, uint64_t) {
+      // Counts SSTs here.
+      victim->bytes += MayBeRewritten(sst, *victim) ? 1 : 0;
+    });
+  }
+  for (const Victim& victim : victims) {
+    collected[victim.number] = victim.bytes == 0;
   }
   return collected;
 }
 
-Plan Pick(const Survey& survey, const Space& space, const Since& since,
-          const std::set<uint64_t>& busy) {
+std::vector<Plan> Pick(const Survey& survey, const Space& space, const Since& since,
+                       const std::set<uint64_t>& busy) {
   Plan plan = Push(survey, /*ranges=*/true, busy);
-  if (plan.inputs.empty()) {
-    plan = Picker(survey, space, since, busy).Best();
+  if (!plan.inputs.empty()) {
+    return {plan};
   }
-  if (plan.inputs.empty() && space.hidden_bytes + space.hidden_sst_bytes > 0) {
+  const double most = std::min(kMostBatch, static_cast<double>(space.disk_bytes) * kBatch);
+  std::vector<Plan> plans = Picker(survey, space, since, busy).Best(most);
+  if (plans.empty() && space.hidden_bytes + space.hidden_sst_bytes > 0) {
     plan = Push(survey, /*ranges=*/false, busy);
+    if (!plan.inputs.empty()) {
+      plans.push_back(plan);
+    }
   }
-  return plan;
+  return plans;
 }
 
 }  // namespace blob_hybrid

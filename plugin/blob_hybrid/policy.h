@@ -102,15 +102,17 @@ std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio,
 // Those that are tracked.
 Collected FindCollected(const Survey& survey, const Since& since);
 
-// The job that gains most for its cost, in bytes: an SST of the last level is rewritten where it is, or one of a level above, but
+// The jobs that gain most for their cost, in bytes: an SST of the last level is rewritten where it is, or one of a level above, but
 // level 0, is pushed to the next level that has SSTs, together with those that overlap with it there.
 // - Gain: what the SSTs refer to in blob files that are collected, times the garbage there for each byte that has to be moved.
 //   In pushes to the last level half of the hidden bytes besides, by entries: uncovered garbage must still be collected.
 // - Cost: the SSTs and what is moved, read and written, and 16 KiB for the job itself.
 // SSTs above the last level that have range deletions are pushed first: these may hide all. If there is nothing to gain and still
 // something is hidden, SSTs are pushed to the last level; level 0 as a whole. `busy`: numbers of SSTs that cannot be compacted now.
-Plan Pick(const Survey& survey, const Space& space, const Since& since,
-          const std::set<uint64_t>& busy);
+// As many jobs as cost up to a thirty-second of the family's bytes (64 MB at most), which have no SST in common, so that one survey serves
+// them all. SSTs of the last level go together with neighbours that gain at least half as much for their cost.
+std::vector<Plan> Pick(const Survey& survey, const Space& space, const Since& since,
+                       const std::set<uint64_t>& busy);
 
 // What to merge early: the SST that refers to the oldest file, for the oldest ones are the first to be rid of all their references; of
 // those that refer to the same one, the SST that refers to most. Level 0 comes last. SSTs that got to the merge level by being moved are

@@ -17,6 +17,7 @@ const char kMediumValuesProperty[] = "rocktier.medium_values";
 const char kMediumBytesProperty[] = "rocktier.medium_bytes";
 const char kReferencesProperty[] = "rocktier.references";
 const char kSketchProperty[] = "rocktier.sketch";
+const char kEntitiesProperty[] = "rocktier.entities";
 
 namespace {
 
@@ -58,6 +59,8 @@ class ClassCounter : public InternalTblPropColl {
     if (parsed.type == kTypeBlobIndex) {
       return Count(parsed.user_key, value);
     }
+    // RocksDB 11 has large columns of these in blob files.
+    entities_ += parsed.type == kTypeWideColumnEntity ? 1 : 0;
     if (parsed.type != kTypeRangeDeletion) {
       sketch_.Add(parsed.user_key, 0, parsed.user_key.size() + value.size(),
                   parsed.type == kTypeDeletion || parsed.type == kTypeSingleDeletion);
@@ -76,10 +79,17 @@ class ClassCounter : public InternalTblPropColl {
   }
 
   UserCollectedProperties GetReadableProperties() const override {
-    return {{kMediumValuesProperty, std::to_string(values_)},
-            {kMediumBytesProperty, std::to_string(bytes_)},
-            {kReferencesProperty, ToString(Sorted(references_))},
-            {kSketchProperty, sketch_.Finish()}};
+    UserCollectedProperties properties{{kMediumValuesProperty, std::to_string(values_)},
+                                       {kMediumBytesProperty, std::to_string(bytes_)},
+                                       {kSketchProperty, sketch_.Finish()}};
+    // One that refers to most of a large family's blob files tells little by it, and each open table keeps its properties in memory.
+    if (references_.size() <= kMostReferences) {
+      properties[kReferencesProperty] = ToString(Sorted(references_));
+    }
+    if (entities_ > 0) {
+      properties[kEntitiesProperty] = std::to_string(entities_);
+    }
+    return properties;
   }
 
  private:
@@ -104,6 +114,7 @@ class ClassCounter : public InternalTblPropColl {
   const std::shared_ptr<Counters> counters_;
   uint64_t values_ = 0;
   uint64_t bytes_ = 0;  // as blob files count them: with headers and keys
+  uint64_t entities_ = 0;
   std::unordered_map<uint64_t, uint64_t> references_;
   SketchBuilder sketch_;
 };
@@ -156,14 +167,27 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
   return factories;
 }
 
-uint64_t MediumBytesOf(const UserCollectedProperties& properties) {
-  const auto it = properties.find(kMediumBytesProperty);
+namespace {
+
+// 0 if it is not there, or no number that counts bytes or entries of a file.
+uint64_t NumberOf(const UserCollectedProperties& properties, const char* name) {
+  const auto it = properties.find(name);
   if (it == properties.end()) {
     return 0;
   }
   Slice text(it->second);
-  uint64_t bytes = 0;
-  return ConsumeDecimalNumber(&text, &bytes) && text.empty() ? bytes : 0;
+  uint64_t number = 0;
+  return ConsumeDecimalNumber(&text, &number) && text.empty() && number <= kMostBytes ? number : 0;
+}
+
+}  // namespace
+
+uint64_t MediumBytesOf(const UserCollectedProperties& properties) {
+  return NumberOf(properties, kMediumBytesProperty);
+}
+
+bool SaysAll(const UserCollectedProperties& properties) {
+  return properties.count(kReferencesProperty) > 0 && properties.count(kEntitiesProperty) == 0;
 }
 
 SketchPtr SketchOf(const UserCollectedProperties& properties) {
@@ -187,12 +211,15 @@ std::shared_ptr<const References> ReferencesOf(const UserCollectedProperties& pr
   while (!text.empty()) {
     uint64_t number = 0;
     uint64_t bytes = 0;
+    if (references->size() == kMostReferences) {
+      return nullptr;
+    }
     if (!ConsumeDecimalNumber(&text, &number) || !Skip(':', &text) ||
         !ConsumeDecimalNumber(&text, &bytes) ||
         (!text.empty() && (!Skip(',', &text) || text.empty()))) {
       return nullptr;
     }
-    if (!references->empty() && number <= references->back().first) {
+    if (bytes > kMostBytes || (!references->empty() && number <= references->back().first)) {
       return nullptr;
     }
     references->emplace_back(number, bytes);

@@ -21,6 +21,11 @@ extern const char kMediumValuesProperty[];
 extern const char kMediumBytesProperty[];
 extern const char kReferencesProperty[];
 extern const char kSketchProperty[];
+extern const char kEntitiesProperty[];
+
+// What is read is bounded by these; beyond, an SST does not say.
+constexpr size_t kMostReferences = 2048;            // of an SST
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // in a number of bytes
 
 // Numbers of the blob files that an SST refers to, ascending, with the bytes it refers to: of the values with their headers and
 // keys. Not a map: an SST may refer to most blob files, and all SSTs' are kept.
@@ -37,6 +42,9 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
 
 // Bytes in blob files of the medium values that the SST refers to. 0 if it does not say.
 uint64_t MediumBytesOf(const UserCollectedProperties& properties);
+
+// Whether the references are all that it refers to: an SST with wide-column entities may have more.
+bool SaysAll(const UserCollectedProperties& properties);
 
 // Null if it does not say.
 SketchPtr SketchOf(const UserCollectedProperties& properties);

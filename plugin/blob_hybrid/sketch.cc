@@ -13,10 +13,12 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr size_t kMostEntries = 512;     // of an SST
+constexpr size_t kMostEntries = 512;  // of an SST
+constexpr size_t kMostDecoded = 2 * kMostEntries;
 constexpr size_t kMostTogether = 65536;  // of all that are combined
 constexpr size_t kMostKept = 4 * kMostTogether;
 constexpr char kVersion = 1;
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // that an entry may count
 
 }  // namespace
 
@@ -71,7 +73,8 @@ SketchPtr DecodeSketch(const Slice& text) {
   while (!input.empty()) {
     Sketch::Entry entry;
     if (!GetFixed64(&input, &entry.hash) || !GetVarint64(&input, &entry.blob_bytes) ||
-        !GetVarint64(&input, &entry.sst_bytes)) {
+        !GetVarint64(&input, &entry.sst_bytes) || entry.blob_bytes > kMostBytes ||
+        entry.sst_bytes > kMostBytes || sketch->entries.size() == kMostDecoded) {
       return nullptr;
     }
     entry.deletion = (entry.sst_bytes & 1) != 0;

@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/survey.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -49,12 +50,56 @@ std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
 
 }  // namespace
 
-void Surveyor::Thin(std::map<uint64_t, Counts>* counts) {
+void Surveyor::Know(uint64_t number, Counts counts) {
+  if (counts.references != nullptr) {
+    for (const auto& [blob, bytes] : *counts.references) {
+      said_[blob] += bytes;
+    }
+  }
+  known_.emplace(number, std::move(counts));
+}
+
+void Surveyor::Forget() {
+  for (auto it = known_.begin(); it != known_.end();) {
+    if (it->second.seen == surveys_) {
+      ++it;
+      continue;
+    }
+    if (it->second.references != nullptr) {
+      for (const auto& [blob, bytes] : *it->second.references) {
+        const auto said = said_.find(blob);
+        said->second -= bytes;
+        if (said->second == 0) {
+          said_.erase(said);
+        }
+      }
+    }
+    it = known_.erase(it);
+  }
+}
+
+void Surveyor::Thin() {
   std::vector<SketchPtr*> sketches;
-  for (auto& [number, of_sst] : *counts) {
+  for (auto& [number, of_sst] : known_) {
     sketches.push_back(&of_sst.sketch);
   }
   ThinTogether(sketches);
+}
+
+void Surveyor::CorrectGarbage(std::vector<BlobInfo>* blobs) const {
+  uint64_t unsaid = std::numeric_limits<uint64_t>::max();  // from this file on
+  for (const auto& [number, of_sst] : known_) {
+    if (!of_sst.says_all && of_sst.oldest_blob != kInvalidBlobFileNumber) {
+      unsaid = std::min(unsaid, of_sst.oldest_blob);
+    }
+  }
+  for (BlobInfo& blob : *blobs) {
+    const auto said = said_.find(blob.number);
+    const uint64_t bytes = said == said_.end() ? 0 : said->second;
+    if (blob.number < unsaid) {
+      blob.garbage_bytes = std::max(blob.garbage_bytes, blob.bytes - std::min(blob.bytes, bytes));
+    }
+  }
 }
 
 uint64_t Survey::max_sst_number() const {
@@ -98,9 +143,9 @@ std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family) {
 Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   std::lock_guard<std::mutex> lock(mutex_);
   *survey = Survey();
+  surveys_++;
   SuperVersion* version = db->GetAndRefSuperVersion(family);
   const VersionStorageInfo& storage = *version->current->storage_info();
-  std::map<uint64_t, Counts> known;
   Status s;
   for (int level = 0; s.ok() && level < storage.num_levels(); level++) {
     for (const FileMetaData* file : storage.LevelFiles(level)) {
@@ -117,17 +162,15 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
         if (!s.ok()) {
           break;
         }
-        counts =
-            known_
-                .emplace(sst.number,
-                         Counts{UserBytesOf(sst.bytes, *properties), properties->num_entries,
+        const UserCollectedProperties& ours = properties->user_collected_properties;
+        const auto references = ReferencesOf(ours);
+        Know(sst.number, Counts{UserBytesOf(sst.bytes, *properties), properties->num_entries,
                                 properties->num_deletions, properties->num_range_deletions,
-                                MediumBytesOf(properties->user_collected_properties), KeysOf(*file),
-                                ReferencesOf(properties->user_collected_properties),
-                                SketchOf(properties->user_collected_properties)})
-                .first;
+                                MediumBytesOf(ours), KeysOf(*file), references, SketchOf(ours),
+                                references != nullptr && SaysAll(ours), sst.oldest_blob});
+        counts = known_.find(sst.number);
       }
-      known.insert(*counts);
+      counts->second.seen = surveys_;
       sst.user_bytes = counts->second.user_bytes;
       sst.entries = counts->second.entries;
       sst.deletions = counts->second.deletions;
@@ -135,7 +178,7 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       sst.medium_bytes = counts->second.medium_bytes;
       sst.keys = counts->second.keys;
       sst.references = counts->second.references;
-      survey->ssts.push_back(sst);
+      survey->ssts.push_back(std::move(sst));
       survey->last_level = level;
     }
   }
@@ -146,11 +189,12 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   if (!s.ok()) {
     return s;
   }
-  Thin(&known);
+  Forget();
+  Thin();
   for (SstInfo& sst : survey->ssts) {
-    sst.sketch = known.at(sst.number).sketch;
+    sst.sketch = known_.at(sst.number).sketch;
   }
-  known_ = std::move(known);
+  CorrectGarbage(&survey->blobs);
   return s;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "plugin/blob_hybrid/properties.h"
@@ -45,8 +46,10 @@ struct SstInfo {
 struct BlobInfo {
   uint64_t number = 0;
   uint64_t file_bytes = 0;
-  uint64_t bytes = 0;          // of its values, with their headers
-  uint64_t garbage_bytes = 0;  // of these, what no SST refers to
+  uint64_t bytes = 0;  // of its values, with their headers
+  // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it say how much. RocksDB does not
+  // know what SSTs referred to that DeleteFilesInRange() has deleted.
+  uint64_t garbage_bytes = 0;
 
   uint64_t live_bytes() const { return bytes - std::min(bytes, garbage_bytes); }
   double garbage_ratio() const {
@@ -97,12 +100,22 @@ class Surveyor {
     std::shared_ptr<const KeyRange> keys;
     std::shared_ptr<const References> references;
     SketchPtr sketch;
+    bool says_all;
+    uint64_t oldest_blob;
+    uint64_t seen = 0;  // the survey that found it last
   };
 
-  static void Thin(std::map<uint64_t, Counts>* counts);
+  void Know(uint64_t number, Counts counts);
+  // Those that the last survey has not found.
+  void Forget();
+  void Thin();
+  void CorrectGarbage(std::vector<BlobInfo>* blobs) const;
 
   std::mutex mutex_;
-  std::map<uint64_t, Counts> known_;  // by number of the SST; guarded by mutex_
+  // What follows is guarded by mutex_.
+  std::unordered_map<uint64_t, Counts> known_;   // by number of the SST
+  std::unordered_map<uint64_t, uint64_t> said_;  // bytes that these refer to, by blob file
+  uint64_t surveys_ = 0;
 };
 
 }  // namespace blob_hybrid

@@ -407,7 +407,8 @@ class PickTest : public testing::Test {
     Sort();
     std::set<uint64_t> busy = busy_;
     busy.insert(kRest);
-    const Plan plan = Pick(survey_, space_, since_, busy);
+    const std::vector<Plan> plans = Pick(survey_, space_, since_, busy);
+    const Plan plan = plans.empty() ? Plan() : plans.front();
     Remove(kRest);
     return plan;
   }

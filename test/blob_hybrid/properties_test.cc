@@ -24,7 +24,8 @@ std::shared_ptr<const References> ParseReferences(const std::string& text) {
 TEST(PropertiesTest, MediumBytes) {
   EXPECT_EQ(0u, MediumBytes("0"));
   EXPECT_EQ(68600u, MediumBytes("68600"));
-  EXPECT_EQ(UINT64_MAX, MediumBytes(kMost));
+  EXPECT_EQ(kMostBytes, MediumBytes(std::to_string(kMostBytes)));
+  EXPECT_EQ(0u, MediumBytes(std::to_string(kMostBytes + 1)));
 }
 
 TEST(PropertiesTest, OtherTextIsNoMediumBytes) {
@@ -41,9 +42,10 @@ TEST(PropertiesTest, References) {
   EXPECT_EQ(References(), *ParseReferences(""));
   ASSERT_NE(nullptr, ParseReferences("7:68600"));
   EXPECT_EQ(References({{7, 68600}}), *ParseReferences("7:68600"));
-  const auto several = ParseReferences(std::string("7:0,12:343,") + kMost + ":" + kMost);
+  const auto several = ParseReferences(std::string("7:0,12:343,") + kMost + ":5");
   ASSERT_NE(nullptr, several);
-  EXPECT_EQ(References({{7, 0}, {12, 343}, {UINT64_MAX, UINT64_MAX}}), *several);
+  EXPECT_EQ(References({{7, 0}, {12, 343}, {UINT64_MAX, 5}}), *several);
+  EXPECT_EQ(nullptr, ParseReferences("7:" + std::to_string(kMostBytes + 1)));
 }
 
 TEST(PropertiesTest, OtherTextIsNoReferences) {

@@ -1,0 +1,125 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What space is taken for: garbage that RocksDB does not know of, ranges that hide nothing, many small files.
+// ROCKTIER_SEED: another seed.
+
+#include <set>
+
+#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/properties.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/table.h"
+#include "test/blob_hybrid/space.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+namespace {
+
+class SpaceMistakes : public SpaceTest {};
+
+// RocksDB does not count what the SSTs referred to as garbage.
+TEST_F(SpaceMistakes, DeleteFilesInRangeLeavesGarbage) {
+  constexpr int kLeft = kKeys / 10;
+  LeaveToTheJob();
+  options_.target_file_size_base = 4 << 10;
+  options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1 << 10;
+  hybrid_.space_floor = 64 << 10;
+  Open();
+  for (int i = 0; i < kKeys; i++) {
+    Write(i * 7919 % kKeys);  // all blob files have values of all SSTs
+  }
+  Compact();
+  Settle();
+  const std::string begin = KeyOf(kLeft);
+  const std::string end = KeyOf(2 * kKeys);
+  const Slice first(begin);
+  const Slice last(end);
+  ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &first, &last));
+  for (int i = 0; i < kKeys; i++) {
+    if (Get(i) == "none") {
+      Forget(i);
+    }
+  }
+  ASSERT_LT(live_.size(), static_cast<size_t>(kKeys / 4));
+  EXPECT_GT(Stats().space_amplification_percent, 300u) << "it is known";
+  Write(0);
+  Flush();
+  Finish(/*may_miss=*/true);
+}
+
+// Thousands of both: a batch of jobs for one look, tiny SSTs together.
+TEST(PickMistakes, ManySmallFiles) {
+  constexpr uint64_t kSsts = 1339;
+  constexpr uint64_t kBlobs = 4849;
+  Random64 random(301);
+  Survey survey;
+  survey.last_level = 6;
+  Since since;
+  for (uint64_t i = 0; i < kBlobs; i++) {
+    BlobInfo blob;
+    blob.number = 2 * i + 1;
+    blob.file_bytes = blob.bytes = 100000;
+    blob.garbage_bytes = 50000;
+    survey.blobs.push_back(blob);
+    since[blob.number] = 1000000;
+  }
+  for (uint64_t i = 0; i < kSsts; i++) {
+    SstInfo sst;
+    sst.number = 20000 + i;
+    sst.level = 6;
+    sst.bytes = sst.user_bytes = 32 << 10;
+    sst.entries = 1000;
+    sst.oldest_blob = 1;
+    sst.keys = std::make_shared<const KeyRange>(
+        KeyRange{KeyOf(static_cast<int>(10 * i)), KeyOf(static_cast<int>(10 * i + 9))});
+    References references;
+    for (uint64_t blob = random.Uniform(8); blob < kBlobs; blob += 1 + random.Uniform(8)) {
+      references.emplace_back(2 * blob + 1, 200);
+    }
+    sst.references = std::make_shared<const References>(references);
+    survey.ssts.push_back(sst);
+  }
+  const std::vector<Plan> plans = Pick(survey, Estimate(survey, 0), since, {});
+  ASSERT_GT(plans.size(), 1u);
+  std::set<uint64_t> taken;
+  size_t most = 0;
+  for (const Plan& plan : plans) {
+    EXPECT_EQ(6, plan.output_level);
+    most = std::max(most, plan.inputs.size());
+    for (const SstInfo& sst : plan.inputs) {
+      EXPECT_TRUE(taken.insert(sst.number).second) << sst.number << " is in two jobs";
+    }
+  }
+  EXPECT_GT(most, 1u);
+}
+
+// What is read from an SST is no more than it could be.
+TEST(PropertyMistakes, WhatIsReadIsBounded) {
+  std::string many = "1:1";
+  for (size_t i = 2; i <= kMostReferences + 1; i++) {
+    many += "," + std::to_string(i) + ":1";
+  }
+  const struct {
+    const char* name;
+    std::string text;
+  } kCases[] = {
+      {kReferencesProperty, many},
+      {kReferencesProperty, "1:18446744073709551615"},
+      {kReferencesProperty, "5:1,4:1"},
+      {kReferencesProperty, "99999999999999999999999:1"},
+      {kSketchProperty, "\x01" + std::string(8, '\xff') + std::string(11 * 100000, '\x01')},
+      {kSketchProperty, "\x01" + std::string(16, '\x01') + std::string(9, '\xff') + "\x01\x01"},
+      {kMediumBytesProperty, "18446744073709551615"},
+  };
+  for (const auto& one : kCases) {
+    const UserCollectedProperties properties{{one.name, one.text}};
+    SCOPED_TRACE(one.name + (" " + one.text.substr(0, 40)));
+    EXPECT_EQ(nullptr, ReferencesOf(properties));
+    EXPECT_EQ(nullptr, SketchOf(properties));
+    EXPECT_EQ(0u, MediumBytesOf(properties));
+  }
+}
+
+}  // namespace
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
