@@ -156,6 +156,22 @@ void Examination::CheckOwners() {
         Add(visit_->directory(), "has a folder without a sound OWNER in tier " + tier->name(),
             false, take_over);
         break;
+      case Folders::Ownership::kForeign:
+        Add(visit_->directory(),
+            "is not what opened its folder in tier " + tier->name() + " last: " + other +
+                " has; \"rocktier tier adopt\" says what would be lost",
+            false, nullptr);
+        break;
+      case Folders::Ownership::kOfOtherTier:
+        Add(visit_->directory(), "has the folder of another tier in tier " + tier->name(), false,
+            nullptr);
+        break;
+      case Folders::Ownership::kGone:
+        Add(visit_->directory(),
+            "has had a folder in tier " + tier->name() +
+                ", which is not there; \"rocktier tier adopt\" says what would be lost",
+            false, nullptr);
+        break;
       case Folders::Ownership::kCopied:
         Add(visit_->directory(),
             "is a copy of " + other + ", or that of this: they share what is in tier " +
@@ -316,7 +332,8 @@ void Examination::CheckOtherFolder(const Tier& tier, const std::string& folder,
   if (!s.ok() || theirs.folder != folder) {
     Add(path,
         "was of " + owner.directory +
-            ", which does not name it; if that database is gone for good, delete the folder",
+            ", which does not name it; if that is gone for good, \"rocktier tier purge --folder=" +
+            folder + "\" deletes the folder",
         true, nullptr);
   }
 }

@@ -11,9 +11,45 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+// Names of files whose stubs are there, in tiers that keep what they have.
+std::string DurablyLost(const Policy& policy, const Survey& survey) {
+  std::string result;
+  for (const auto& tier : policy.tiers) {
+    const std::vector<std::string> names =
+        tier->is_volatile() ? std::vector<std::string>() : survey.LostIn(*tier);
+    for (const std::string& name : names) {
+      result += (result.empty() ? "" : ", ") + name;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 IOStatus TieredFileSystem::Claim(const std::string& directory) {
   IOStatus s = CheckDirectories(policy_.tiers, directory);
-  return s.ok() ? folders_->CheckOwner(directory) : s;
+  if (!s.ok()) {
+    return s;
+  }
+  Survey survey(this, directory);
+  if (folders_->IsOld(directory)) {  // then paths may be wrong: they shall not be written down
+    s = survey.Run();
+    if (s.ok() && !DurablyLost(policy_, survey).empty()) {
+      return folders_->CheckOwner(directory);
+    }
+    s = IOStatus::OK();
+  }
+  s = folders_->Claim(directory,
+                      target_->FileExists(directory + "/CURRENT", IOOptions(), nullptr).ok());
+  if (s.IsInvalidArgument() && survey.Run().ok()) {
+    const std::string lost = DurablyLost(policy_, survey);
+    const std::shared_ptr<Logger> info_log = InfoLog(directory);
+    ROCKS_LOG_ERROR(info_log, "tiered_env: %s; not there: %s", s.ToString().c_str(), lost.c_str());
+    s = lost.empty() ? s : IOStatus::InvalidArgument(s.getState(), "not there: " + lost);
+  }
+  return s;
 }
 
 IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& options,

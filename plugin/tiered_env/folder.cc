@@ -29,6 +29,8 @@ std::string FolderNameFor(const std::string& directory, const std::string& suffi
   return name + "-" + suffix;
 }
 
+}  // namespace
+
 IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -44,15 +46,6 @@ IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
   }
   return s.ok() ? fs->DeleteDir(directory, IOOptions(), nullptr) : s;
 }
-
-// Makes what is in it durable: the process that wrote it may have died before it did.
-IOStatus SyncFile(FileSystem* fs, const std::string& path) {
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs->ReopenWritableFile(path, FileOptions(), &file, nullptr);
-  return SyncAndClose(s, file.get());
-}
-
-}  // namespace
 
 IOStatus SyncAndClose(IOStatus s, FSWritableFile* file) {
   if (s.ok()) {
@@ -105,7 +98,7 @@ IOStatus Folders::Find(const std::string& directory, std::string* folder) {
   Folder* found;
   IOStatus s = Load(directory, &found);
   if (s.ok()) {
-    *folder = found->name;
+    *folder = found->identity.folder;
   }
   return s;
 }
@@ -123,49 +116,52 @@ IOStatus Folders::Load(const std::string& directory, Folder** result) {
   }
   if (s.ok()) {
     *result = &folders_[directory];
-    (*result)->name = identity.folder;
+    (*result)->identity = std::move(identity);
   }
   return s;
 }
 
 IOStatus Folders::Create(const std::string& directory, Folder** result) {
-  const std::string name = FolderNameFor(AbsolutePath(directory), NewSuffix());
-  return WriteName(directory, name, result);
+  Folder folder;
+  folder.identity.directory = AbsolutePath(directory);
+  folder.identity.folder = FolderNameFor(folder.identity.directory, NewSuffix());
+  folder.identity.opening = NewOpening();
+  IOStatus s = open_.count(directory) > 0 ? Renew(directory, &folder)
+                                          : WriteTiers(directory, folder.identity);
+  if (s.ok()) {
+    *result = &(folders_[directory] = std::move(folder));
+  }
+  return s;
 }
 
 // Under another name first: a crash must not leave half of it.
-IOStatus Folders::WriteName(const std::string& directory, const std::string& folder,
-                            Folder** result) {
-  Identity identity;
-  identity.directory = AbsolutePath(directory);
-  identity.folder = folder;
+IOStatus Folders::WriteTiers(const std::string& directory, const Identity& identity) {
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
   TEST_SYNC_POINT("Folders::Create:BeforeRename");
   if (s.ok()) {
     s = target_->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
-  if (s.ok()) {
-    s = SyncDirectory(target_, directory);
-  }
-  if (s.ok()) {
-    *result = &folders_[directory];
-    **result = Folder();
-    (*result)->name = identity.folder;
-  }
-  return s;
+  return s.ok() ? SyncDirectory(target_, directory) : s;
 }
 
+// The tier's own directory must be there, and the folder, if there was one: an unmounted device looks like an empty one.
 IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder* folder) {
   if (folder->made.count(tier.index()) > 0) {
     return IOStatus::OK();
   }
-  const std::string path = PathIn(tier, folder->name);
-  // The tier's own directory must be there: an unmounted device looks like an empty one.
-  IOStatus s = target_->CreateDirIfMissing(path, IOOptions(), nullptr);
+  Identity& identity = folder->identity;
+  const bool is_there = IsThere(tier, identity.folder);
+  if (!is_there && !tier.is_volatile() && identity.tiers.count(tier.name()) > 0) {
+    return IOStatus::PathNotFound(PathIn(tier, identity.folder), "is gone");
+  }
+  IOStatus s = target_->CreateDirIfMissing(PathIn(tier, identity.folder), IOOptions(), nullptr);
   TEST_SYNC_POINT("Folders::MakeIn:BeforeOwner");
+  if (s.ok() && !is_there && open_.count(directory) > 0) {
+    s = LockIn(tier, folder);
+  }
   if (s.ok()) {
-    s = WriteOwner(tier, directory, folder->name);
+    s = WriteOwner(tier, directory, identity);
   }
   if (s.ok()) {
     s = SyncDirectory(target_, tier.options().path);
@@ -173,22 +169,25 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   if (s.ok()) {
     folder->made.insert(tier.index());
     folder->dirty.insert(tier.index());
+    identity.tiers[tier.name()] = identity.opening;
   }
   return s;
 }
 
+// As TIERS is: others look at it, and the power may fail.
 IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
-                             const std::string& folder) {
-  Identity identity;
-  identity.folder = folder;
-  identity.directory = AbsolutePath(directory);
-  const std::string path = PathIn(tier, folder + "/" + kOwnerName);
-  const std::string contents = identity.Encode();
-  std::string now;
-  // It is not written again: others look at it, and the power may fail.
-  return ReadSmallFile(target_, path, kMostIdentity, &now).ok() && now == contents
-             ? SyncFile(target_, path)
-             : WriteSmallFile(target_, path, contents);
+                             const Identity& identity) {
+  Identity owner;
+  owner.folder = identity.folder;
+  owner.directory = AbsolutePath(directory);
+  owner.opening = identity.opening;
+  owner.tiers[tier.name()] = identity.opening;
+  const std::string path = PathIn(tier, identity.folder + "/" + kOwnerName);
+  IOStatus s = WriteSmallFile(target_, path + kTemporary, owner.Encode());
+  if (s.ok()) {
+    s = target_->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(target_, DirectoryOf(path)) : s;
 }
 
 std::string Folders::NewSuffix() {
@@ -205,12 +204,22 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
   if (s.IsNotFound()) {
     s = Create(directory, &folder);
   }
-  if (s.ok()) {
-    s = MakeIn(*tier, directory, folder);
+  if (s.ok() && folder->made.count(tier->index()) == 0) {
+    if (folder->identity.version == 1) {
+      folder->identity.version = Identity::kVersion;
+      folder->identity.opening = NewOpening();
+      s = WriteTiers(directory, folder->identity);
+    }
+    if (s.ok()) {
+      s = MakeIn(*tier, directory, folder);
+    }
+    if (s.ok()) {
+      s = WriteTiers(directory, folder->identity);
+    }
   }
   if (s.ok()) {
     place->tier = tier;
-    place->path = PathIn(*tier, folder->name + "/" + base + "." + NewSuffix());
+    place->path = PathIn(*tier, folder->identity.folder + "/" + base + "." + NewSuffix());
     place->stub = true;
   }
   return s;
@@ -234,7 +243,7 @@ IOStatus Folders::Sync(const std::string& directory) {
     if (it == folders_.end()) {
       return IOStatus::OK();
     }
-    name = it->second.name;
+    name = it->second.identity.folder;
     dirty.swap(it->second.dirty);
   }
   IOStatus s;
@@ -257,6 +266,22 @@ void Folders::Renamed(const std::string& from, const std::string& to) {
     node.key() = to;
     folders_.insert(std::move(node));
   }
+  Folder* folder;
+  Identity identity;
+  if (!ReadIdentity(target_, to + "/" + kIdentityName, &identity).ok() || !Load(to, &folder).ok() ||
+      folder->identity.version == 1) {
+    return;
+  }
+  // If not, it is known as one that was moved.
+  folder->identity.directory = AbsolutePath(to);
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    if (!tier->is_home() && OwnershipIn(folder->identity, to, *tier, &owner) == Ownership::kMoved) {
+      WriteOwner(*tier, to, folder->identity).PermitUncheckedError();
+      folder->identity.tiers[tier->name()] = folder->identity.opening;
+    }
+  }
+  WriteTiers(to, folder->identity).PermitUncheckedError();
 }
 
 IOStatus Folders::Remove(const std::string& directory) {
@@ -266,9 +291,23 @@ IOStatus Folders::Remove(const std::string& directory) {
   if (s.IsNotFound()) {
     return IOStatus::OK();
   }
+  // If it is interrupted, nobody shall miss what is gone.
+  if (s.ok() && !folder->identity.tiers.empty()) {
+    Identity without = folder->identity;
+    without.tiers.clear();
+    s = WriteTiers(directory, without);
+  }
   for (const auto& tier : tiers_) {
-    if (s.ok() && !tier->is_home()) {
-      s = DeleteAll(target_, PathIn(*tier, folder->name));
+    Identity owner;
+    if (!s.ok() || tier->is_home()) {
+      continue;
+    }
+    const Ownership ownership = OwnershipIn(folder->identity, directory, *tier, &owner);
+    if (ownership == Ownership::kCopied || ownership == Ownership::kForeign ||
+        ownership == Ownership::kOfOtherTier) {
+      s = IOStatus::InvalidArgument(directory, Explain(ownership, directory, *tier, owner));
+    } else {
+      s = DeleteAll(target_, PathIn(*tier, folder->identity.folder));
     }
   }
   if (s.ok()) {
@@ -280,67 +319,44 @@ IOStatus Folders::Remove(const std::string& directory) {
   return s;
 }
 
-Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier& tier,
-                                        std::string* other) {
-  std::string name;
-  if (tier.is_home() || !Find(directory, &name).ok() ||
-      !target_->FileExists(PathIn(tier, name), IOOptions(), nullptr).ok()) {
-    return Ownership::kNone;
+IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  if (s.ok() && folder->identity.version == 1) {
+    folder->identity.version = Identity::kVersion;
+    folder->identity.opening = NewOpening();
+    s = WriteTiers(directory, folder->identity);
   }
-  Identity owner;
-  if (!ReadIdentity(target_, PathIn(tier, name + "/" + kOwnerName), &owner).ok()) {
-    return Ownership::kUnknown;
+  if (s.ok()) {
+    s = WriteOwner(tier, directory, folder->identity);
   }
-  *other = owner.directory;
-  if (owner.directory == AbsolutePath(directory)) {
-    return Ownership::kOurs;
-  }
-  Identity theirs;
-  const std::string there = owner.directory + "/" + kIdentityName;
-  if (!ReadIdentity(target_, there, &theirs).ok() || theirs.folder != name) {
-    return Ownership::kMoved;
-  }
-  bool same = false;
-  IOStatus s =
-      target_->AreFilesSame(directory + "/" + kIdentityName, there, IOOptions(), &same, nullptr);
-  return s.ok() && same ? Ownership::kMoved : Ownership::kCopied;
-}
-
-IOStatus Folders::CheckOwner(const std::string& directory) {
-  std::string name;
-  IOStatus s = Find(directory, &name);
-  if (!s.ok()) {
-    return s.IsNotFound() ? IOStatus::OK() : s;
-  }
-  for (const auto& tier : tiers_) {
-    std::string other;
-    const Ownership ownership = OwnershipOf(directory, *tier, &other);
-    if (ownership == Ownership::kCopied) {
-      return IOStatus::InvalidArgument(
-          directory, "is a copy of " + other +
-                         ", with which it would share its files in tiers; copy databases by "
-                         "checkpoint or backup");
-    }
-    if (s.ok() && ownership == Ownership::kMoved) {
-      s = WriteOwner(*tier, directory, name);
-    }
+  if (s.ok()) {
+    folder->identity.tiers[tier.name()] = folder->identity.opening;
+    s = WriteTiers(directory, folder->identity);
   }
   return s;
 }
 
-IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
-  std::string name;
-  IOStatus s = Find(directory, &name);
-  if (s.ok()) {
-    s = WriteOwner(tier, directory, name);
-  }
-  return s.ok() ? SyncDirectory(tier.fs(), PathIn(tier, name)) : s;
-}
-
+// With the ids that the folders have.
 IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Folder* unused;
-  return WriteName(directory, folder, &unused);
+  folders_.erase(directory);
+  Identity identity;
+  identity.folder = folder;
+  identity.directory = AbsolutePath(directory);
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    if (!tier->is_home() &&
+        ReadIdentity(target_, PathIn(*tier, folder + "/" + kOwnerName), &owner).ok() &&
+        owner.version > 1) {
+      identity.opening = identity.tiers[tier->name()] = owner.opening;
+    }
+  }
+  if (identity.opening.empty()) {
+    identity.opening = NewOpening();
+  }
+  return WriteTiers(directory, identity);
 }
 
 IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {
@@ -352,7 +368,12 @@ IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {
   }
   folder->made.erase(tier.index());
   folder->dirty.erase(tier.index());
-  s = DeleteAll(target_, PathIn(tier, folder->name));
+  if (folder->identity.tiers.erase(tier.name()) > 0) {
+    s = WriteTiers(directory, folder->identity);
+  }
+  if (s.ok()) {
+    s = DeleteAll(target_, PathIn(tier, folder->identity.folder));
+  }
   return s.ok() ? SyncDirectory(target_, tier.options().path) : s;
 }
 

@@ -20,7 +20,7 @@ constexpr size_t kBatchHeader = 13;  // sequence number, count and tag
 constexpr char kUnknownTag = '\xEE';
 constexpr char kMagic[] = "RKTTIERS";
 constexpr char kIdentityMagic[] = "rocktier tiered_env ";
-constexpr char kIdentityVersion[] = "1";
+constexpr size_t kOpeningSize = 32;  // hexadecimal digits
 
 void PutText(std::string* to, const std::string& text) {
   PutFixed16(to, static_cast<uint16_t>(text.size()));
@@ -47,10 +47,31 @@ bool GetLine(Slice* from, std::string* line) {
   return true;
 }
 
-// Of something in a directory, and of nothing outside it.
-bool IsName(const std::string& text) {
-  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos &&
-         text.find('\0') == std::string::npos;
+bool IsOpening(const std::string& text) {
+  return text.size() == kOpeningSize &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// Without line ends.
+std::string Escape(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '%' ? "%25" : c == '\n' ? "%0a" : std::string(1, c);
+  }
+  return result;
+}
+
+bool Unescape(const std::string& text, std::string* result) {
+  result->clear();
+  for (size_t i = 0; i < text.size(); i++) {
+    const std::string code = text[i] == '%' ? text.substr(i, 3) : "";
+    if (!code.empty() && code != "%25" && code != "%0a") {
+      return false;
+    }
+    *result += code.empty() ? text[i] : code == "%25" ? '%' : '\n';
+    i += code.empty() ? 0 : 2;
+  }
+  return true;
 }
 
 std::string ChecksumOf(const Slice& bytes) {
@@ -60,6 +81,11 @@ std::string ChecksumOf(const Slice& bytes) {
 }
 
 }  // namespace
+
+bool IsName(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos &&
+         text.find('\0') == std::string::npos;
+}
 
 std::string Stub::Encode() const {
   std::string body(kBatchHeader, '\0');
@@ -113,24 +139,70 @@ Status Stub::Decode(const Slice& bytes, const std::string& name, Stub* result) {
 }
 
 std::string Identity::Encode() const {
-  const std::string text =
-      std::string(kIdentityMagic) + kIdentityVersion + "\n" + folder + "\n" + directory + "\n";
+  std::string text = kIdentityMagic + std::to_string(version) + "\n";
+  if (version == 1) {
+    text += folder + "\n" + directory + "\n";
+    return text + ChecksumOf(text);
+  }
+  text += "folder " + folder + "\ndirectory " + Escape(directory) + "\nopening " + opening + "\n";
+  for (const auto& [name, id] : tiers) {
+    text += "tier " + name + " " + id + "\n";
+  }
   return text + ChecksumOf(text);
 }
 
+namespace {
+
+// One line of version 2.
+bool ParseLine(const std::string& line, Identity* result) {
+  const size_t blank = line.find(' ');
+  const std::string key = line.substr(0, blank);
+  const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
+  if (key == "folder") {
+    result->folder = value;
+  } else if (key == "directory") {
+    return Unescape(value, &result->directory);
+  } else if (key == "opening") {
+    result->opening = value;
+    return IsOpening(value);
+  } else if (key == "tier") {
+    const size_t end = value.find(' ');
+    const std::string id = end == std::string::npos ? "" : value.substr(end + 1);
+    return end > 0 && IsOpening(id) && result->tiers.emplace(value.substr(0, end), id).second;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Status Identity::Decode(const Slice& bytes, const std::string& name, Identity* result) {
   const std::string magic = kIdentityMagic;
+  *result = Identity();
   Slice rest = bytes;
-  std::string first;
-  if (!GetLine(&rest, &first) || first.compare(0, magic.size(), magic) != 0) {
+  std::string line;
+  if (!GetLine(&rest, &line) || line.compare(0, magic.size(), magic) != 0) {
     return Status::Corruption(name, "is not of tiered_env");
   }
-  if (first != magic + kIdentityVersion) {
-    return Status::NotSupported(name, "is of version " + first.substr(magic.size()));
+  const std::string version = line.substr(magic.size());
+  if (version != "1" && version != "2") {
+    return Status::NotSupported(name, "is of version " + version);
   }
-  if (!GetLine(&rest, &result->folder) || !GetLine(&rest, &result->directory) ||
-      rest != ChecksumOf(Slice(bytes.data(), bytes.size() - rest.size()))) {
+  const size_t checksum = ChecksumOf("").size();
+  if (rest.size() < checksum || Slice(rest.data() + rest.size() - checksum, checksum) !=
+                                    ChecksumOf(Slice(bytes.data(), bytes.size() - checksum))) {
     return Status::Corruption(name, "is damaged");
+  }
+  rest.remove_suffix(checksum);
+  result->version = version == "1" ? 1 : 2;
+  bool sound = result->version == 2 || (GetLine(&rest, &result->folder) &&
+                                        GetLine(&rest, &result->directory) && rest.empty());
+  while (sound && !rest.empty()) {
+    sound = GetLine(&rest, &line) && ParseLine(line, result);
+  }
+  if (!sound || (result->version == 2 && result->opening.empty())) {
+    return Status::Corruption(name, "has an impossible line: \"" + line + "\"");
   }
   if (!IsName(result->folder)) {
     return Status::Corruption(name,

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "rocksdb/slice.h"
@@ -42,18 +43,31 @@ struct Stub {
 // A text file: TIERS in each directory that has stubs, OWNER in each folder of a tier. Both say which
 // directory the files in the folder belong to.
 //
-//   rocktier tiered_env 1
-//   <name of the folder in the tiers>
-//   <path of the directory>
+//   rocktier tiered_env 2
+//   folder <its name in the tiers>
+//   directory <path; % and line ends as %25 and %0a>
+//   opening <id of the last opening for writing, 32 hexadecimal digits>
+//   tier <name> <id of the opening that its OWNER is known to have>    TIERS: of each tier with a folder
+//                                                                      OWNER: of its own tier
 //   <masked CRC-32C of all that is above, 8 hexadecimal digits>
+//
+// Version 1 has the name and the path alone in the second and the third line, then the checksum.
 struct Identity {
+  static constexpr int kVersion = 2;
+
+  int version = kVersion;
   std::string folder;
   std::string directory;
+  std::string opening;                       // since version 2
+  std::map<std::string, std::string> tiers;  // ids by name; as well
 
   std::string Encode() const;
   // Corruption, NotSupported: as above.
   static Status Decode(const Slice& bytes, const std::string& name, Identity* result);
 };
+
+// Whether it is a name in a directory, and of nothing outside it.
+bool IsName(const std::string& text);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -688,8 +688,15 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   return s;
 }
 
-// What is linked must last. Nobody has to wait for the copy.
-IOStatus TieredFileSystem::LinkVolatile(const Place& from, const std::string& to) {
+// A plain file. What is in memory is not durable yet, and what pmem has is not the file alone: these are copied. Nobody has to
+// wait for the copy.
+IOStatus TieredFileSystem::LinkPlain(const Place& from, const std::string& to) {
+  if (from.tier->options().kind == TierKind::kPath) {
+    IOStatus linked = target_->LinkFile(from.path, to, IOOptions(), nullptr);
+    if (linked.ok() || IsMissing(linked)) {
+      return linked;
+    }
+  }
   uint64_t size;
   IOStatus s = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
   Place copy;
@@ -716,11 +723,14 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from, const std::string& 
                                     const IOOptions& options, IODebugContext* dbg) {
   Place source;
   IOStatus s = Resolve(from, &source);
-  if (s.ok() && source.stub && source.tier->is_volatile()) {
-    s = LinkVolatile(source, to);
-    if (!IsMissing(s)) {
+  const bool plain = options_.checkpoints == "plain" && DirectoryOf(to) != DirectoryOf(from) &&
+                     FindDatabase(DirectoryOf(to)) == nullptr;
+  for (int i = 0; s.ok() && source.stub && (plain || source.tier->is_volatile()); i++) {
+    s = LinkPlain(source, to);
+    if (!IsMissing(s) || i == kMostTries) {
       return s;
     }
+    s = Resolve(from, &source);  // it may have been moved
   }
   // It may have been moved.
   std::lock_guard<std::mutex> lock(names_mutex_);

@@ -95,7 +95,7 @@ class TieredFileSystem : public FileSystemWrapper {
                                    uint64_t* time, IODebugContext* dbg) override;
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* dbg) override;
-  // Links within the tier, where that can.
+  // As the option `checkpoints` says; to the directory of an open database within the tier, where that can.
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* dbg) override;
   IOStatus NumFileLinks(const std::string& path, const IOOptions& options, uint64_t* count,
@@ -184,7 +184,7 @@ class TieredFileSystem : public FileSystemWrapper {
   void NoteNew(const std::string& path, Tier* tier);
   // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
   IOStatus LinkPlace(const Place& from, const std::string& to);
-  IOStatus LinkVolatile(const Place& from, const std::string& to);
+  IOStatus LinkPlain(const Place& from, const std::string& to);
   // Whether a stub keeps its meaning in this directory.
   bool BelongsTo(const Place& place, const std::string& directory);
   IOStatus DeleteOurs(const std::string& directory);

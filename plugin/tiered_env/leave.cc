@@ -256,7 +256,8 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
   return s;
 }
 
-Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes) {
+Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes,
+                  const std::vector<std::string>& folders) {
   TieredFileSystem* ours;
   Status s = FindFs(fs, &ours);
   *files = *bytes = 0;
@@ -265,6 +266,9 @@ Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files,
     s = visit.TakeOver();
     if (s.ok()) {
       s = visit.Purge(files, bytes);
+    }
+    for (const std::string& folder : folders) {
+      s = s.ok() ? ours->folders()->RemoveVanished(folder) : s;
     }
   }
   return s;

@@ -49,7 +49,7 @@ std::string Setup(const TieredOptions& options) {
          '\n' + std::to_string(options.wal_amplification_high) + '\n' +
          std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
          '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
-         std::to_string(options.recovery_threads) + '\n' +
+         std::to_string(options.recovery_threads) + '\n' + options.checkpoints + '\n' +
          std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget);
 }
 
@@ -70,6 +70,9 @@ Status CheckKeeperOptions(const TieredOptions& options, KeeperOptions* result) {
   }
   if (options.on_close != "keep" && options.on_close != "persist") {
     return Refuse("on_close", options.on_close, "must be keep or persist");
+  }
+  if (options.checkpoints != "plain" && options.checkpoints != "linked") {
+    return Refuse("checkpoints", options.checkpoints, "must be plain or linked");
   }
   if (!(options.wal_amplification_low >= 1)) {
     return Refuse("wal_amplification_low", std::to_string(options.wal_amplification_low),
@@ -288,6 +291,7 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
   std::shared_ptr<Database> database;
   s = Open(directory, &database);
   if (!s.ok()) {
+    folders_->Release(directory);
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
     *lock = nullptr;
     return s;
@@ -343,6 +347,9 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
   }
   if (database != nullptr && mover_ != nullptr) {
     mover_->Forget(database);
+  }
+  if (database != nullptr) {
+    folders_->Release(database->directory());
   }
   return target_->UnlockFile(lock, options, dbg);
 }

@@ -97,6 +97,11 @@ struct TieredOptions {
   // Threads that rebuild SSTs when a database is opened. Default: 0, one for each CPU.
   uint32_t recovery_threads = 0;
 
+  // "plain": what is linked to a directory of no open database, as checkpoints and exports are, is a plain file there: a hard link
+  // to the file in the tier where both are on one file system, else a copy. "linked": a link within the tier and a stub, which
+  // costs nothing, and means nothing without the tiers: such a checkpoint cannot be copied or sent elsewhere. Default: plain.
+  std::string checkpoints = "plain";
+
   // Seconds for which files in tiers that nothing names any more are kept, in lost/ of the database's folder: they may be of a
   // home that is put back. When they are over, the next opening that finds all that is the database's own deletes them.
   // Default: 7 days.
@@ -273,9 +278,22 @@ struct TieredCheck {
 Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result,
                   bool rebuild = false);
 
+struct TieredAdoption {
+  std::vector<std::string> missing;  // files of the database that are not there
+  std::vector<std::string>
+      unnamed;  // files in its folders that it does not name: the next opening puts them aside
+  bool adopted = false;
+};
+
+// Makes a closed database the owner of its folders in the tiers: of one that is not opened because it is a copy, an older
+// state, or because a tier's device was replaced. With losses only if `force`.
+Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result);
+
 // Deletes what openings and tools have put aside of a closed database, in lost/ of its folders, because nothing names it.
 // Aborted, and nothing is deleted, if not all is there that is the database's own.
-Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes);
+// `folders`: names of folders in the tiers to delete, of directories that are gone, as those of checkpoints are (checkpoints=linked).
+Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes,
+                  const std::vector<std::string>& folders = {});
 
 // Puts an SST or blob file of a closed database into another tier. `later`: where the mover will put it when
 // the database is opened; empty if it will stay.

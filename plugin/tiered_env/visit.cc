@@ -25,6 +25,7 @@ Visit::Visit(TieredFileSystem* fs, const std::string& directory)
 
 Visit::~Visit() {
   if (lock_ != nullptr) {
+    fs_->folders()->Release(directory_);
     target()->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
   }
 }

@@ -239,7 +239,7 @@ TEST_F(TieredContentTest, ArchivedLogsThatAreLost) {
   Close();
   std::filesystem::rename(TierPath("away"), TierPath("fast"));
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath("fast"))) {
-    if (entry.is_regular_file() && entry.path().filename() != "OWNER") {
+    if (entry.is_regular_file() && !IsOfFolder(entry)) {
       std::filesystem::remove(entry.path());
     }
   }

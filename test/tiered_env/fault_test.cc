@@ -79,6 +79,7 @@ TEST_F(TieredFaultTest, ADirectorySyncThatFailsAfterTheSwapLosesNothing) {
 
 // A directory is synced when a file is about to be made in its folder: that sync is not the file's.
 TEST_F(TieredFaultTest, AnotherThreadSyncsJustBeforeAFileIsThere) {
+  checkpoints_ = "linked";
   NewFs(Tiers(), "0..=slow");
   Open();
   Fill(5000);

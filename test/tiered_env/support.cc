@@ -67,6 +67,7 @@ void TieredTest::NewFs(const std::string& tiers, const std::string& placement,
     options.tiers = tiers;
     options.placement = placement;
     options.mover_bytes_per_second = 0;
+    options.checkpoints = checkpoints_;
     ASSERT_OK(NewTieredFileSystem(options, target_, &fs_));
     env_ = NewCompositeEnv(fs_);
     return;
@@ -205,10 +206,7 @@ std::vector<std::string> TieredTest::FilesOf(const std::string& end) const {
 uint64_t TieredTest::BytesIn(const std::string& tier) const {
   uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
-    bytes += entry.is_regular_file() && entry.path().filename() != "OWNER" &&
-                     entry.path().parent_path().filename() != "lost"
-                 ? entry.file_size()
-                 : 0;
+    bytes += entry.is_regular_file() && !IsOfFolder(entry) ? entry.file_size() : 0;
   }
   return bytes;
 }
@@ -220,10 +218,7 @@ size_t TieredTest::FilesIn(const std::string& tier) const {
     return 0;
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TierPath(tier))) {
-    count += entry.is_regular_file() && entry.path().filename() != "OWNER" &&
-                     entry.path().parent_path().filename() != "lost"
-                 ? 1
-                 : 0;
+    count += entry.is_regular_file() && !IsOfFolder(entry) ? 1 : 0;
   }
   return count;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <random>
@@ -28,6 +29,12 @@ namespace rocktier {
     const ROCKSDB_NAMESPACE::Status status_ = (expression); \
     EXPECT_TRUE(status_.ok()) << status_.ToString();        \
   } while (false)
+
+// Whether a file in a folder of a tier says whose that is, or was put aside there.
+inline bool IsOfFolder(const std::filesystem::directory_entry& entry) {
+  return entry.path().filename() == "OWNER" || entry.path().filename() == "LOCK" ||
+         entry.path().parent_path().filename() == "lost";
+}
 
 // Prints why, and ends the test.
 #define ROCKTIER_SKIP(reason)                                \
@@ -90,6 +97,7 @@ class TieredTest : public ::testing::Test {
   std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> target_;
   std::string folder_;
   std::string db_name_;
+  std::string checkpoints_ = "plain";  // the option, over target_
   std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem> fs_;
   std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
   std::unique_ptr<ROCKSDB_NAMESPACE::DB> db_;

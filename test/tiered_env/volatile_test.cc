@@ -246,8 +246,7 @@ TEST_F(VolatileTest, WhatIsThereIsNotTrusted) {
   model_ = now;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(TierPath("memory"))) {
-    if (entry.is_regular_file() && entry.path().extension() != "" &&
-        entry.path().filename() != "OWNER") {
+    if (entry.is_regular_file() && entry.path().extension() != "" && !IsOfFolder(entry)) {
       paths.push_back(entry.path());
     }
   }

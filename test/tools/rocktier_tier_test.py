@@ -96,7 +96,7 @@ class TierTest(unittest.TestCase):
         """Paths of a tier's files but for those that name owners."""
         found = []
         for folder, _, names in os.walk(self.folder + "/" + name):
-            found += [folder + "/" + base for base in names if base != "OWNER"]
+            found += [folder + "/" + base for base in names if base not in ("OWNER", "LOCK")]
         return found
 
     def a_file_in(self, name):
@@ -475,6 +475,20 @@ class Checking(TierTest):
             self.refused(tier(argv[0], self.uri, self.db, *argv[1:]), "is a copy of " + db)
         self.db = db
         self.assert_as_before()
+
+    def test_an_earlier_state_is_adopted_by_force(self):
+        shutil.copytree(self.db, self.folder + "/copy")
+        self.write("--use_existing_db", "--benchmarks=overwrite,waitforcompaction")
+        shutil.rmtree(self.db)
+        os.rename(self.folder + "/copy", self.db)
+        self.refused(tier("evacuate", self.uri, self.db), "rocktier tier adopt")
+        told = tier("adopt", self.uri, self.db)
+        self.assertEqual(told.returncode, 1, told.stderr)
+        self.assertIn("is not there: ", told.stdout)
+        self.assertIn("nothing was changed", told.stdout)
+        self.refused(tier("evacuate", self.uri, self.db), "rocktier tier adopt")
+        self.assertIn("adopted", self.succeed(tier("adopt", self.uri, self.db, "--force")))
+        self.refused(tier("evacuate", self.uri, self.db), "rocktier tier check")
 
     def test_a_directory_that_was_moved_is_its_own(self):
         os.rename(self.db, self.folder + "/moved")

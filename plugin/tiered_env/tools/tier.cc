@@ -20,12 +20,14 @@ namespace rocktier {
 
 namespace {
 
+using tiered_env::AdoptTiers;
 using tiered_env::DrainTier;
 using tiered_env::EvacuateTiers;
 using tiered_env::MoveToTier;
 using tiered_env::PurgeTiers;
 using tiered_env::RecoverTiers;
 using tiered_env::SalvageTiers;
+using tiered_env::TieredAdoption;
 using tiered_env::TieredCheck;
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
@@ -43,7 +45,8 @@ constexpr char kHelp[] =
     "       rocktier tier drain URI DIRECTORY TIER\n"
     "       rocktier tier evacuate URI DIRECTORY\n"
     "       rocktier tier recover URI DIRECTORY [--salvage]\n"
-    "       rocktier tier purge URI DIRECTORY\n"
+    "       rocktier tier purge URI DIRECTORY [--folder=NAME]...\n"
+    "       rocktier tier adopt URI DIRECTORY [--force]\n"
     "\n"
     "URI is the FileSystem as the database has it, in quotes:\n"
     "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
@@ -88,7 +91,16 @@ constexpr char kHelp[] =
     "  purge     deletes what was put aside because nothing names it, in lost/ of the folders in "
     "the "
     "tiers,\n"
-    "            unless anything of the database is missing\n"
+    "            unless anything of the database is missing; and folders in the tiers whose "
+    "directories are gone,\n"
+    "            as check tells them, by name\n"
+    "  adopt     makes DIRECTORY the owner of its folders in the tiers, if it is not opened "
+    "because "
+    "it is a copy,\n"
+    "            an older state, or because a tier's device was replaced. If anything would be "
+    "lost "
+    "by that, it is\n"
+    "            listed, and nothing is changed without --force\n"
     "\n"
     "Exit status: 0; 1 if check found problems that it has not repaired; 2 for wrong usage and "
     "errors.\n";
@@ -99,12 +111,14 @@ struct Arguments {
   bool repair = false;
   bool rebuild = false;
   bool salvage = false;
+  bool force = false;
+  std::vector<std::string> folders;
 
   const std::string& uri() const { return words[0]; }
   const std::string& directory() const { return words[1]; }
 };
 
-enum Flag : int { kJson = 1, kRepair, kRebuild, kSalvage, kShowHelp };
+enum Flag : int { kJson = 1, kRepair, kRebuild, kSalvage, kForce, kFolder, kShowHelp };
 
 unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
 
@@ -309,11 +323,26 @@ int Recover(FileSystem* fs, const Arguments& arguments) {
 int Purge(FileSystem* fs, const Arguments& arguments) {
   uint64_t files = 0;
   uint64_t bytes = 0;
-  const Status s = PurgeTiers(fs, arguments.directory(), &files, &bytes);
+  const Status s = PurgeTiers(fs, arguments.directory(), &files, &bytes, arguments.folders);
   if (s.ok()) {
     printf("%llu files deleted, %llu bytes\n", Wide(files), Wide(bytes));
   }
   return Report("tier purge", s);
+}
+
+int Adopt(FileSystem* fs, const Arguments& arguments) {
+  TieredAdoption adoption;
+  const Status s = AdoptTiers(fs, arguments.directory(), arguments.force, &adoption);
+  for (const std::string& base : adoption.missing) {
+    printf("is not there: %s\n", base.c_str());
+  }
+  for (const std::string& path : adoption.unnamed) {
+    printf("is not the database's, and will be put aside: %s\n", path.c_str());
+  }
+  if (s.ok()) {
+    printf("%s\n", adoption.adopted ? "adopted" : "nothing was changed; --force adopts anyway");
+  }
+  return s.ok() && !adoption.adopted ? kExitProblems : Report("tier adopt", s);
 }
 
 struct Action {
@@ -331,6 +360,7 @@ constexpr Action kActions[] = {
     {"evacuate", 2, "a URI and a directory are needed"},
     {"recover", 2, "a URI and a directory are needed"},
     {"purge", 2, "a URI and a directory are needed"},
+    {"adopt", 2, "a URI and a directory are needed"},
 };
 
 const Action* FindAction(const std::string& name) {
@@ -347,6 +377,7 @@ bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* 
   static const option kOptions[] = {
       {"json", no_argument, nullptr, kJson},       {"repair", no_argument, nullptr, kRepair},
       {"rebuild", no_argument, nullptr, kRebuild}, {"salvage", no_argument, nullptr, kSalvage},
+      {"force", no_argument, nullptr, kForce},     {"folder", required_argument, nullptr, kFolder},
       {"help", no_argument, nullptr, kShowHelp},   {}};
   opterr = 0;
   const std::string command = std::string("tier ") + action.name;
@@ -360,14 +391,20 @@ bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* 
     const std::string name = action.name;
     const bool known = (c == kJson && (name == "ls" || name == "df" || name == "check")) ||
                        ((c == kRepair || c == kRebuild) && name == "check") ||
-                       (c == kSalvage && name == "recover");
+                       (c == kSalvage && name == "recover") || (c == kForce && name == "adopt") ||
+                       (c == kFolder && name == "purge");
     if (!known) {
       UsageError(command, std::string("no such option: ") + argv[optind - 1]);
       return false;
     }
+    if (c == kFolder) {
+      result->folders.push_back(optarg);
+      continue;
+    }
     (c == kJson      ? result->json
      : c == kRepair  ? result->repair
      : c == kRebuild ? result->rebuild
+     : c == kForce   ? result->force
                      : result->salvage) = true;
   }
   result->words.assign(argv + optind, argv + argc);
@@ -394,8 +431,9 @@ int TierCommand(int argc, char** argv) {
   }
   const Action* action = FindAction(name);
   if (action == nullptr) {
-    return UsageError("tier", name.empty() ? "ls, df, check, mv, drain, evacuate, recover or purge?"
-                                           : "no such action: " + name);
+    return UsageError("tier", name.empty()
+                                  ? "ls, df, check, mv, drain, evacuate, recover, purge or adopt?"
+                                  : "no such action: " + name);
   }
   Arguments arguments;
   int status;
@@ -415,6 +453,9 @@ int TierCommand(int argc, char** argv) {
   }
   if (name == "recover") {
     return Recover(fs.get(), arguments);
+  }
+  if (name == "adopt") {
+    return Adopt(fs.get(), arguments);
   }
   if (name == "purge") {
     return Purge(fs.get(), arguments);

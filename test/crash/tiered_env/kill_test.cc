@@ -248,7 +248,8 @@ class KillTest : public ::testing::TestWithParam<int> {
         const std::string path = entry.path().string();
         const bool is_copy =
             path.find("/copy") != std::string::npos;  // checkpoints that were killed
-        ASSERT_TRUE(!entry.is_regular_file() || BaseOf(path) == kOwnerName || is_copy ||
+        ASSERT_TRUE(!entry.is_regular_file() || BaseOf(path) == kOwnerName ||
+                    BaseOf(path) == kFolderLock || is_copy ||
                     path.find("/lost/") != std::string::npos || named.count(path) > 0)
             << path << " is an orphan";
       }

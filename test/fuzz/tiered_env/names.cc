@@ -42,6 +42,9 @@ FUZZ_TARGET(tiered_identity) {
   const Bytes object = BytesFrom(&input, [&made](Input* from) {
     made.folder = from->Name(100);
     made.directory = from->Name(255);
+    made.version = 1 + static_cast<int>(from->Number() % 2);
+    made.opening = std::string(32, 'a');
+    made.tiers["fast"] = std::string(32, '0');
     return made.Encode();
   });
   tiered::Identity identity;

@@ -1,0 +1,108 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Checkpoints that are copied, sent elsewhere, or deleted as any directory is.
+
+#include "rocksdb/utilities/checkpoint.h"
+#include "test/mistakes/tiered_env_durable.h"
+#include "test/tiered_env/mount.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class CheckpointMistakes : public DurableMistakes {
+ protected:
+  void MakeCheckpoint(const std::string& more) {
+    FillTiers();
+    NewFs(Tiers(), kPlacement, more);
+    Open();
+    Checkpoint* raw = nullptr;
+    ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
+    const std::unique_ptr<Checkpoint> checkpoint(raw);
+    ASSERT_OK(checkpoint->CreateCheckpoint(folder_ + "/checkpoint"));
+    Close();
+  }
+  size_t FoldersIn(const std::string& tier) const {
+    size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(TierPath(tier))) {
+      count += entry.is_directory() ? 1 : 0;
+    }
+    return count;
+  }
+  // By RocksDB without the plugin.
+  void ExpectPlain(const std::string& name) {
+    Options options = DbOptions();
+    options.env = Env::Default();
+    options.listeners.clear();
+    ASSERT_OK(OpenDb(options, name, &db_));
+    Verify();
+    Close();
+  }
+};
+
+TEST_F(CheckpointMistakes, ACheckpointIsPlain) {
+  MakeCheckpoint("");
+  EXPECT_EQ(FoldersIn("fast"), 1u);
+  fs::copy(folder_ + "/checkpoint", folder_ + "/sent", fs::copy_options::recursive);
+  ExpectPlain(folder_ + "/sent");
+  ExpectPlain(folder_ + "/checkpoint");
+  ExpectWhole(Tiers());
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  ExpectPlain(folder_ + "/checkpoint");
+}
+
+TEST_F(CheckpointMistakes, ACheckpointOfTiersOnOtherFileSystems) {
+  Mount mounted(TierPath("fast"), "size=64m");
+  if (!mounted.ok()) {
+    ROCKTIER_SKIP(std::string("no tmpfs: ") + mounted.error());
+  }
+  MakeCheckpoint("");
+  ExpectPlain(folder_ + "/checkpoint");
+  ExpectWhole(Tiers());
+}
+
+TEST_F(CheckpointMistakes, ALinkedCheckpointThatIsCopied) {
+  MakeCheckpoint("checkpoints=linked");
+  fs::copy(folder_ + "/checkpoint", folder_ + "/copy", fs::copy_options::recursive);
+  db_name_ = folder_ + "/copy";
+  ExpectRefused(Tiers(), {"is a copy of " + folder_ + "/checkpoint"});
+  db_name_ = folder_ + "/checkpoint";
+  ExpectWhole(Tiers());
+  db_name_ = folder_ + "/db";
+  ExpectWhole(Tiers());
+}
+
+TEST_F(CheckpointMistakes, ALinkedCheckpointThatIsDeleted) {
+  MakeCheckpoint("checkpoints=linked");
+  EXPECT_EQ(FoldersIn("fast"), 2u);
+  std::string name;
+  for (const auto& entry : fs::directory_iterator(TierPath("fast"))) {
+    const std::string base = entry.path().filename().string();
+    name = base.compare(0, 10, "checkpoint") == 0 ? base : name;
+  }
+  uint64_t files;
+  uint64_t bytes;
+  NewFs(Tiers(), kPlacement);
+  EXPECT_FALSE(PurgeTiers(fs_.get(), db_name_, &files, &bytes, {name}).ok());
+  fs::remove_all(folder_ + "/checkpoint");
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+  ASSERT_EQ(check.problems.size(), 2u);
+  EXPECT_NE(check.problems[0].what.find(folder_ + "/checkpoint"), std::string::npos)
+      << check.problems[0].what;
+  EXPECT_NE(check.problems[0].what.find("--folder=" + name), std::string::npos);
+  EXPECT_FALSE(PurgeTiers(fs_.get(), db_name_, &files, &bytes, {"../fast"}).ok());
+  ASSERT_OK(PurgeTiers(fs_.get(), db_name_, &files, &bytes, {name}));
+  EXPECT_EQ(FoldersIn("fast"), 1u);
+  EXPECT_EQ(FoldersIn("slow"), 1u);
+  ExpectWhole(Tiers());
+}
+
+}  // namespace
+
+}  // namespace rocktier

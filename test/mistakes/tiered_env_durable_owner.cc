@@ -1,0 +1,247 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Homes that are not what opened the tiers last, and tiers that are not what the home had.
+
+#include "plugin/tiered_env/format.h"
+#include "test/mistakes/tiered_env_durable.h"
+#include "test_util/sync_point.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class OwnerMistakes : public DurableMistakes {
+ protected:
+  void Copy(const std::string& from, const std::string& to) const {
+    fs::copy(folder_ + "/" + from, folder_ + "/" + to, fs::copy_options::recursive);
+  }
+  void Rename(const std::string& from, const std::string& to) const {
+    fs::rename(folder_ + "/" + from, folder_ + "/" + to);
+  }
+  void Adopt(bool force, bool adopted) {
+    NewFs(Tiers(), kPlacement);
+    TieredAdoption adoption;
+    ASSERT_OK(AdoptTiers(fs_.get(), db_name_, force, &adoption));
+    EXPECT_EQ(adoption.adopted, adopted);
+  }
+  // As the first version wrote it.
+  void MakeOld(const std::string& path) const {
+    Identity identity;
+    ASSERT_OK(Identity::Decode(ReadFile(path), path, &identity));
+    identity.version = 1;
+    WriteFile(path, identity.Encode());
+  }
+  void MakeAllOld() const {
+    MakeOld(db_name_ + "/TIERS");
+    for (const std::string tier : {"fast", "slow"}) {
+      MakeOld(FolderIn(tier) + "/OWNER");
+      fs::remove(FolderIn(tier) + "/LOCK");
+    }
+  }
+};
+
+TEST_F(OwnerMistakes, AnEarlierStateOfTheHome) {
+  FillTiers();
+  Copy("db", "copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  Fill(500);
+  Close();
+  Rename("db", "newest");
+  Rename("copy", "db");
+  ExpectRefused(Tiers(), {db_name_, "rocktier tier adopt"});
+  EXPECT_FALSE(DestroyDB(db_name_, DbOptions()).ok());
+  EXPECT_FALSE(RepairDB(db_name_, DbOptions()).ok());
+  uint64_t moved;
+  EXPECT_FALSE(EvacuateTiers(fs_.get(), db_name_, &moved).ok());
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+  EXPECT_GT(check.problems.size(), 0u);
+  Rename("db", "copy");
+  Rename("newest", "db");
+  ExpectWhole(Tiers());
+}
+
+TEST_F(OwnerMistakes, ACopyThatWasOpenedFirst) {
+  FillTiers();
+  Copy("db", "copy");
+  Rename("db", "away");  // a host that does not see it
+  db_name_ = folder_ + "/copy";
+  ExpectWhole(Tiers());
+  db_name_ = folder_ + "/away";
+  ExpectRefused(Tiers(), {"copy"});
+  fs::remove_all(folder_ + "/copy");
+  ExpectRefused(Tiers(), {"rocktier tier adopt"});
+}
+
+TEST_F(OwnerMistakes, AdoptingSaysWhatWouldBeLost) {
+  FillTiers();
+  Copy("db", "copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  Fill(20000);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  Settle();
+  Close();
+  Rename("db", "newest");
+  Rename("copy", "db");
+  NewFs(Tiers(), kPlacement);
+  TieredAdoption adoption;
+  const auto before = Everything();
+  ASSERT_OK(AdoptTiers(fs_.get(), db_name_, /*force=*/false, &adoption));
+  EXPECT_FALSE(adoption.adopted);
+  EXPECT_GT(adoption.missing.size(), 0u);
+  EXPECT_GT(adoption.unnamed.size(), 0u);
+  EXPECT_TRUE(Everything() == before);
+  Rename("db", "copy");
+  Rename("newest", "db");
+  ExpectWhole(Tiers());
+}
+
+TEST_F(OwnerMistakes, AnotherHostHasItOpen) {
+  FillTiers();
+  Copy("db", "copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  const std::shared_ptr<FileSystem> first_fs = fs_;
+  const std::unique_ptr<Env> first_env = std::move(env_);
+  std::unique_ptr<DB> first = std::move(db_);
+  Rename("db", "elsewhere");  // where the second one does not see it
+  const std::string name = db_name_;
+  db_name_ = folder_ + "/copy";
+  const Status s = TryOpen(Tiers());
+  EXPECT_TRUE(s.IsBusy()) << s.ToString();
+  EXPECT_NE(s.ToString().find("is open in another process"), std::string::npos) << s.ToString();
+  Rename("elsewhere", "db");
+  first.reset();
+  db_name_ = name;
+  ExpectWhole(Tiers());
+  db_name_ = folder_ + "/copy";
+  EXPECT_FALSE(TryOpen(Tiers()).ok());
+}
+
+TEST_F(OwnerMistakes, AnEmptyMountPoint) {
+  for (const bool with_files : {true, false}) {
+    const std::string placement = with_files ? kPlacement : "0..=fast";
+    model_.clear();
+    FillTiers(placement);
+    EXPECT_EQ(FilesIn("slow") > 0, with_files);
+    Rename("slow", "away");
+    fs::create_directory(TierPath("slow"));
+    ExpectRefused(Tiers(), {"slow", TierPath("slow"), "is its device mounted", "tier adopt"},
+                  placement);
+    EXPECT_TRUE(fs::is_empty(TierPath("slow")));
+    Adopt(/*force=*/false, /*adopted=*/!with_files);
+    if (with_files) {
+      EXPECT_TRUE(fs::is_empty(TierPath("slow")));
+    }
+    if (with_files) {
+      fs::remove(TierPath("slow"));
+      Rename("away", "slow");
+    }
+    ExpectWhole(Tiers(), placement);
+    fs::remove_all(folder_ + "/away");
+    NewFs(Tiers(), placement);
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    EXPECT_TRUE(fs::is_empty(TierPath("slow")));
+    EXPECT_TRUE(fs::is_empty(TierPath("fast")));
+  }
+}
+
+TEST_F(OwnerMistakes, PathsThatChangedPlaces) {
+  FillTiers();
+  ExpectRefused("fast={path=" + TierPath("slow") + "};slow={path=" + TierPath("fast") + "}",
+                {"changed places"});
+  ExpectWhole(Tiers());
+}
+
+TEST_F(OwnerMistakes, ATierThatIsTakenOutAndComesBack) {
+  FillTiers("0..=fast");
+  const std::string fast = "fast={path=" + TierPath("fast") + "}";
+  ExpectWhole(fast, "0..=fast");
+  ExpectWhole(fast, "0..=fast");
+  ExpectWhole(Tiers());
+  NewFs(Tiers(), kPlacement);
+  uint64_t moved;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "slow", &moved));
+  fs::remove_all(TierPath("slow"));
+  fs::create_directory(TierPath("slow"));  // a new device
+  ExpectWhole(Tiers());
+}
+
+// Whenever an opening is interrupted, the next one is the same home's.
+TEST_F(OwnerMistakes, AnOpeningThatIsInterrupted) {
+  FillTiers();
+  for (const char* point : {"Folders::Renew:BeforeOwners", "Folders::Renew:AfterOwners"}) {
+    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
+      for (const char* part : {"db", "fast", "slow"}) {
+        Copy(part, std::string("then-") + part);
+      }
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    ExpectWhole(Tiers());
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    for (const char* part : {"db", "fast", "slow"}) {
+      fs::remove_all(folder_ + "/" + part);
+      Rename(std::string("then-") + part, part);
+    }
+    ExpectWhole(Tiers());
+  }
+}
+
+TEST_F(OwnerMistakes, ARenamedHome) {
+  FillTiers();
+  Rename("db", "renamed");
+  db_name_ = folder_ + "/renamed";
+  ExpectWhole(Tiers());
+  Copy("renamed", "copy");
+  db_name_ = folder_ + "/copy";
+  ExpectRefused(Tiers(), {"is a copy of " + folder_ + "/renamed"});
+  db_name_ = folder_ + "/renamed";
+  ExpectWhole(Tiers());
+}
+
+TEST_F(OwnerMistakes, HomesOfTheFirstVersion) {
+  FillTiers();
+  MakeAllOld();
+  Copy("db", "copy");
+  const std::string swapped =
+      "fast={path=" + TierPath("slow") + "};slow={path=" + TierPath("fast") + "}";
+  EXPECT_FALSE(TryOpen(swapped).ok());
+  ExpectWhole(Tiers());
+  ExpectRefused(swapped, {"changed places"});
+  // A copy from before is not what opened it last.
+  Rename("db", "away");
+  db_name_ = folder_ + "/copy";
+  ExpectRefused(Tiers(), {"rocktier tier adopt"});
+  db_name_ = folder_ + "/away";
+  ExpectWhole(Tiers());
+}
+
+// Written by the first version: 300 records in an SST and a log.
+TEST_F(OwnerMistakes, ADatabaseThatTheFirstVersionWrote) {
+  fs::remove_all(TierPath("fast"));
+  fs::remove_all(TierPath("slow"));
+  const std::string data = fs::path(__FILE__).parent_path().string() + "/data/tiered_env_v1.tar.gz";
+  ASSERT_EQ(system(("tar -xzf '" + data + "' -C '" + folder_ + "'").c_str()), 0);
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(TryOpen(Tiers(), "0..1=fast;2..=slow;wal=fast"));
+    ASSERT_OK(db_->VerifyChecksum());
+    int count = 0;
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      count++;
+    }
+    ASSERT_OK(it->status());
+    EXPECT_EQ(count, 300);
+    it.reset();
+    Close();
+  }
+}
+
+}  // namespace
+
+}  // namespace rocktier
