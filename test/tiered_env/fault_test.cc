@@ -346,6 +346,7 @@ TEST_F(TieredFaultTest, ASlowMoverDoesNotHoldUpClosing) {
   NewFs(Tiers(), "0..=fast");
   Open();
   Verify();
+  ASSERT_OK(WaitForMoves(fs_.get()));  // one that was copied in time goes back
   EXPECT_EQ(FilesIn("slow"), 0u);
 }
 
