@@ -16,6 +16,9 @@ namespace blob = rocksdb::blob_hybrid;
 
 namespace {
 
+// Of a value or an entry, as a blob file can have it: sums of all in an input are below blob::kMostBytes.
+constexpr uint64_t kMostOfOne = uint64_t{1} << 34;
+
 rocksdb::UserCollectedProperties Of(const char* name, const std::string& text) {
   return {{name, text}};
 }
@@ -37,7 +40,7 @@ FUZZ_TARGET(blob_counted) {
     const auto type = input.Byte() % 3 == 0 ? rocksdb::kTypeValue : rocksdb::kTypeBlobIndex;
     if (type == rocksdb::kTypeBlobIndex) {
       value.clear();
-      rocksdb::BlobIndex::EncodeBlob(&value, file, input.Number(), input.Number(),
+      rocksdb::BlobIndex::EncodeBlob(&value, file, input.Number(), input.Below(kMostOfOne),
                                      rocksdb::kNoCompression);
       files[file] = true;
     }
@@ -85,7 +88,9 @@ FUZZ_TARGET(blob_sketch) {
   const Bytes object = BytesFrom(&input, [](Input* from) {
     blob::SketchBuilder builder;
     while (!from->empty()) {
-      builder.Add(from->Bytes(10), from->Number(), from->Number() >> 1, from->Byte() % 2 == 0);
+      const std::string key = from->Bytes(10);
+      const uint64_t blob_bytes = from->Below(kMostOfOne);
+      builder.Add(key, blob_bytes, from->Below(kMostOfOne), from->Byte() % 2 == 0);
     }
     return builder.Finish();
   });
