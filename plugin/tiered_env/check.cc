@@ -45,6 +45,11 @@ class Examination {
       CheckLeftovers();
       CheckOtherFolders();
     }
+    if (!is_owner_) {  // what seems to be wrong may be right where it belongs
+      for (Finding& finding : findings_) {
+        finding.repair = nullptr;
+      }
+    }
     return s;
   }
 
@@ -71,8 +76,9 @@ class Examination {
   bool IsThere(const Tier& tier) const { return absent_.count(tier.index()) == 0; }
   // What there is to say of a file that was in memory.
   std::string HowToGet(const std::string& base) const;
-  // A file that is needed and not in order.
-  void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what);
+  // A file that is needed and not in order. `tier`: where its stub says that it is; null: there is no sound one.
+  void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what,
+                 const Tier* tier = nullptr);
   IOStatus WriteStub(const std::string& base, const Place& place);
   // What was put aside in our folders.
   Lost LostOnes() const {
@@ -87,6 +93,7 @@ class Examination {
   Visit* const visit_;
   const bool closed_;
   std::vector<Survey::Orphan> orphans_;
+  bool is_owner_ = true;             // of all folders
   std::set<int> absent_;             // tiers that are not there
   std::set<std::string> not_sound_;  // names with a finding
   std::vector<Finding> findings_;
@@ -141,6 +148,7 @@ void Examination::CheckOwners() {
   for (const auto& tier : visit_->policy().tiers) {
     std::string other;
     const auto ownership = folders()->OwnershipOf(visit_->directory(), *tier, &other);
+    is_owner_ = is_owner_ && !Folders::IsOfOthers(ownership);
     const Repair take_over = [this, tier = tier.get()] {
       return folders()->TakeOver(visit_->directory(), *tier);
     };
@@ -182,13 +190,14 @@ void Examination::CheckOwners() {
   }
 }
 
+// A sound stub is believed: if its file is in another tier, the paths of tiers have changed places.
 void Examination::AddNeeded(const std::string& base, const LiveTable& need,
-                            const std::string& what) {
+                            const std::string& what, const Tier* tier) {
   not_sound_.insert(base);
   std::vector<const Survey::Orphan*> candidates;
   for (const Survey::Orphan& orphan : orphans_) {
     uint64_t size = 0;
-    if (orphan.base == base &&
+    if (orphan.base == base && (tier == nullptr || tier == orphan.place.tier) &&
         orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() &&
         size == need.size) {
       candidates.push_back(&orphan);
@@ -244,7 +253,7 @@ void Examination::CheckStubs() {
     const LiveTable* need = file.counts ? visit_->NeedOf(file.base) : nullptr;
     const std::string path = visit_->PathOf(file.base);
     if (need != nullptr) {
-      AddNeeded(file.base, *need, what + HowToGet(file.base));
+      AddNeeded(file.base, *need, what + HowToGet(file.base), file.place.tier);
     } else if (file.counts) {
       Add(path, what + ", which the MANIFEST does not need", true,
           [this, path] { return DeleteIn(visit_->target(), path); });

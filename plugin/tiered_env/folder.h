@@ -71,6 +71,11 @@ class Folders {
     kOfOtherTier,  // it is the folder in another tier
     kGone,         // there was a folder
   };
+  // Whether nothing in the folder may be touched for the directory; also if it is not there.
+  static bool IsOfOthers(Ownership ownership) {
+    return ownership == Ownership::kCopied || ownership == Ownership::kForeign ||
+           ownership == Ownership::kOfOtherTier || ownership == Ownership::kGone;
+  }
   // Whose a directory's folder in a tier is. `other`: what its OWNER names.
   Ownership OwnershipOf(const std::string& directory, const Tier& tier, std::string* other);
   // Takes over the folders of a closed database that Claim() refuses.

@@ -29,6 +29,17 @@ class OwnerMistakes : public DurableMistakes {
     ASSERT_OK(AdoptTiers(fs_.get(), db_name_, force, &adoption));
     EXPECT_EQ(adoption.adopted, adopted);
   }
+  std::string Exchanged() const {
+    return "fast={path=" + TierPath("slow") + "};slow={path=" + TierPath("fast") + "}";
+  }
+  void ExpectNothingRepaired(const std::string& tiers) {
+    NewFs(tiers, kPlacement);
+    const auto before = Everything();
+    TieredCheck check;
+    ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+    EXPECT_GT(check.problems.size(), 0u);
+    EXPECT_TRUE(Everything() == before);
+  }
   // As the first version wrote it.
   void MakeOld(const std::string& path) const {
     Identity identity;
@@ -151,9 +162,33 @@ TEST_F(OwnerMistakes, AnEmptyMountPoint) {
 }
 
 TEST_F(OwnerMistakes, PathsThatChangedPlaces) {
+  for (const bool old : {false, true}) {
+    model_.clear();
+    FillTiers();
+    if (old) {
+      MakeAllOld();
+    }
+    ExpectRefused(Exchanged(), {old ? "is lost" : "changed places"});
+    ExpectNothingRepaired(Exchanged());
+    ExpectWhole(Tiers());
+    NewFs(Tiers(), kPlacement);
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  }
+}
+
+// Its newest SST seems to be nobody's then.
+TEST_F(OwnerMistakes, NothingIsRepairedForAnEarlierState) {
   FillTiers();
-  ExpectRefused("fast={path=" + TierPath("slow") + "};slow={path=" + TierPath("fast") + "}",
-                {"changed places"});
+  Copy("db", "copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  Fill(500);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  Rename("db", "newest");
+  Rename("copy", "db");
+  ExpectNothingRepaired(Tiers());
+  Rename("db", "copy");
+  Rename("newest", "db");
   ExpectWhole(Tiers());
 }
 
@@ -208,11 +243,9 @@ TEST_F(OwnerMistakes, HomesOfTheFirstVersion) {
   FillTiers();
   MakeAllOld();
   Copy("db", "copy");
-  const std::string swapped =
-      "fast={path=" + TierPath("slow") + "};slow={path=" + TierPath("fast") + "}";
-  EXPECT_FALSE(TryOpen(swapped).ok());
+  EXPECT_FALSE(TryOpen(Exchanged()).ok());
   ExpectWhole(Tiers());
-  ExpectRefused(swapped, {"changed places"});
+  ExpectRefused(Exchanged(), {"changed places"});
   // A copy from before is not what opened it last.
   Rename("db", "away");
   db_name_ = folder_ + "/copy";

@@ -55,7 +55,7 @@ def plugin_is_not_named(s):
 @contextlib.contextmanager
 def paths_are_exchanged(s):
     paths = s.paths()
-    if len(s.stack.parts) < 2:
+    if len(s.stack.parts) < 2 or not s.stack.known(paths["home"]):
         yield None
         return
     one, two = s.stack.parts[:2]
@@ -83,7 +83,7 @@ def two_parts_are_one(s):
 def part_is_gone(s):
     """Not mounted: nothing is there, an empty directory or file, or something of another kind."""
     name = a_part(s)
-    if not name:
+    if not name or name not in s.stack.known(s.path("home")):
         yield None
         return
     with aside(s.path(name)) as path:
@@ -98,18 +98,29 @@ def part_is_gone(s):
 
 @contextlib.contextmanager
 def part_is_old(s):
-    """A part, home maybe, is restored from a copy."""
+    """A part, home maybe, is restored from a copy. Where it was not opened since the copy was made, the copy is as good
+    as the original: whichever is opened is the database's from then on."""
     if not s.snapshots:
         yield None
         return
     name, kept, model = s.random.choice(s.snapshots)
-    if not os.path.exists(s.path(name)):
+    path = s.path(name)
+    if not os.path.exists(path):
         yield None
         return
-    whole = name == "home" and not s.stack.needs
-    with aside(s.path(name)) as path:
-        copy(kept, path)
-        yield Situation(s.paths(), s.model, old=model.copy() if whole else None)
+    # A home that no tier has heard of is a database of its own.
+    whole = name == "home" and (not s.stack.needs or not s.stack.known(kept))
+    os.rename(path, path + ".aside")
+    copy(kept, path)
+    before = s.stack.marks(path)
+    yield Situation(s.paths(), s.model, old=model.copy() if whole else None)
+    taken = not whole and (name == "home" or name in s.stack.needs) and s.stack.marks(path) != before
+    if taken:
+        s.say("it stays")
+        remove(path + ".aside")
+    else:
+        remove(path)
+        os.rename(path + ".aside", path)
 
 
 @contextlib.contextmanager

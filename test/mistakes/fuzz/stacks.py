@@ -1,6 +1,9 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """What a database of each plugin is made of, and how an operator turns the plugin on."""
 
+import os
+import re
+
 SIZES = {"write_buffer_size": 65536, "target_file_size_base": 32768, "max_bytes_for_level_base": 131072,
          "max_bytes_for_level_multiplier": 4, "level_compaction_dynamic_level_bytes": "false",
          "compression": "kNoCompression", "level0_file_num_compaction_trigger": 3}
@@ -28,6 +31,22 @@ class Stack:
     def options(self, paths):
         """Sections of an OPTIONS file: DBOptions, options of the family, the table factory's line and section."""
         return {}, dict(SIZES), "", []
+
+    def known(self, home):
+        """Parts that home knows again: who exchanges or empties one of the others has chosen where it is."""
+        return self.parts
+
+    def marks(self, path):
+        """What an opening writes into a part that it takes for its own; None if it leaves no such mark."""
+        return None
+
+
+def text_of(path):
+    """Empty if there is no such file."""
+    if not os.path.exists(path):
+        return ""
+    with open(path) as file:
+        return file.read()
 
 
 def tiers_of(paths, names, kinds):
@@ -60,6 +79,14 @@ class Tiered(Stack):
         placement = ";".join(rule for rule in self.placement.split(";") if rule.split("=")[1] in paths)
         return "id=TieredFileSystem;tiers={%s};placement={%s}" % (
             tiers_of(paths, self.parts, self.kinds), placement)
+
+    def known(self, home):
+        lines = text_of(home + "/TIERS").split("\n")
+        return [line.split()[1] for line in lines if re.match("tier ", line)]
+
+    def marks(self, path):
+        folders = sorted(name for name in os.listdir(path) if os.path.isdir(path + "/" + name))
+        return [text_of(path + "/TIERS")] + [(name, text_of(path + "/" + name + "/OWNER")) for name in folders]
 
     def options(self, paths):
         db, family, table, section = super().options(paths)
