@@ -65,13 +65,40 @@ Plan To(int output_level, const Survey& survey, const SstInfo& input) {
   return plan;
 }
 
-// The SST with most entries of the deepest level above the last one; `ranges`: of those with range deletions. Level 0 goes as a
-// whole.
-Plan Push(const Survey& survey, bool ranges, const std::set<uint64_t>& busy) {
+double Ratio(uint64_t part, uint64_t of) {
+  return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
+}
+
+double EntryBytes(const Survey& survey, const Space& space) {
+  uint64_t entries = 0;
+  for (const SstInfo& sst : survey.ssts) {
+    entries += sst.entries;
+  }
+  return Ratio(space.sst_bytes + space.value_bytes, entries);
+}
+
+// Whether its range deletions may hide more than it takes to push it to the last level: what overlaps with it is read and written, too.
+bool HidesMuch(const Survey& survey, const SstInfo& sst, double entry_bytes) {
+  const double hidden = static_cast<double>(sst.covered) * entry_bytes - kJob;
+  double cost = 2 * static_cast<double>(sst.bytes);
+  for (auto other = survey.ssts.begin(); cost < hidden && other != survey.ssts.end(); ++other) {
+    const bool overlaps =
+        other->level > sst.level &&
+        survey.comparator->Compare(other->keys->largest, sst.keys->smallest) >= 0 &&
+        survey.comparator->Compare(other->keys->smallest, sst.keys->largest) <= 0;
+    cost += overlaps ? 2 * static_cast<double>(other->bytes) : 0;
+  }
+  return cost < hidden;
+}
+
+// The SST with most entries of the deepest level above the last one; `ranges`: of those whose range deletions hide much. Level 0 goes
+// as a whole.
+Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<uint64_t>& busy) {
+  const double entry_bytes = EntryBytes(survey, space);
   const SstInfo* best = nullptr;
   for (const SstInfo& sst : survey.ssts) {
     if (!IsUpper(survey, sst) || busy.count(sst.number) > 0 ||
-        (ranges && sst.range_deletions == 0)) {
+        (ranges && !HidesMuch(survey, sst, entry_bytes))) {
       continue;
     }
     if (best == nullptr || sst.level > best->level ||
@@ -80,10 +107,6 @@ Plan Push(const Survey& survey, bool ranges, const std::set<uint64_t>& busy) {
     }
   }
   return best == nullptr ? Plan() : To(Bottom(survey), survey, *best);
-}
-
-double Ratio(uint64_t part, uint64_t of) {
-  return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
 }
 
 // A blob file that is collected, and what it takes to be rid of it.
@@ -192,7 +215,7 @@ class Picker {
       : survey_(survey), victims_(VictimsOf(survey, since)) {
     uint64_t upper = 0;
     for (const SstInfo& sst : survey.ssts) {
-      upper += IsUpper(survey, sst) ? sst.entries : 0;
+      upper += IsUpper(survey, sst) ? sst.entries + sst.covered : 0;
       if (sst.level > 0) {  // which is not compacted alone
         levels_[sst.level].push_back({&sst, ScoreOf(sst, busy.count(sst.number) > 0)});
       }
@@ -296,8 +319,9 @@ class Picker {
     }
     const int to = OutputLevelOf(sst);
     ForOverlapping(sst, to, [&job](Part* other) { job.Add(other->score); });
-    job.gain +=
-        to == survey_.last_level ? uncovered_by_entry_ * static_cast<double>(sst.entries) : 0;
+    job.gain += to == survey_.last_level
+                    ? uncovered_by_entry_ * static_cast<double>(sst.entries + sst.covered)
+                    : 0;
     return job;
   }
 
@@ -333,22 +357,29 @@ double Share(uint64_t part, uint64_t of) {
   return of == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(of));
 }
 
-// At most: each entry above the last level, deletions included, hides a value, and a range deletion may hide all.
+// Of all entries, what range deletions above the last level may hide.
+double CoveredShare(const Survey& survey) {
+  uint64_t entries = 0;
+  uint64_t covered = 0;
+  for (const SstInfo& sst : survey.ssts) {
+    entries += sst.entries;
+    covered += IsUpper(survey, sst) ? sst.covered : 0;
+  }
+  return Share(covered, entries);
+}
+
+// At most: each entry above the last level, deletions included, hides a value, and a range deletion all that it covers.
 Shares MostHidden(const Survey& survey) {
   uint64_t entries = 0;
   uint64_t values = 0;
   uint64_t upper = 0;
-  bool upper_range = false;
   for (const SstInfo& sst : survey.ssts) {
     entries += sst.entries;
     values += sst.entries - std::min(sst.entries, sst.deletions);
-    if (IsUpper(survey, sst)) {
-      upper += sst.entries;
-      upper_range = upper_range || sst.range_deletions > 0;
-    }
+    upper += IsUpper(survey, sst) ? sst.entries + sst.covered : 0;
   }
   Shares shares;
-  shares.hidden_values = upper_range ? 1 : Share(upper, values);
+  shares.hidden_values = Share(upper, values);
   shares.hidden_ssts = Share(upper, entries);
   shares.user_values = 1 - shares.hidden_values;
   shares.user_ssts = 1 - shares.hidden_ssts;
@@ -360,7 +391,7 @@ Shares SharesOf(const Survey& survey) {
   const Shares most = MostHidden(survey);
   std::vector<const Sketch*> sketches;
   for (const SstInfo& sst : survey.ssts) {
-    if (sst.sketch == nullptr || sst.range_deletions > 0) {
+    if (sst.sketch == nullptr) {
       return most;
     }
     sketches.push_back(sst.sketch.get());
@@ -370,13 +401,16 @@ Shares SharesOf(const Survey& survey) {
     return most;
   }
   const double margin = 1 / std::sqrt(static_cast<double>(sampled.keys));
+  const double covered = CoveredShare(survey);
+  const double kept = (1 - margin) * (1 - covered);
   Shares shares;
   shares.hidden_values =
-      std::min(most.hidden_values, Share(sampled.hidden_blob_bytes, sampled.blob_bytes) + margin);
-  shares.hidden_ssts =
-      std::min(most.hidden_ssts, Share(sampled.hidden_sst_bytes, sampled.sst_bytes) + margin);
-  shares.user_values = Share(sampled.live_blob_bytes, sampled.blob_bytes) * (1 - margin);
-  shares.user_ssts = Share(sampled.live_sst_bytes, sampled.sst_bytes) * (1 - margin);
+      std::min(most.hidden_values,
+               Share(sampled.hidden_blob_bytes, sampled.blob_bytes) + margin + covered);
+  shares.hidden_ssts = std::min(
+      most.hidden_ssts, Share(sampled.hidden_sst_bytes, sampled.sst_bytes) + margin + covered);
+  shares.user_values = Share(sampled.live_blob_bytes, sampled.blob_bytes) * kept;
+  shares.user_ssts = Share(sampled.live_sst_bytes, sampled.sst_bytes) * kept;
   return shares;
 }
 
@@ -561,14 +595,14 @@ Collected FindCollected(const Survey& survey, const Since& since) {
 
 std::vector<Plan> Pick(const Survey& survey, const Space& space, const Since& since,
                        const std::set<uint64_t>& busy) {
-  Plan plan = Push(survey, /*ranges=*/true, busy);
+  Plan plan = Push(survey, space, /*ranges=*/true, busy);
   if (!plan.inputs.empty()) {
     return {plan};
   }
   const double most = std::min(kMostBatch, static_cast<double>(space.disk_bytes) * kBatch);
   std::vector<Plan> plans = Picker(survey, space, since, busy).Best(most);
   if (plans.empty() && space.hidden_bytes + space.hidden_sst_bytes > 0) {
-    plan = Push(survey, /*ranges=*/false, busy);
+    plan = Push(survey, space, /*ranges=*/false, busy);
     if (!plan.inputs.empty()) {
       plans.push_back(plan);
     }

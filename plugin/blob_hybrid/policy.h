@@ -17,7 +17,7 @@ namespace blob_hybrid {
 
 // RocksDB knows only the garbage that compactions have come across. A value that was overwritten or deleted in a level above is
 // hidden garbage: how much there is is estimated by the sketches of SSTs. Without these it is taken to be the most that is
-// possible: each entry above the last level hides one value of mean size.
+// possible: each entry above the last level hides one value of mean size. Range deletions hide what SstInfo::covered says.
 struct Space {
   uint64_t disk_bytes = 0;  // SSTs and blob files
   uint64_t sst_bytes = 0;
@@ -107,7 +107,7 @@ Collected FindCollected(const Survey& survey, const Since& since);
 // - Gain: what the SSTs refer to in blob files that are collected, times the garbage there for each byte that has to be moved.
 //   In pushes to the last level half of the hidden bytes besides, by entries: uncovered garbage must still be collected.
 // - Cost: the SSTs and what is moved, read and written, and 16 KiB for the job itself.
-// SSTs above the last level that have range deletions are pushed first: these may hide all. If there is nothing to gain and still
+// SSTs above the last level whose range deletions hide more than the push costs are pushed to it first. If there is nothing to gain and still
 // something is hidden, SSTs are pushed to the last level; level 0 as a whole. `busy`: numbers of SSTs that cannot be compacted now.
 // As many jobs as cost up to a thirty-second of the family's bytes (64 MB at most), which have no SST in common, so that one survey serves
 // them all. SSTs of the last level go together with neighbours that gain at least half as much for their cost.

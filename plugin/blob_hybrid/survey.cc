@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "db/blob/blob_file_meta.h"
 #include "db/column_family.h"
@@ -13,6 +14,7 @@
 #include "db/version_set.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/properties.h"
+#include "plugin/blob_hybrid/ranges.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -57,6 +59,27 @@ void Surveyor::Know(uint64_t number, Counts counts) {
     }
   }
   known_.emplace(number, std::move(counts));
+}
+
+Status Surveyor::Cover(ColumnFamilyData* family, const SuperVersion& version,
+                       const FileMetaData& file, SstInfo* sst) {
+  if (sst->range_deletions == 0) {
+    return Status::OK();
+  }
+  std::optional<uint64_t>* covered = &known_.at(sst->number).covered;
+  if (!covered->has_value()) {
+    const auto entries_of = [this](const FileMetaData& other) {
+      return known_.at(other.fd.GetNumber()).entries;
+    };
+    uint64_t count = 0;
+    const Status s = CountCovered(family, version, file, sst->level, entries_of, &count);
+    if (!s.ok()) {
+      return s;
+    }
+    *covered = count;
+  }
+  sst->covered = **covered;
+  return Status::OK();
 }
 
 void Surveyor::Forget() {
@@ -147,8 +170,10 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   SuperVersion* version = db->GetAndRefSuperVersion(family);
   const VersionStorageInfo& storage = *version->current->storage_info();
   Status s;
+  std::vector<const FileMetaData*> files;
   for (int level = 0; s.ok() && level < storage.num_levels(); level++) {
     for (const FileMetaData* file : storage.LevelFiles(level)) {
+      files.push_back(file);
       SstInfo sst;
       sst.number = file->fd.GetNumber();
       sst.level = level;
@@ -181,6 +206,9 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
       survey->ssts.push_back(std::move(sst));
       survey->last_level = level;
     }
+  }
+  for (size_t i = 0; s.ok() && i < files.size(); i++) {
+    s = Cover(family, *version, *files[i], &survey->ssts[i]);
   }
   survey->blobs = BlobsOf(storage);
   survey->base_level = std::max(storage.base_level(), 1);

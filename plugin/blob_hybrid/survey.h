@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -20,6 +21,8 @@ namespace ROCKSDB_NAMESPACE {
 
 class ColumnFamilyData;
 class DBImpl;
+struct FileMetaData;
+struct SuperVersion;
 
 namespace blob_hybrid {
 
@@ -37,6 +40,7 @@ struct SstInfo {
   uint64_t entries = 0;      // deletions included
   uint64_t deletions = 0;    // range deletions included
   uint64_t range_deletions = 0;
+  uint64_t covered = 0;       // entries of older SSTs that these may hide, about
   uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
   std::shared_ptr<const KeyRange> keys;
   std::shared_ptr<const References> references;  // null: it does not say
@@ -103,9 +107,13 @@ class Surveyor {
     bool says_all;
     uint64_t oldest_blob;
     uint64_t seen = 0;  // the survey that found it last
+    std::optional<uint64_t> covered = std::nullopt;  // see SstInfo; once it is asked for
   };
 
   void Know(uint64_t number, Counts counts);
+  // Of an SST that is known, as all older ones are.
+  Status Cover(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
+               SstInfo* sst);
   // Those that the last survey has not found.
   void Forget();
   void Thin();

@@ -104,8 +104,12 @@ TEST(EstimateTest, SketchesTellWhatIsHidden) {
   survey.ssts[0].sketch = sketch(kKeys / 4 * 3, kKeys / 4 * 5);  // half of them
   EXPECT_GT(Estimate(survey, 0).hidden_bytes, values / 6 - values / 20);
   EXPECT_LT(Estimate(survey, 0).hidden_bytes, values / 6 + values / 10);
-  survey.ssts[0].range_deletions = 1;
-  EXPECT_EQ(values, Estimate(survey, 0).hidden_bytes);
+  // A fifth of all entries.
+  const uint64_t before = Estimate(survey, 0).hidden_bytes;
+  const uint64_t user_before = Estimate(survey, 0).user_bytes;
+  survey.ssts[0].covered = kKeys * 3 / 2 / 5;
+  EXPECT_NEAR(values / 5, Estimate(survey, 0).hidden_bytes - before, 2);
+  EXPECT_NEAR(user_before * 4 / 5, Estimate(survey, 0).user_bytes, 4);
 }
 
 // Headers, references and indexes are not what the user has stored.
@@ -202,12 +206,16 @@ TEST(CrowdedTest, WhereMuchIsOverwrittenUntilThereIsRoom) {
   EXPECT_TRUE(at(1.45, 1.5, true));
 }
 
-TEST(EstimateTest, RangeDeletionMayHideAll) {
+TEST(EstimateTest, RangeDeletionsHideWhatTheyCover) {
   Survey survey;
   survey.ssts = {Sst(11, 5, 1, 0), Sst(10, 6, 100, 5)};
   survey.ssts[0].deletions = survey.ssts[0].range_deletions = 1;
   survey.last_level = 6;
   survey.blobs = {Blob(5, 100000, 10000)};
+  EXPECT_EQ(900u, Estimate(survey, 0).hidden_bytes);
+  survey.ssts[0].covered = 49;
+  EXPECT_EQ(45000u, Estimate(survey, 0).hidden_bytes);
+  survey.ssts[0].covered = 1000;
   EXPECT_EQ(90000u, Estimate(survey, 0).hidden_bytes);
 }
 
@@ -617,16 +625,28 @@ TEST_F(PickTest, SstsThatDoNotSayShareTheRest) {
   EXPECT_EQ(List{12}, Numbers(DoPick()));
 }
 
-TEST_F(PickTest, RangeDeletionsArePushedFirstAndThrough) {
+TEST_F(PickTest, RangeDeletionsOfMuchArePushedFirstAndThrough) {
+  space_.value_bytes = 1000000;
   Add(10, 6, 100, "a", "b", {{8, 20000}});
-  Add(20, 3, 100, "c", "d")->range_deletions = 1;
-  Add(21, 4, 10, "e", "f")->range_deletions = 1;
+  Add(20, 3, 100, "c", "d")->covered = 50;
+  Add(21, 4, 10, "e", "f")->covered = 50;
+  Add(22, 5, 100, "g", "h")->covered = 1;
+  Add(23, 5, 100, "i", "j")->range_deletions = 1;
   EXPECT_EQ(List{21}, Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
   busy_ = {21};
   EXPECT_EQ(List{20}, Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
   busy_ = {20, 21};
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, RangeDeletionsThatHideLessThanTheirPushCostsWait) {
+  space_.value_bytes = 100000;
+  Add(10, 6, 100, "a", "b", {{8, 20000}});
+  Add(20, 5, 100, "c", "f")->covered = 50;
+  EXPECT_EQ(List{20}, Numbers(DoPick()));
+  Add(11, 6, 1000, "e", "g");
   EXPECT_EQ(List{10}, Numbers(DoPick()));
 }
 

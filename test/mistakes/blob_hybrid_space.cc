@@ -47,6 +47,64 @@ TEST_F(SpaceMistakes, DeleteFilesInRangeLeavesGarbage) {
   Finish(/*may_miss=*/true);
 }
 
+// Inserts, and with each flush a range deletion: of keys that never were, or of nothing.
+class RangeMistakes : public SpaceTest {
+ protected:
+  static constexpr int kMany = 20000;  // enough for sketches that are believed
+
+  size_t SizeOf(int /*i*/) const override { return 300; }
+
+  void LoadMany() {
+    LeaveToTheJob();
+    hybrid_.space_floor = 64 << 10;
+    options_.write_buffer_size = 128 << 10;
+    options_.target_file_size_base = 64 << 10;
+    Open();
+    for (int i = 0; i < kMany; i++) {
+      Write(2 * i);
+    }
+    Compact();
+    Settle();
+  }
+};
+
+TEST_F(RangeMistakes, RangesOfKeysThatNeverWereCostNothing) {
+  constexpr int kFlushes = 20;
+  LoadMany();
+  const BlobHybridStats before = Stats();
+  for (int flush = 0; flush < kFlushes; flush++) {
+    for (int i = 0; i < 50; i++) {
+      Write(2 * (kMany + flush * 50 + i));
+    }
+    // In a gap between two keys, and one that is behind all of them.
+    const int gap = 2 * (flush * 900 + 77) + 1;
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), KeyOf(gap), KeyOf(gap + 1)));
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), KeyOf(10 * kMany), KeyOf(20 * kMany)));
+    Flush();
+    ASSERT_OK(SettleBlobHybrid(db_.get()));
+  }
+  const BlobHybridStats after = Stats();
+  EXPECT_EQ(before.jobs, after.jobs) << after.ToString();
+  EXPECT_EQ(before.flush_waits, after.flush_waits);
+  EXPECT_LT(after.space_amplification_percent, 140u);
+  Finish();
+}
+
+// What is deleted is found, a part of each SST's bounds at a time.
+TEST_F(RangeMistakes, RangesOfManyKeysAreFound) {
+  constexpr int kStep = 400;
+  LoadMany();
+  for (int i = 0; i < kMany; i += kStep) {
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), KeyOf(2 * i), KeyOf(2 * i + kStep)));
+    for (int j = i; j < i + kStep / 2; j++) {
+      Forget(2 * j);
+    }
+  }
+  Flush();
+  Finish(/*may_miss=*/true);
+  EXPECT_GT(Stats().jobs, 0u);
+}
+
 // Thousands of both: a batch of jobs for one look, tiny SSTs together.
 TEST(PickMistakes, ManySmallFiles) {
   constexpr uint64_t kSsts = 1339;
