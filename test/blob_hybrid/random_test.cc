@@ -32,7 +32,7 @@ enum Kind : int {
   kMedium = 8,
   kUniversal = 16,
   // Range deletions, else merges: with both and snapshots Get() of RocksDB 9.10 is wrong where versions of a key are in two SSTs
-  // of a level. It ends at a range deletion of the first one (Version::Get), though what the second one has may be newer.
+  // of a level (StockRanges).
   kRanges = 32,
   kNoCollection = 64,
   kUserFilter = 128,

@@ -70,7 +70,7 @@ class TieredPowerTest : public TieredTest {
   }
 
   // The writes up to one that is not before durable_ are there, and no other. Of those that were not durable some may be
-  // missing: RocksDB does not see that a log has lost its end, between two records, if there is a later log.
+  // missing: RocksDB does not see that a log has lost its end, between two records, if there is a later log (StockLogs).
   void Check() {
     uint64_t count = 0;
     std::map<std::string, std::string> found;

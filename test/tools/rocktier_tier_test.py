@@ -62,6 +62,13 @@ class TierTest(unittest.TestCase):
                          "--benchmarks=fillrandom,waitforcompaction", "--num=30000",
                          "--value_size=100", *SMALL_FILES, *flags))
 
+    def write_level_0(self):
+        """Leaves an SST in level 0, which write() does not if compactions had the time to empty it."""
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + self.uri,
+                         "--benchmarks=overwrite,flush", "--num=30000", "--writes=100",
+                         "--value_size=100", "--use_existing_db=1",
+                         "--disable_auto_compactions=1", *SMALL_FILES))
+
     def read(self, name):
         with open(self.db + "/" + name, "rb") as file:
             return file.read()
@@ -204,6 +211,7 @@ class Moving(TierTest):
 
     def test_a_tier_is_drained(self):
         self.write()
+        self.write_level_0()
         before = self.contents(self.uri)
         self.assertIn("files moved", self.succeed(tier("drain", self.uri, self.db, "fast")))
         self.assertEqual(os.listdir(self.folder + "/fast"), [])
@@ -225,6 +233,7 @@ class Moving(TierTest):
 
     def test_a_tier_is_not_drained_if_the_others_have_no_room(self):
         self.write()
+        self.write_level_0()
         files = len(self.files_in("slow"))
         uri = self.make_uri(slow="budget=1K", home="budget=1K")
         self.refused(tier("drain", uri, self.db, "fast"), "room")
@@ -357,6 +366,7 @@ class Checking(TierTest):
     def setUp(self):
         super().setUp()
         self.write()
+        self.write_level_0()
         self.before = self.contents(self.uri)
 
     def repair(self, *states, problems=0):
