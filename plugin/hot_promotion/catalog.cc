@@ -24,8 +24,8 @@ void Catalog::Add(const FileId& id, uint64_t space, const std::string& path,
   file.space = space;
   obsolete_.erase(id);
   // A place that the store names becomes one of this FileSystem.
-  const auto known = std::find_if(
-      file.locations.begin(), file.locations.end(), [&](const Location& location) {
+  const auto known =
+      std::find_if(file.locations.begin(), file.locations.end(), [&](const Location& location) {
         return location.place == place &&
                (location.file_system.expired() || Same(location.file_system, file_system));
       });

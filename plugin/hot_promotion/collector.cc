@@ -37,8 +37,7 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
     range_deletions_ = true;  // nothing is published
     return;
   }
-  if (!IsFirst(key.user_key) || key.type != kTypeValue ||
-      !engine_->IsHot(space_, key.user_key)) {
+  if (!IsFirst(key.user_key) || key.type != kTypeValue || !engine_->IsHot(space_, key.user_key)) {
     return;
   }
   const uint64_t bytes = key.user_key.size() + value.size();

@@ -69,7 +69,8 @@ Status HotPromotionTable::ValidateOptions(const DBOptions& db,
   }
   if (s.ok() && !options_.path.empty()) {
     const Status folder = Folder::Check(Folder::Kind::kTop, options_.path);
-    s = folder.IsInvalidArgument() ? folder : s;  // other errors may pass, and are no reason not to open
+    s = folder.IsInvalidArgument() ? folder
+                                   : s;  // other errors may pass, and are no reason not to open
   }
   if (s.ok()) {
     max_open_files_ = db.max_open_files;

@@ -148,8 +148,9 @@ Status IsOld(Kind kind, const std::string& path, const std::vector<std::string>&
     if (!s.ok() && !s.IsNotFound()) {
       return s;
     }
-    *old = *old || (kind == Kind::kTable ? StartsWith(contents, ralt::kCatalogMagic)
-                                         : contents.find("HotPromotionFilter") != std::string::npos);
+    *old =
+        *old || (kind == Kind::kTable ? StartsWith(contents, ralt::kCatalogMagic)
+                                      : contents.find("HotPromotionFilter") != std::string::npos);
   }
   return Status::OK();
 }
@@ -199,9 +200,10 @@ Status Look(Kind kind, const std::string& path, Found* found) {
 Status NotOurs(const std::string& path, const Found& found) {
   return Status::InvalidArgument(
       "HotPromotionTable: path: " + path + (found.name.empty() ? "" : " has " + found.name),
-      found.name.empty() ? "is not a folder"
-                         : "which does not show that hot_promotion made it: choose another path, or "
-                           "delete the folder if it is a damaged hot store");
+      found.name.empty()
+          ? "is not a folder"
+          : "which does not show that hot_promotion made it: choose another path, or "
+            "delete the folder if it is a damaged hot store");
 }
 
 // The folders that this process has open.

@@ -250,8 +250,8 @@ Status ClearHotStore(const std::string& path) {
   if (s.ok()) {
     s = Folder::Open(Folder::Kind::kTop, path, &folder);
   }
-  for (const auto& [kind, name] : {std::make_pair(Folder::Kind::kStore, store),
-                                   std::make_pair(Folder::Kind::kTable, table)}) {
+  for (const auto& [kind, name] :
+       {std::make_pair(Folder::Kind::kStore, store), std::make_pair(Folder::Kind::kTable, table)}) {
     if (s.ok()) {
       s = Folder::Remove(kind, name);
       s = s.IsNotFound() ? Status::OK() : s;

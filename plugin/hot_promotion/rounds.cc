@@ -233,9 +233,11 @@ void Engine::MakeRoom() {
     evictions_in_a_row_ = 0;
     return;
   }
-  for (int i = 0; i < kEvictionsPerRound && !IsStopping() && store_.get()->Bytes() > store_.get()->low(); i++) {
-    const bool forced =
-        evictions_in_a_row_++ >= kEvictionsBeforeForce && store_.get()->Bytes() > store_.get()->high();
+  for (int i = 0;
+       i < kEvictionsPerRound && !IsStopping() && store_.get()->Bytes() > store_.get()->low();
+       i++) {
+    const bool forced = evictions_in_a_row_++ >= kEvictionsBeforeForce &&
+                        store_.get()->Bytes() > store_.get()->high();
     const Status s = store_.get()->Evict(forced);
     if (!s.ok()) {
       if (!s.IsManualCompactionPaused() && !s.IsIncomplete()) {

@@ -71,8 +71,7 @@ HotPromotionStats Engine::Stats() const {
     stats.dropped_cold += dropped.cold.load(std::memory_order_relaxed);
     stats.dropped_forced += dropped.forced.load(std::memory_order_relaxed);
   }
-  const RaltStats ralt =
-      open_.load(std::memory_order_acquire) ? ralt_->Stats() : RaltStats();
+  const RaltStats ralt = open_.load(std::memory_order_acquire) ? ralt_->Stats() : RaltStats();
 #define X(name, unit, description) stats.access_table[#name] = ralt.name;
   RALT_STATS(X)
 #undef X

@@ -396,10 +396,9 @@ Status Store::Drop(const std::vector<FileId>& files) {
       ranges.emplace_back(&slices[slices.size() - 2], &slices.back());
     }
   }
-  return ranges.empty()
-             ? Status::OK()
-             : DeleteFilesInRanges(db_.get(), db_->DefaultColumnFamily(), ranges.data(),
-                                   ranges.size());
+  return ranges.empty() ? Status::OK()
+                        : DeleteFilesInRanges(db_.get(), db_->DefaultColumnFamily(), ranges.data(),
+                                              ranges.size());
 }
 
 Status Store::Evict(bool forced) {

@@ -39,9 +39,9 @@ struct Block {
   size_t charge = 0;  // bytes against the capacity
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
-  bool promoted = false;  // the primary cache has a copy; guarded by the shard's mutex
+  bool promoted = false;   // the primary cache has a copy; guarded by the shard's mutex
   bool recovered = false;  // found in the cache file: what is in it was not made by this process
-  uint32_t size = 0;      // stored bytes
+  uint32_t size = 0;       // stored bytes
   uint16_t key_size = 0;
   Encoding encoding;
 

@@ -105,8 +105,9 @@ Status Device::OpenIo(Io io) {
   int error = 0;
   uring_ = Ring::Create(data_fd(), &error) != nullptr;
   if (!uring_ && io == Io::kUring) {
-    return Status::NotSupported("io=uring: io_uring is not available",
-                                error == 0 ? "RocksDB was built without liburing" : strerror(error));
+    return Status::NotSupported(
+        "io=uring: io_uring is not available",
+        error == 0 ? "RocksDB was built without liburing" : strerror(error));
   }
   return Status::OK();
 }
@@ -128,8 +129,7 @@ Status Device::ReadIndex(uint64_t offset, size_t size, char* bytes) const {
 }
 
 Status Device::WriteIndex(uint64_t offset, const Slice& bytes) const {
-  const ssize_t n =
-      pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  const ssize_t n = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
   return n == static_cast<ssize_t>(bytes.size())
              ? Status::OK()
              : PosixError("write the index", path_, n < 0 ? errno : EIO);
@@ -218,8 +218,8 @@ void Device::Run(Transfer* transfer) const {
       moved += left;
       continue;
     }
-    const ssize_t n =
-        transfer->write ? pwrite(data_fd(), data, left, offset) : pread(data_fd(), data, left, offset);
+    const ssize_t n = transfer->write ? pwrite(data_fd(), data, left, offset)
+                                      : pread(data_fd(), data, left, offset);
     if (n < 0 && errno == EINTR) {
       continue;
     }

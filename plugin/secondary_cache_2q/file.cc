@@ -271,8 +271,7 @@ void FileStore::ScanPiece(Piece* piece, Candidates* found) {
   for (size_t page = 0; page < piece->bytes.size(); page += kPage) {
     bool changed = false;
     for (size_t at = page; at < page + kPage; at += Slot::kSize) {
-      const uint64_t number =
-          (piece->offset + at - superblock_.IndexOffset()) / Slot::kSize;
+      const uint64_t number = (piece->offset + at - superblock_.IndexOffset()) / Slot::kSize;
       char* bytes = piece->bytes.data() + at;
       Slot slot;
       bool used;

@@ -84,7 +84,7 @@ class FileStore : public Store {
 
   // A part of the index, of whole pages.
   struct Piece {
-    uint64_t offset;      // in the file
+    uint64_t offset;  // in the file
     std::string bytes;
   };
   using Candidates = std::vector<std::unique_ptr<FileBlock>>;

@@ -83,8 +83,7 @@ void ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* 
   for (uint64_t first = 0; first < superblock.slots;) {
     const uint64_t n = std::min(step, superblock.slots - first);
     std::string bytes;
-    const Status s =
-        input(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
+    const Status s = input(superblock.IndexOffset() + first * Slot::kSize, n * Slot::kSize, &bytes);
     if (!s.ok() && step > kSlotsPerPage) {
       step = kSlotsPerPage;
       continue;

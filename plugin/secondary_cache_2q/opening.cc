@@ -96,7 +96,8 @@ Status Resolve(const std::string& path, std::string* result) {
     return s;
   }
   if (IsSymbolicLink(path)) {
-    return Refuse(path, "is a symbolic link to a file that is not there; delete the link or make its target");
+    return Refuse(
+        path, "is a symbolic link to a file that is not there; delete the link or make its target");
   }
   const size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -228,8 +229,7 @@ Status Fill(const Descriptor& file, const std::string& name,
       static_cast<ssize_t>(unfinished.size())) {
     return PosixError("write", name, errno);
   }
-  Superblock plan =
-      Plan(options, shards, options.direct_io ? Device::BlockSize(file.get()) : 512);
+  Superblock plan = Plan(options, shards, options.direct_io ? Device::BlockSize(file.get()) : 512);
   plan.uuid = RandomUuid();
   const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(plan.FileSize()));
   if (error != 0) {
@@ -257,8 +257,7 @@ Status Name(const std::string& from, const std::string& path, bool replace) {
       return Status::IOError("path=" + path, "was made by somebody else meanwhile; open again");
     }
   }
-  return rename(from.c_str(), path.c_str()) == 0 ? Status::OK()
-                                                 : PosixError("rename", path, errno);
+  return rename(from.c_str(), path.c_str()) == 0 ? Status::OK() : PosixError("rename", path, errno);
 }
 
 // Makes a cache file under another name first, so that a crash leaves the old file or a whole new one.
@@ -269,8 +268,7 @@ Status Make(const TwoQSecondaryCacheOptions& options, uint32_t shards, bool repl
   if (!s.ok()) {
     return s;
   }
-  Descriptor file(
-      open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | kOpenFlags, 0644));
+  Descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | kOpenFlags, 0644));
   if (file.get() < 0) {
     return PosixError("create", name, errno);
   }

@@ -40,7 +40,8 @@ TEST(OptionsTest, WithoutAPathItIsABlockBasedTable) {
 TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   const auto first = Create(
       ";path=/a/b;budget=3M;slow=/c,temperature:cold;promotion_cache=1M;retention=false;"
-      "scan_records=5;slow_read_micros=7;store_open_files=50;ralt_bytes=2M;ralt_buffer_bytes=64K;direct_io=true;"
+      "scan_records=5;slow_read_micros=7;store_open_files=50;ralt_bytes=2M;ralt_buffer_bytes=64K;"
+      "direct_io=true;"
       "block_size=8K");
   std::string text;
   ASSERT_OK(first->GetOptionString(ConfigOptions(), &text));

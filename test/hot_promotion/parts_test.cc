@@ -38,7 +38,10 @@ TEST(FormatTest, GoldenBytes) {
       "fs\x02/a";
   EXPECT_EQ(one, EncodeFileEntry(entry));
   entry.places.push_back({"f2", "/b"});
-  EXPECT_EQ(one + "\x02" "f2\x02/b", EncodeFileEntry(entry));
+  EXPECT_EQ(one +
+                "\x02"
+                "f2\x02/b",
+            EncodeFileEntry(entry));
 }
 
 TEST(FormatTest, KeysRoundTripInOrder) {

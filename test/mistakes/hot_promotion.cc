@@ -223,9 +223,8 @@ TEST_F(FolderMistakes, SpellingsOfOnePath) {
     families.emplace_back(families.empty() ? kDefaultColumnFamilyName : spelling, options_);
   }
   std::vector<ColumnFamilyHandle*> handles;
-  ASSERT_OK(hot_promotion::OpenInto(&db_, [&](auto* db) {
-    return DB::Open(options_, path_, families, &handles, db);
-  }));
+  ASSERT_OK(hot_promotion::OpenInto(
+      &db_, [&](auto* db) { return DB::Open(options_, path_, families, &handles, db); }));
   for (auto* handle : handles) {
     for (int i = 0; i < 100; i++) {
       ASSERT_OK(db_->Put(WriteOptions(), handle, KeyOf(i), handle->GetName() + ValueOf(i)));

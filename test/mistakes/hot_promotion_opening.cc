@@ -122,7 +122,7 @@ TEST_F(OpeningMistakes, TheLockIsTriedAgain) {
   ASSERT_EQ(0, pipe(done));
   const pid_t child = fork();
   if (child == 0) {
-    struct flock lock {};
+    struct flock lock{};
     lock.l_type = F_WRLCK;
     char byte = fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
     close(done[1]);
@@ -200,7 +200,8 @@ TEST_F(OpeningMistakes, AStoreThatIsDamagedWhileItIsOpenIsReplaced) {
     for (int i = 0; i < 100; i++) {
       EXPECT_EQ(ValueOf(i), Get(i));
     }
-    SettleHotPromotion(options_.table_factory.get()).PermitUncheckedError();  // there may be no store
+    SettleHotPromotion(options_.table_factory.get())
+        .PermitUncheckedError();  // there may be no store
     TakeServed();
     for (int i = 0; i < 100; i++) {
       EXPECT_EQ(ValueOf(i), Get(i));

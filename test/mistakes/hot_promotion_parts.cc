@@ -49,8 +49,8 @@ TEST_F(OtherMistakes, SetOptionsIsValidated) {
       EXPECT_NE(std::string::npos, s.ToString().find(one.name)) << s.ToString();
     }
   }
-  EXPECT_NOK(db_->SetOptions(
-      {{"table_factory", "{id=HotPromotionTable;path=rel;budget=5;slow=x}"}}));
+  EXPECT_NOK(
+      db_->SetOptions({{"table_factory", "{id=HotPromotionTable;path=rel;budget=5;slow=x}"}}));
   db_->SetOptions({{"table_factory.slow", ""}}).PermitUncheckedError();  // RocksDB may ignore it
   EXPECT_FALSE(db_->GetOptions().table_factory->GetOptions<HotPromotionOptions>()->slow.empty());
   // What is written now is on fast storage, and nothing is retained.
@@ -117,7 +117,8 @@ TEST_F(OtherMistakes, AnImportedFamilyThatIsDropped) {
   ASSERT_OK(Checkpoint::Create(db_.get(), &made));
   const std::unique_ptr<Checkpoint> checkpoint(made);
   ExportImportFilesMetaData* metadata = nullptr;
-  ASSERT_OK(checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), root_ + "/export", &metadata));
+  ASSERT_OK(
+      checkpoint->ExportColumnFamily(db_->DefaultColumnFamily(), root_ + "/export", &metadata));
   const std::unique_ptr<ExportImportFilesMetaData> exported(metadata);
   ColumnFamilyHandle* family = nullptr;
   ASSERT_OK(db_->CreateColumnFamilyWithImport(options_, "imported", ImportColumnFamilyOptions(),
@@ -244,7 +245,9 @@ TEST_F(OtherMistakes, MemoryOfABuilder) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   const auto in_use = [] { return uint64_t{0}; };  // the allocator is another
 #else
-  const auto in_use = [] { return static_cast<uint64_t>(mallinfo2().uordblks + mallinfo2().hblkhd); };
+  const auto in_use = [] {
+    return static_cast<uint64_t>(mallinfo2().uordblks + mallinfo2().hblkhd);
+  };
 #endif
   const uint64_t before = in_use();
   const uint64_t lost = Stats().lost;
@@ -287,7 +290,8 @@ TEST_F(OtherMistakes, ClosingDoesNotAskForEverySst) {
     engine->catalog()->Add({i, i}, 0, "/slow/" + std::to_string(i), file_system);
   }
   file_system->slow = true;
-  std::thread settles([&] { SettleHotPromotion(options_.table_factory.get()).PermitUncheckedError(); });
+  std::thread settles(
+      [&] { SettleHotPromotion(options_.table_factory.get()).PermitUncheckedError(); });
   while (file_system->asked == 0) {
     Env::Default()->SleepForMicroseconds(1000);
   }

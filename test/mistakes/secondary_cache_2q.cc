@@ -43,10 +43,11 @@ class MistakesTest : public testing::Test {
 
   Status Open(const std::string& capacity = "8M") {
     cache_.reset();
-    return SecondaryCache::CreateFromString(ConfigOptions(),
-                                            "id=TwoQSecondaryCache;storage=file;num_shard_bits=0;capacity=" +
-                                                capacity + ";path=" + path_,
-                                            &cache_);
+    return SecondaryCache::CreateFromString(
+        ConfigOptions(),
+        "id=TwoQSecondaryCache;storage=file;num_shard_bits=0;capacity=" + capacity +
+            ";path=" + path_,
+        &cache_);
   }
 
   // Refused with a reason, within the time.
@@ -118,9 +119,8 @@ TEST_F(MistakesTest, WhatIsNoRegularFileIsRefusedAndNotOpened) {
 TEST_F(MistakesTest, ForeignFilesAreRefusedAndLeftAlone) {
   std::string other_version(4096, '\0');
   other_version.replace(0, 12, std::string("RKT2QSC\n\x09\0\0\0", 12));
-  for (const std::string& content :
-       {std::string(kPrecious), std::string(), std::string(8192, '\0'), std::string("RKT2QSC\n"),
-        other_version}) {
+  for (const std::string& content : {std::string(kPrecious), std::string(), std::string(8192, '\0'),
+                                     std::string("RKT2QSC\n"), other_version}) {
     Write(path_, content);
     ExpectRefused("cache");
     EXPECT_EQ(content, Content(path_));
@@ -223,7 +223,7 @@ TEST_F(MistakesTest, CachesOfEarlierVersionsOpen) {
   for (uint32_t word : {1u, 512u, 1u, 0u}) {  // version, block_size, shards, zero
     PutFixed32(&head, word);
   }
-  PutFixed64(&head, 8 << 20);    // capacity
+  PutFixed64(&head, 8 << 20);  // capacity
   PutFixed64(&head, 4 << 10);  // slots
   head += uuid;
   head.resize(4092, '\0');

@@ -97,8 +97,9 @@ class FaultsTest : public testing::Test {
 };
 
 // Changes the entries of a cache file, and what they name; all checksums are right afterwards.
-void ForEachSlot(const std::string& path,
-                 const std::function<bool(uint64_t number, Slot* slot, std::string* block)>& change) {
+void ForEachSlot(
+    const std::string& path,
+    const std::function<bool(uint64_t number, Slot* slot, std::string* block)>& change) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   std::string head(Superblock::kSize, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -308,8 +309,10 @@ TEST_F(FaultsTest, WhatIsNoBlockIsAMissAndDropped) {
       [](size_t size) { return Noise(size, size); },
       // One restart point at 0, as a small block has, behind entries that are none.
       [](size_t size) { return Noise(size, size - 8) + std::string("\0\0\0\0\1\0\0\0", 8); },
-      [](size_t size) { return Repeated(std::string("\x01\x01\x01", 3), size - 8) +
-                               std::string("\0\0\0\0\1\0\0\0", 8); },
+      [](size_t size) {
+        return Repeated(std::string("\x01\x01\x01", 3), size - 8) +
+               std::string("\0\0\0\0\1\0\0\0", 8);
+      },
       [](size_t) { return std::string("x"); },
   };
   for (const auto& content : contents) {

@@ -56,7 +56,7 @@ TEST(BlockCheckTest, NoDamageIsReadBeyondItsEnd) {
     std::copy(block.begin(), block.end(), copy.get());
     sound += SoundBlock(Slice(copy.get(), block.size()), round % 3 != 0);
   }
-  EXPECT_GT(sound, 100);    // bytes of values are free
+  EXPECT_GT(sound, 100);  // bytes of values are free
   EXPECT_LT(sound, 15000);
 }
 

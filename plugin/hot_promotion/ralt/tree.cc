@@ -210,7 +210,7 @@ uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const
   return bytes;
 }
 
-void Tree::Count(uint64_t RaltStats::*counter, uint64_t amount) {
+void Tree::Count(uint64_t RaltStats::* counter, uint64_t amount) {
   MutexLock lock(&stats_mutex_);
   stats_.*counter += amount;
 }

@@ -305,7 +305,9 @@ TEST_F(HotKillTest, ASecondProcessPassesThrough) {
   std::ifstream log(folder_ + "/db/LOG");
   std::stringstream text;
   text << log.rdbuf();
-  EXPECT_NE(std::string::npos, text.str().find("nothing is promoted (it is tried again every few seconds): Resource busy"));
+  EXPECT_NE(
+      std::string::npos,
+      text.str().find("nothing is promoted (it is tried again every few seconds): Resource busy"));
 }
 
 }  // namespace

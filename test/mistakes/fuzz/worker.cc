@@ -164,7 +164,8 @@ class Worker {
     LRUCacheOptions primary;
     primary.capacity = 64 << 10;
     primary.num_shard_bits = 0;
-    Status s = SecondaryCache::CreateFromString(config_, FLAGS_secondary_cache_uri, &primary.secondary_cache);
+    Status s = SecondaryCache::CreateFromString(config_, FLAGS_secondary_cache_uri,
+                                                &primary.secondary_cache);
     auto* const table = options->table_factory->GetOptions<BlockBasedTableOptions>();
     if (s.ok() && table != nullptr) {
       table->block_cache = primary.MakeSharedCache();
