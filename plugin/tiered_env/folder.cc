@@ -145,6 +145,17 @@ IOStatus Folders::WriteTiers(const std::string& directory, const Identity& ident
   return s.ok() ? SyncDirectory(target_, directory) : s;
 }
 
+// With the directories above: a start of the machine takes them all.
+IOStatus Folders::MakeTier(const Tier& tier) {
+  const std::string& path = tier.options().path;
+  IOStatus s;
+  for (size_t end = 1; s.ok() && end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    s = target_->CreateDirIfMissing(path.substr(0, end), IOOptions(), nullptr);
+  }
+  return s;
+}
+
 // The tier's own directory must be there, and the folder, if there was one: an unmounted device looks like an empty one.
 IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder* folder) {
   if (folder->made.count(tier.index()) > 0) {
@@ -163,7 +174,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   if (s.ok()) {
     s = WriteOwner(tier, directory, identity);
   }
-  if (s.ok()) {
+  if (s.ok() && !tier.is_volatile()) {
     s = SyncDirectory(target_, tier.options().path);
   }
   if (s.ok()) {
@@ -203,6 +214,10 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
   IOStatus s = Load(directory, &folder);
   if (s.IsNotFound()) {
     s = Create(directory, &folder);
+  }
+  if (s.ok() && tier->is_volatile() && !IsThere(*tier, folder->identity.folder)) {
+    folder->made.erase(tier->index());  // somebody has cleaned up
+    s = MakeTier(*tier);
   }
   if (s.ok() && folder->made.count(tier->index()) == 0) {
     if (folder->identity.version == 1) {
@@ -249,6 +264,9 @@ IOStatus Folders::Sync(const std::string& directory) {
   IOStatus s;
   for (const int index : dirty) {
     const Tier& tier = *tiers_[static_cast<size_t>(index)];
+    if (tier.is_volatile()) {  // may be gone, and nothing in it is durable anyway
+      continue;
+    }
     IOStatus synced = SyncDirectory(tier.fs(), PathIn(tier, name));
     if (!synced.ok()) {
       Touch(directory, tier);

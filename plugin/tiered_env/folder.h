@@ -40,7 +40,9 @@ class Folders {
   // A name was made or removed in a directory's folder. Not before it was: a Sync() of another thread would
   // come too early for it.
   void Touch(const std::string& directory, const Tier& tier);
-  // Makes durable what was made in a directory's folders.
+  // Makes the directory of a tier in memory.
+  IOStatus MakeTier(const Tier& tier);
+  // Makes durable what was made in a directory's folders; not in memory.
   IOStatus Sync(const std::string& directory);
   // A directory has another name now.
   void Renamed(const std::string& from, const std::string& to);

@@ -104,6 +104,7 @@ IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& us
 template <typename UsePlace>
 IOStatus TieredFileSystem::TryPlaces(const std::string& path, const UsePlace& use, Place* place) {
   IOStatus s = Resolve(path, place);
+  bool brought_back = false;
   for (int i = 0; s.ok() && i < kMostTries; i++) {
     TEST_SYNC_POINT_CALLBACK("TieredFileSystem::WithPlace:Resolved",
                              const_cast<std::string*>(&path));
@@ -114,11 +115,21 @@ IOStatus TieredFileSystem::TryPlaces(const std::string& path, const UsePlace& us
     Place again;
     s = Resolve(path, &again);
     if (s.ok() && again.path == place->path) {
+      if (!brought_back && BringBack(path, again)) {
+        brought_back = true;
+        continue;
+      }
       return place->stub ? Lost(path, *place) : used;
     }
     *place = again;
   }
   return s.ok() ? IOStatus::Busy(path, "is moved too often") : s;
+}
+
+bool TieredFileSystem::BringBack(const std::string& path, const Place& place) const {
+  const std::shared_ptr<Database> database = FindDatabase(DirectoryOf(path));
+  return place.stub && place.tier->is_volatile() && database != nullptr &&
+         database->keeper() != nullptr && database->keeper()->BringBack().ok();
 }
 
 // A stub of a tier in memory is not synced, so power may have taken it, too, or left a part of it under its name. Whoever

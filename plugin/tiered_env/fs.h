@@ -173,6 +173,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus TryPlaces(const std::string& path, const UsePlace& use, Place* place);
   // What was said of a file that has no stub; or that it is lost with a tier in memory.
   IOStatus OrLost(const std::string& path, IOStatus s, bool* lost);
+  // Whether what a tier in memory has lost of an open database is there again.
+  bool BringBack(const std::string& path, const Place& place) const;
   bool InUse() const;
   std::shared_ptr<Database> FindDatabase(const std::string& directory) const;
   std::shared_ptr<Database> FindByWalDir(const std::string& directory) const;

@@ -190,16 +190,18 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   }
   std::string recipe;
   RecipeSummary summary;
+  std::set<uint64_t> used;
   {
     Logs::Source source(&logs_);
     MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), size), &source, &recipe, &summary);
-    std::set<uint64_t> used = source.used();
-    std::lock_guard<std::mutex> lock(mutex_);
-    unsynced_.merge(used);
+    used = source.used();
   }
-  s = recipe.size() < summary.size / 2 || anyway
-          ? ledger_.AddRecipe(base, recipe)
-          : IOStatus::NotSupported(base, "has too little that is in write-ahead logs");
+  if (recipe.size() >= summary.size / 2 && !anyway) {
+    s = IOStatus::NotSupported(base, "has too little that is in write-ahead logs");
+  } else {
+    s = SyncLogs(base, used);
+    s = s.ok() ? ledger_.AddRecipe(base, recipe) : s;
+  }
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(
         fs_->InfoLog(database_->directory()),
@@ -230,6 +232,20 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   return s;
 }
 
+// Before there is a recipe that needs them: a log that fails here was needed by no recipe before, as far as it was not durable.
+IOStatus Keeper::SyncLogs(const std::string& base, const std::set<uint64_t>& segments) {
+  IOStatus s = logs_.Sync(segments);
+  TEST_SYNC_POINT("Keeper::SyncLogs:LogsAreSynced");
+  if (s.ok()) {
+    return s;
+  }
+  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
+                 "tiered_env: %s goes to a durable tier, for a log that it could be rebuilt of "
+                 "cannot be synced: %s",
+                 base.c_str(), s.ToString().c_str());
+  return IOStatus::NotSupported(base, "needs a log that cannot be synced");
+}
+
 // RocksDB may delete an SST that has just been moved to a durable tier.
 void Keeper::DropTable(const std::string& base) {
   std::lock_guard<std::mutex> lock(drop_mutex_);
@@ -256,22 +272,10 @@ IOStatus Keeper::Barrier() {
   if (done()) {
     return IOStatus::OK();
   }
-  std::set<uint64_t> segments;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    segments.swap(unsynced_);
-  }
   barriers_.fetch_add(1, std::memory_order_relaxed);
-  IOStatus s = logs_.Sync(segments);
-  TEST_SYNC_POINT("Keeper::Barrier:LogsAreSynced");
-  if (s.ok()) {
-    s = ledger_.Sync();
-  }
+  IOStatus s = ledger_.Sync();
   if (s.ok()) {
     synced_.store(added, std::memory_order_release);
-  } else {
-    std::lock_guard<std::mutex> lock(mutex_);
-    unsynced_.insert(segments.begin(), segments.end());
   }
   return s;
 }
@@ -306,12 +310,32 @@ void Keeper::Run() {
       written = now;
       WriteStatistics();
     }
-    logs_.Sweep(&ledger_);
-    Trim();
+    {
+      std::lock_guard<std::mutex> retained_lock(retained_mutex_);
+      logs_.Sweep(&ledger_);
+      Trim();
+      CompactRecipes(now);
+    }
     CheckBudget();
-    ledger_.Compact().PermitUncheckedError();
     lock.lock();
   }
+}
+
+// What cannot be written now uses up space each time that it is tried.
+void Keeper::CompactRecipes(std::chrono::steady_clock::time_point now) {
+  if (now < compact_from_) {
+    return;
+  }
+  IOStatus s = ledger_.Compact();
+  if (s.ok()) {
+    compact_pause_ = kLeastPause;
+    return;
+  }
+  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
+                 "tiered_env: cannot write the recipe log anew, the next try is in %lld s: %s",
+                 static_cast<long long>(compact_pause_.count()), s.ToString().c_str());
+  compact_from_ = std::chrono::steady_clock::now() + compact_pause_;
+  compact_pause_ = std::min(2 * compact_pause_, kMostPause);
 }
 
 double Keeper::Amplification(const Logs::Sizes& sizes) const {

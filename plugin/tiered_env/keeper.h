@@ -69,13 +69,16 @@ class Keeper {
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
                     std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
+  // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim() or Sweep() need.
+  IOStatus BringBack();
   // No more SSTs come into volatile tiers: the database is being repaired.
   void Close() { closed_.store(true, std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
   // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others as long as it is
-  // written. What it can be rebuilt of is durable with the next Barrier(). NotSupported: it has to be elsewhere, for its
-  // recipe would be longer than can be, or half as large as itself; the latter not with `anyway`.
+  // written. The logs that it can be rebuilt of are durable then, its recipe with the next Barrier(). NotSupported: it has
+  // to be elsewhere, for a log cannot be made durable, or its recipe would be longer than can be, or half as large as
+  // itself; the latter not with `anyway`.
   IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
                     bool anyway = false);
   // It is gone, or is durable by itself.
@@ -97,7 +100,7 @@ class Keeper {
     return logs_.Keep(log_directories_.PathOf(path), stays, kept);
   }
 
-  // Makes durable what the SSTs that were added need. Before anything is written to the MANIFEST.
+  // Makes the recipes of the SSTs that were added durable. Before anything is written to the MANIFEST.
   IOStatus Barrier();
 
   // Begins and stops what runs in the background.
@@ -115,12 +118,17 @@ class Keeper {
  private:
   // To a durable tier, for good.
   IOStatus BringAway(const Recovery::Present& table);
+  // SSTs in volatile tiers that have a stub, and nothing else.
+  std::map<uint64_t, LiveTable> FindLost() const;
   // All SSTs that may be in volatile tiers, by stubs and recipes.
   std::map<uint64_t, LiveTable> FindTables() const;
+  // Makes durable what an SST can be rebuilt of. NotSupported: it cannot be.
+  IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
   void CheckBudget();
+  void CompactRecipes(std::chrono::steady_clock::time_point now);
   double Amplification(const Logs::Sizes& sizes) const;
   // Statistics to the LOG, and to TIERS-STATS.
   void Report() const;
@@ -133,6 +141,7 @@ class Keeper {
   LogDirectories log_directories_;
   Logs logs_;
 
+  std::mutex retained_mutex_;  // held by whoever rebuilds of retained logs, or changes them. Before all others
   std::mutex barrier_mutex_;
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.
@@ -144,12 +153,16 @@ class Keeper {
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
   std::atomic<uint64_t> report_period_{600};           // RocksDB's default
-  std::chrono::steady_clock::time_point trim_warned_;  // of the background thread
+  // Of the background thread:
+  static constexpr std::chrono::seconds kLeastPause{1};
+  static constexpr std::chrono::seconds kMostPause{300};
+  std::chrono::steady_clock::time_point trim_warned_;
+  std::chrono::steady_clock::time_point compact_from_;  // not before
+  std::chrono::seconds compact_pause_ = kLeastPause;    // after the next failure
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // All below: guarded by mutex_.
-  std::set<uint64_t> unsynced_;  // segments that new recipes refer to
   std::thread thread_;
 
   // Statistics.

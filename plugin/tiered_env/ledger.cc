@@ -558,8 +558,10 @@ IOStatus Ledger::Sync() {
 
 IOStatus Ledger::Compact() {
   std::lock_guard<std::mutex> sync_lock(sync_mutex_);
+  uint64_t slack = kSlack;
+  TEST_SYNC_POINT_CALLBACK("Ledger::Compact:Slack", &slack);
   std::lock_guard<std::mutex> lock(mutex_);
-  return file_->size <= 2 * live_bytes_ + kSlack ? IOStatus::OK()
+  return file_->size <= 2 * live_bytes_ + slack ? IOStatus::OK()
                                                  : Rewrite(file_->reader.get(), live_);
 }
 

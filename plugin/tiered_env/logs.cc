@@ -129,53 +129,49 @@ void Logs::Found(uint64_t number, const std::string& found, bool complete) {
 
 IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   *kept = false;
-  IOStatus s = SyncIfNeeded(path);  // others do not have to wait for that
-  if (!s.ok()) {
-    return s;
+  const std::shared_ptr<Log> log = TakeIfNeeded(path);
+  if (log == nullptr) {
+    return IOStatus::OK();
   }
-  std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
-  std::unique_lock<std::shared_mutex> lock(mutex_);
-  const auto it = FindByPath(path);
-  if (it == logs_.end()) {
-    return s;
-  }
-  Log* const log = it->get();
-  if (log->segment == nullptr || log->segment->live() == 0) {
-    if (log->segment != nullptr) {
-      erased_.push_back(log->segment->id());
-    }
-    logs_.erase(it);
-    return s;
+  // Whoever would sync it later does not find it. If it fails, whoever needs what was not durable hears of it.
+  if (log->writer != nullptr) {
+    log->writer->Sync().PermitUncheckedError();
   }
   const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id(), tag_);
-  if (log->writer != nullptr) {
-    s = log->writer->Sync();
-  }
+  uint64_t bytes;
+  IOStatus s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
   if (s.ok()) {
     s = stays ? fs_->LinkFile(path, name, IOOptions(), nullptr)
               : fs_->RenameFile(path, name, IOOptions(), nullptr);
   }
-  if (s.ok()) {
-    s = fs_->GetFileSize(name, IOOptions(), &log->bytes, nullptr);
-  }
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  log->busy = false;
   if (s.ok()) {
     log->path = name;
+    log->bytes = bytes;
     log->retained = true;
     *kept = true;
   }
   return s;
 }
 
-IOStatus Logs::SyncIfNeeded(const std::string& path) {
-  std::shared_ptr<OpenLog> writer;
-  {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto it = FindByPath(path);
-    if (it != logs_.end() && (*it)->segment != nullptr && (*it)->segment->live() > 0) {
-      writer = (*it)->writer;
-    }
+std::shared_ptr<Logs::Log> Logs::TakeIfNeeded(const std::string& path) {
+  std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = FindByPath(path);
+  if (it == logs_.end()) {
+    return nullptr;
   }
-  return writer == nullptr ? IOStatus::OK() : writer->Sync();
+  std::shared_ptr<Log> log = *it;
+  if (log->segment == nullptr || log->segment->live() == 0) {
+    if (log->segment != nullptr) {
+      erased_.push_back(log->segment->id());
+    }
+    logs_.erase(it);
+    return nullptr;
+  }
+  log->busy = true;
+  return log;
 }
 
 void Logs::Index(Ledger* ledger, Logger* info_log) {

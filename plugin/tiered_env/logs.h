@@ -137,7 +137,7 @@ class Logs {
     bool unreadable = false;
     bool retained = false;
     bool compressed = false;           // rewritten
-    bool busy = false;                 // is being rewritten
+    bool busy = false;                 // is being rewritten or renamed
     std::unique_ptr<Segment> segment;  // null: was not read
     std::shared_ptr<OpenLog> writer;   // null: is durable
 
@@ -149,8 +149,8 @@ class Logs {
   List::iterator FindByPath(const std::string& path);
   std::shared_ptr<Log> Find(const std::string& path);
   void Forget(const std::string& path);
-  // Makes a log durable that recipes refer to.
-  IOStatus SyncIfNeeded(const std::string& path);
+  // The log, which is busy from now on, if recipes refer to it; else it is not known any more.
+  std::shared_ptr<Log> TakeIfNeeded(const std::string& path);
   // Requires mutex_.
   std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs);
   // What is kept, to a new archive.
@@ -164,7 +164,7 @@ class Logs {
   std::mutex index_mutex_;  // one Index() at a time
 
   // Held by whoever takes references, so that nobody who holds it alone lets go of what they are to. Before mutex_,
-  // which is never held for long: RocksDB's writers wait for it.
+  // which is never held for long, nor during I/O: RocksDB's writers wait for it.
   std::shared_mutex references_mutex_;
   mutable std::shared_mutex mutex_;
   // All below: guarded by mutex_; entries' counts change under a shared lock, too.

@@ -217,6 +217,9 @@ IOStatus TieredFileSystem::MoveInto(Database* database, const Database::Misplace
   uint64_t size = 0;
   if (s.ok()) {
     s = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
+    if (IsMissing(s) && BringBack(path, from)) {
+      s = from.fs()->GetFileSize(from.path, IOOptions(), &size, nullptr);
+    }
     s = IsMissing(s) ? IOStatus::Aborted(path, "is gone") : s;
   }
   if (s.ok() && size != file.size) {

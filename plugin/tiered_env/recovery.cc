@@ -261,6 +261,37 @@ IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
                 : s;
 }
 
+IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
+  in_use_ = true;
+  IOStatus s = ledger_->Load(&contents_);
+  for (const auto& [number, live] : tables) {
+    Table table;
+    table.base = BaseOf(MakeTableFileName(number));
+    table.size = live.size;
+    table.has_recipe = contents_.recipes.count(table.base) > 0;
+    table.has_stub = fs_->Resolve(directory_ + "/" + table.base, &table.place).ok() &&
+                     table.place.stub && table.place.tier->is_volatile();
+    if (table.has_recipe && table.has_stub) {  // else it was deleted meanwhile
+      lost_bytes_ += table.size;
+      tables_.push_back(std::move(table));
+    }
+  }
+  if (s.ok()) {
+    s = CollectReferences();
+  }
+  if (s.ok()) {
+    s = FindLogs();
+  }
+  if (s.ok()) {
+    s = LoadAll();
+  }
+  std::vector<Table*> all;
+  for (Table& table : tables_) {
+    all.push_back(&table);
+  }
+  return s.ok() ? ForTables(all, [this](Table* table) { return Rebuild(table); }) : s;
+}
+
 IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
   IOStatus s;
   for (auto it = tables.begin(); s.ok() && it != tables.end(); ++it) {

@@ -39,6 +39,10 @@ class Recovery {
   // nothing. What could not be rebuilt is in failures().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
 
+  // Instead of Run(), while the database is open: rebuilds those of `tables` that have a stub of a volatile tier and a recipe,
+  // whether they are there or not. Nobody trims or deletes retained logs meanwhile.
+  IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
+
   struct Failure {
     std::string base;
     std::string reason;
@@ -119,6 +123,8 @@ class Recovery {
   IOStatus WriteTo(Tier* tier, Table* table, const Slice& sst);
   // Gives `path` to what was written for it.
   IOStatus NameDurably(const std::string& path, const Place& place, const std::string& written);
+  // The same, while others read it.
+  IOStatus NameInUse(const std::string& path, const Place& place, const std::string& written);
   // `bytes` of the tier's budget are taken while this lives.
   void Hold(Tier* tier, uint64_t bytes);
   void Progress(uint64_t bytes);
@@ -130,6 +136,7 @@ class Recovery {
   const std::shared_ptr<Logger> info_log_;
   bool salvage_ = false;   // goes on without what cannot be rebuilt
   bool rehearse_ = false;  // writes nothing
+  bool in_use_ = false;    // the database is open
 
   Ledger::Contents contents_;
   Ledger::Contents keep_;

@@ -105,6 +105,9 @@ void Recovery::Hold(Tier* tier, uint64_t bytes) {
 
 IOStatus Recovery::Write(Table* table, const Slice& sst) {
   Tier* const wanted = table->place.tier;
+  if (in_use_) {  // it counts as it was
+    return WriteTo(wanted, table, sst);
+  }
   IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
   for (Tier* tier : SpillOrder(fs_->policy(), wanted)) {
     if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
@@ -131,7 +134,7 @@ IOStatus Recovery::WriteTo(Tier* tier, Table* table, const Slice& sst) {
   if (s.ok() && has_stub) {
     place.path = table->place.path;
   }
-  const std::string written = place.stub ? place.path : place.path + kTemporary;
+  const std::string written = place.stub && !in_use_ ? place.path : place.path + kTemporary;
   std::unique_ptr<FSWritableFile> file;
   if (s.ok()) {
     s = tier->fs()->NewWritableFile(written, FileOptions(), &file, nullptr);
@@ -150,13 +153,26 @@ IOStatus Recovery::WriteTo(Tier* tier, Table* table, const Slice& sst) {
     return s;
   }
   TEST_SYNC_POINT("Recovery::WriteTo:BeforeName");
-  if (!tier->is_volatile()) {
+  if (in_use_) {
+    s = NameInUse(path, place, written);
+  } else if (!tier->is_volatile()) {
     s = NameDurably(path, place, written);
   } else if (!has_stub) {
     s = fs_->WriteStub(path, place);
   }
   if (s.ok()) {
     table->place = place;
+  }
+  return s;
+}
+
+// Who deletes the SST deletes its stub first, and then what that stood for.
+IOStatus Recovery::NameInUse(const std::string& path, const Place& place,
+                             const std::string& written) {
+  IOStatus s = place.fs()->RenameFile(written, place.path, IOOptions(), nullptr);
+  Place now;
+  if (s.ok() && (!fs_->Resolve(path, &now).ok() || now.path != place.path)) {
+    place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
 }

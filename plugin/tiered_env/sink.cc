@@ -351,12 +351,17 @@ IOStatus TieredWriter::KeepTable() {
     return IOStatus::OK();
   }
   IOStatus s = file_->Flush(IOOptions(), nullptr);
+  TEST_SYNC_POINT("TieredWriter::KeepTable:Start");
   if (s.ok()) {
     s = database_->keeper()->AddTable(BaseOf(path_), place_, size_);
   }
   if (s.IsNotSupported()) {
     complete_ = no_recipe_ = true;
     return Spill();
+  }
+  if (IsMissing(s)) {  // the tier was cleaned up; RocksDB writes it again
+    s = IOStatus::IOError(path_, "is lost while it is written: " + s.ToString());
+    s.SetRetryable(true);
   }
   if (s.ok()) {
     kept_ = size_;

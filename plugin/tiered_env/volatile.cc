@@ -27,14 +27,11 @@ bool TieredFileSystem::HasMetadata(const std::string& directory) const {
   });
 }
 
-// Makes the directories of tiers in memory, with those above: a start of the machine takes them all.
 IOStatus TieredFileSystem::MakeVolatileTiers() const {
   IOStatus s;
   for (const auto& tier : policy_.tiers) {
-    const std::string& path = tier->options().path;
-    for (size_t end = 1; s.ok() && tier->is_volatile() && end != std::string::npos;) {
-      end = path.find('/', end + 1);
-      s = target_->CreateDirIfMissing(path.substr(0, end), IOOptions(), nullptr);
+    if (s.ok() && tier->is_volatile()) {
+      s = folders_->MakeTier(*tier);
     }
   }
   return s;

@@ -27,6 +27,8 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   std::function<IOStatus(const std::string& directory)> before_sync_directory;
   std::function<IOStatus(const std::string& path)> before_create;
   std::function<IOStatus(const std::string& path)> before_delete;
+  // Of files that are made while it is set; it stays so as long as they are open.
+  std::function<IOStatus(const std::string& path)> before_sync;
   // The directory in which there is no direct I/O.
   std::string only_buffered;
   // The directory in which direct I/O is of twice as large pages.
@@ -56,6 +58,9 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
     if (s.ok() && options.use_direct_writes && IsIn(large_pages, path)) {
       result->reset(new LargePages(std::move(*result)));
     }
+    if (s.ok() && before_sync) {
+      result->reset(new Synced(this, path, std::move(*result)));
+    }
     return s;
   }
   IOStatus NewRandomAccessFile(const std::string& path,
@@ -83,6 +88,24 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   IOStatus AskForDirect(const std::string& path) const {
     return IsIn(only_buffered, path) ? IOStatus::IOError(path, "Invalid argument") : IOStatus::OK();
   }
+
+  class Synced : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
+   public:
+    Synced(HookedFs* fs, std::string path, std::unique_ptr<FSWritableFile>&& target)
+        : FSWritableFileOwnerWrapper(std::move(target)), fs_(fs), path_(std::move(path)) {}
+    IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+      IOStatus s = fs_->before_sync(path_);
+      return s.ok() ? FSWritableFileOwnerWrapper::Sync(options, dbg) : s;
+    }
+    IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+      IOStatus s = fs_->before_sync(path_);
+      return s.ok() ? FSWritableFileOwnerWrapper::Fsync(options, dbg) : s;
+    }
+
+   private:
+    HookedFs* const fs_;
+    const std::string path_;
+  };
 
   class LargePages : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
    public:

@@ -44,7 +44,7 @@ const char* const kPoints[] = {
     "Recovery::Rebuild:AfterWrite",
     "Logs::Trim:BeforeSwap",
     "Logs::Trim:BeforeDelete",
-    "Keeper::Barrier:LogsAreSynced",
+    "Keeper::SyncLogs:LogsAreSynced",
     "TieredFileSystem::MoveFile:BeforeDelete",
     "TieredFileSystem::Swap:AfterRename",
     "TieredFileSystem::DeleteFile:StubIsGone",
