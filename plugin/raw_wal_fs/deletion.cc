@@ -1,18 +1,24 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Who may delete what, when a database is opened and afterwards. Nothing else in this plugin deletes a log, but
-// `rocktier wal rm` (remove.cc) and `rocktier wal format --force`, whose user has said so.
+// `rocktier wal rm` (remove.cc) and `rocktier wal format --force`, whose user has said so; `rocktier wal adopt`
+// (adopt.cc) makes a log another directory's, and deletes nothing.
 //
 //   A stub is found in a directory, and                       then
-//   the log's header names this directory, by device and      it is this database's: read, and deleted when
-//     inode, or by a path that leads here                       RocksDB deletes the stub
-//   ... another one, in which there is no stub of the log      moved or renamed: the same
-//   ... another one, in which there is a stub of the log       a copy: refused, at LockFile(), at reading, at deleting
-//   ... another one, which cannot be looked at                 refused
+//   the log's header names this directory, by inode and       it is this database's, under whatever path: read, and
+//     time of birth                                             deleted when RocksDB deletes the stub
+//   ... another one, there or not, of this path or not         a copy, or moved as one: refused, at LockFile(), at
+//                                                               reading, at deleting, until `rocktier wal adopt`
+//   ... none (version 1), and there is a stub of the log       a copy: the same
+//     where it was created, which is not here
+//   ... none, and there is no stub of it there                 it is this database's
+//   no header names the log; this process writes it, in        a copy: refused
+//     another directory
 //   no header names the log; the stub knows of no durable      an empty log, but for its tail
 //     byte
 //   no header names the log; the stub knows of durable bytes   Corruption; the stub stays
 //   its epoch is one that the device has not had               Corruption: a snapshot of the device was restored
+//   ... and nothing was ever appended to the log               an empty log
 //   its uuid is another device's                               InvalidArgument
 //   it is cut off or damaged                                   Corruption
 //   it is empty, and a log on the device was created here      Corruption: somebody has emptied the stub
@@ -36,6 +42,7 @@
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -44,37 +51,48 @@ namespace {
 
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
 
-// Where a log was created that is in this directory now, or in the archive there.
-std::string DatabaseOf(const std::string& path) {
-  const std::string directory = DirectoryOf(path);
-  return EndsWith(directory, "/archive") ? DirectoryOf(directory) : directory;
-}
-
 // Refuses a stub that was copied: with the copy, the log of the original would be deleted.
 IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume) {
+  const std::string database = DatabaseOf(path);
+  const DirectoryId here = IdentityOf(database);
   Volume::Segment header;
-  if (!volume.DescribeLog(stub.log, &header)) {
+  if (!here.known()) {
     return IOStatus::OK();
   }
-  const DirectoryId here = IdentityOf(DatabaseOf(path));
+  if (!volume.DescribeLog(stub.log, &header)) {
+    // Written in this process, and it had no need of a segment yet?
+    const std::shared_ptr<Log> open = volume.FindLog(stub.log);
+    return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
+               ? IOStatus::OK()
+               : IOStatus::InvalidArgument(path, "is a copy of " + open->path());
+  }
+  if (header.directory == here || header.directory == IdentityOf(DirectoryOf(path))) {
+    return IOStatus::OK();  // the latter of a database whose own name is archive or lost
+  }
   const std::string there = DirectoryOf(header.name);
-  const DirectoryId created = IdentityOf(there);
-  if (!here.known() || header.directory == here || !created.known() || created == here ||
-      !header.whole_name || header.name.compare(0, 1, "/") != 0) {
+  const bool is_same_path = IdentityOf(there) == here;
+  const bool is_of_version1 = !header.directory.known();  // of which only the path is known
+  if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
+                         header.name.compare(0, 1, "/") != 0)) {
     return IOStatus::OK();
   }
   std::string stub_there;
   Finder finder(stub.uuid);
-  const Finder::Answer answer = finder.Look(stub.log, header, &stub_there);
-  return answer == Finder::Answer::kMissing
-             ? IOStatus::OK()
-             : IOStatus::InvalidArgument(
-                   path, answer == Finder::Answer::kFound
-                             ? "is a copy of " + stub_there +
-                                   ": the log is that one's. Remove the copy, or export the logs "
-                                   "('rocktier wal export') before the original is copied"
-                             : "may be a copy, and " + there + ", where its log was created, " +
-                                   "cannot be looked at: " + stub_there);
+  const Finder::Answer answer =
+      is_same_path ? Finder::Answer::kMissing : finder.Look(stub.log, header, &stub_there);
+  if (is_of_version1 && answer == Finder::Answer::kMissing) {
+    return IOStatus::OK();
+  }
+  const std::string reason =
+      answer == Finder::Answer::kFound
+          ? "is a copy of " + stub_there + ": the log is that one's. Remove the copy, or export the "
+            "logs ('rocktier wal export') before the original is copied"
+      : is_same_path
+          ? "may be an older copy: its log was created in another directory of this path"
+          : "may be a copy: its log was created in " + there + ", another directory";
+  return IOStatus::InvalidArgument(
+      path, reason + ". 'rocktier wal adopt " + volume.path() + " " + database +
+                "' tells what would be lost; --force makes the logs those of this directory");
 }
 
 // Whether RocksDB has written to a plain log.
@@ -116,6 +134,7 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
                                                HexOf(volume.superblock().uuid));
   }
   IOStatus s = volume.CheckAge(stub.epoch);
+  s = s.IsCorruption() && IsOfEmptyLog(target_.get(), path) ? IOStatus::OK() : s;
   return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
 }
 

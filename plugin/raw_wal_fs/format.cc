@@ -167,7 +167,7 @@ void SegmentHeader::Encode(const Superblock& superblock, char* bytes) const {
   const size_t length = std::min(name.size(), kMaxName);
   EncodeFixed16(bytes + 76, static_cast<uint16_t>(length));
   EncodeFixed16(bytes + 78, length < name.size() || !whole_name ? 1 : 0);
-  EncodeFixed64(bytes + 80, directory.device);
+  EncodeFixed64(bytes + 80, directory.born);
   EncodeFixed64(bytes + 88, directory.inode);
   EncodeFixed64(bytes + 96, superblock.epoch);
   memcpy(bytes + 104, name.data() + (name.size() - length), length);

@@ -77,14 +77,14 @@ struct LogId {
   static bool Parse(const std::string& text, LogId* result);
 };
 
-// What tells a directory from all others on its machine, until that is started again. All zero: not known.
+// What tells a directory from its copies: a rename keeps it, as does a start of the machine. All zero: not known.
 struct DirectoryId {
-  uint64_t device = 0;  // st_dev
+  uint64_t born = 0;  // when it was made, in ns since 1970; 0 if the file system does not tell
   uint64_t inode = 0;
 
-  bool known() const { return device != 0 || inode != 0; }
+  bool known() const { return inode != 0; }
   bool operator==(const DirectoryId& other) const {
-    return device == other.device && inode == other.inode;
+    return inode == other.inode && (born == other.born || born == 0 || other.born == 0);
   }
 };
 
@@ -105,9 +105,10 @@ struct DirectoryId {
 //       72    4  block_size
 //       76    2  length of name
 //       78    2  1 if name is not all of it
-//       80   16  directory: of the log when it was created, its st_dev and its inode; 0 if it had none
+//       80   16  directory: of the log when it was created, or adopted: when it was made itself, and its inode; 0
+//                if it had none
 //       96    8  epoch of the device when this was written
-//      104  408  name: the path under which the log was created, absolute; its end if it is longer
+//      104  408  name: the path under which the log was created or adopted, absolute; its end if it is longer
 //
 // Version 1: the checksum begins with the uuid, the magic is "RSEG", the log id has 8 bytes, and at 24 are 8 bytes
 // of segment, 2 of length and 478 of name. It is read, not written.

@@ -3,10 +3,9 @@
 // Logs from the device into plain files, and back.
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 #include <utility>
 
+#include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/tail.h"
@@ -43,55 +42,6 @@ IOStatus Copy(FSSequentialFile* from, FSWritableFile* to, const std::function<vo
   return s.ok() ? to->Close(IOOptions(), nullptr) : s;
 }
 
-// The file of the options that the database was opened with last; "" if there is none.
-std::string NewestOptions(const std::vector<std::string>& names) {
-  constexpr char kPrefix[] = "OPTIONS-";
-  std::pair<uint64_t, std::string> newest;
-  for (const std::string& name : names) {
-    const std::string number = name.substr(std::min(name.size(), sizeof(kPrefix) - 1));
-    if (name.compare(0, sizeof(kPrefix) - 1, kPrefix) == 0 && !number.empty() &&
-        number.find_first_not_of("0123456789") == std::string::npos) {
-      newest = std::max(newest, {strtoull(number.c_str(), nullptr, 10), name});
-    }
-  }
-  return newest.second;
-}
-
-// Where a database has its logs: its wal_dir, as its OPTIONS say, or its own folder.
-IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result) {
-  *result = database;
-  std::vector<std::string> names;
-  IOStatus s = fs->GetChildren(database, IOOptions(), &names, nullptr);
-  const std::string file = NewestOptions(names);
-  if (!s.ok() || file.empty()) {
-    return s;
-  }
-  std::string text;
-  s = status_to_io_status(ReadFileToString(fs, database + "/" + file, &text));
-  std::istringstream lines(text);
-  for (std::string line; s.ok() && std::getline(lines, line);) {
-    constexpr char kOption[] = "wal_dir=";
-    const size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos || line.compare(begin, sizeof(kOption) - 1, kOption) != 0) {
-      continue;
-    }
-    std::string value;
-    for (size_t i = begin + sizeof(kOption) - 1; i < line.size(); i++) {
-      i += line[i] == '\\' ? 1 : 0;  // escapes the next
-      value += line.substr(i, 1);
-    }
-    if (!value.empty()) {
-      *result = value;
-      s = fs->FileExists(value, IOOptions(), nullptr);
-      s = s.ok() ? s
-                 : IOStatus::InvalidArgument(
-                       database, "has wal_dir=" + value + ", says " + file + "; that is not there");
-    }
-    break;
-  }
-  return s;
-}
-
 class Migration {
  public:
   Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, RawWalProgress progress)
@@ -99,13 +49,7 @@ class Migration {
 
   // Nobody else has the database open as long as this lives.
   IOStatus Lock() {
-    if (!Exists(directory_ + "/CURRENT")) {
-      return IOStatus::InvalidArgument(
-          directory_,
-          "holds no database: there is no CURRENT. Give the folder of the database, "
-          "not that of its logs");
-    }
-    return fs_->LockFile(directory_ + "/LOCK", IOOptions(), &lock_, nullptr);
+    return LockDatabase(fs_.get(), directory_, &lock_);
   }
   ~Migration() {
     if (lock_ != nullptr) {
@@ -115,27 +59,12 @@ class Migration {
 
   // Finds the logs that are, or are not, on the device.
   IOStatus Find(bool on_device) {
-    std::string wal_dir;
-    IOStatus found = FindWalDir(fs_.get(), directory_, &wal_dir);
-    if (!found.ok()) {
-      return found;
+    std::vector<std::string> logs;
+    IOStatus s = FindLogs(fs_.get(), directory_, &logs);
+    for (size_t i = 0; s.ok() && i < logs.size(); i++) {
+      s = IsTrashName(logs[i]) ? s : Consider(logs[i], on_device);
     }
-    for (const std::string& directory : {wal_dir, wal_dir + "/archive"}) {
-      std::vector<std::string> names;
-      IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
-      if (s.IsNotFound() || s.IsPathNotFound()) {  // FileSystems differ
-        continue;
-      }
-      for (const std::string& name : names) {
-        if (s.ok() && IsLogName(name) && EndsWith(name, ".log")) {
-          s = Consider(directory + "/" + name, on_device);
-        }
-      }
-      if (!s.ok()) {
-        return s;
-      }
-    }
-    return IOStatus::OK();
+    return s;
   }
 
   IOStatus Run(bool to_device) {

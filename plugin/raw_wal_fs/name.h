@@ -44,5 +44,12 @@ inline std::string DirectoryOf(const std::string& path) {
   return path.substr(0, std::max<size_t>(end, 1));
 }
 
+// Where a log was created that is in this directory now, or in a folder there to which RocksDB moves logs.
+inline std::string DatabaseOf(const std::string& path) {
+  const std::string directory = DirectoryOf(path);
+  return EndsWith(directory, "/archive") || EndsWith(directory, "/lost") ? DirectoryOf(directory)
+                                                                         : directory;
+}
+
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

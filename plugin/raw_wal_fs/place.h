@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -19,10 +20,17 @@ namespace raw_wal_fs {
 
 // Not known if there is none, or if it is not one of this machine's.
 inline DirectoryId IdentityOf(const std::string& directory) {
-  struct stat status;
-  return stat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode)
-             ? DirectoryId{status.st_dev, status.st_ino}
-             : DirectoryId();
+  struct statx status;
+  if (statx(AT_FDCWD, directory.c_str(), 0, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0 ||
+      !S_ISDIR(status.stx_mode)) {
+    return DirectoryId();
+  }
+  DirectoryId id;
+  id.inode = status.stx_ino;
+  if ((status.stx_mask & STATX_BTIME) != 0) {
+    id.born = static_cast<uint64_t>(status.stx_btime.tv_sec) * 1000000000 + status.stx_btime.tv_nsec;
+  }
+  return id;
 }
 
 // With no link and no dots, if its directory exists.

@@ -57,7 +57,8 @@ struct RawWalOptions {
   uint64_t tail_size = 512 << 10;
 
   // For the functions for tools only, and not to be set by name. FormatLogDevice(), RemoveLogs(): do it even if that
-  // destroys something. ExportLogs(): take logs of which a part is missing. RecoverLogDevice(): write. Default: false.
+  // destroys something. ExportLogs(): take logs of which a part is missing. RecoverLogDevice(): write. AdoptLogs(): the
+  // same. Default: false.
   bool force = false;
 };
 
@@ -161,6 +162,22 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
 // there, or might be; not with options.force, which leaves a database without its log.
 Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed);
+
+struct RawWalAdoption {
+  std::vector<std::string> foreign;  // files of the database whose logs are another directory's, and would be this one's
+  std::vector<std::string> losers;   // files there of the same logs
+  std::vector<std::string> missing;  // files of the database whose log is not on the device
+  // Logs, with their names, that are of this database by the path under which they were created, and that have no file in
+  // it: a newer state of it may have had them. They stay on the device.
+  std::vector<std::string> unnamed;
+};
+
+// Makes the logs of a closed database its own: of one that is not opened because it was copied, to another place or file
+// system, or put back from a copy. Without options.force only says what would become of what: that there is another copy,
+// perhaps a newer one, whose logs these are as well, only the operator can know.
+// Busy, IOError: the device or the database is open. Corruption: the device is older than the database.
+Status AdoptLogs(const RawWalOptions& options, const std::string& database,
+                 RawWalAdoption* result);
 
 // Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`: its folder;
 // where its logs are, and their archive, is in its OPTIONS file (wal_dir). After a crash it can be run again. Bytes

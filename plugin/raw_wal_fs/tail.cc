@@ -238,5 +238,11 @@ IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, St
   return s;
 }
 
+bool IsOfEmptyLog(FileSystem* target, const std::string& path) {
+  StubFile file;
+  return ReadStub(target, path, /*contents=*/true, &file).ok() && file.stub.durable == 0 &&
+         file.runs.empty();
+}
+
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

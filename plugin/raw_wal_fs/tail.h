@@ -111,6 +111,8 @@ struct StubFile {
 // NotFound: there is no file, or it is no stub. Without `contents` the runs are
 // left out.
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result);
+// Whether a stub says that nothing was ever appended to its log.
+bool IsOfEmptyLog(FileSystem* target, const std::string& path);
 
 // Makes the names in a directory durable.
 IOStatus SyncDirectory(FileSystem* fs, const std::string& path);

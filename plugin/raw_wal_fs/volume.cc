@@ -191,13 +191,20 @@ IOStatus Volume::CheckAge(uint64_t epoch) const {
 
 bool Volume::DescribeLog(LogId log, Segment* result) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = std::find_if(segments_.begin(), segments_.end(), [&log](const Segment& each) {
-    return each.owner == Owner::kLog && each.log == log && !each.name.empty();
-  });
-  if (it != segments_.end()) {
-    *result = *it;
+  const Segment* first = nullptr;
+  for (const Segment& each : segments_) {
+    if (each.owner == Owner::kLog && each.log == log && !each.name.empty() &&
+        (first == nullptr || each.ordinal < first->ordinal)) {
+      first = &each;
+    }
+    if (first != nullptr && first->ordinal == 0) {
+      break;
+    }
   }
-  return it != segments_.end();
+  if (first != nullptr) {
+    *result = *first;
+  }
+  return first != nullptr;
 }
 
 IOStatus Volume::Allocate(const SegmentHeader& header, uint64_t* segment) {
@@ -213,39 +220,68 @@ IOStatus Volume::Allocate(const SegmentHeader& header, uint64_t* segment) {
   return IOStatus::OK();
 }
 
-IOStatus Volume::Delete(LogId log) {
+// By ordinal.
+std::vector<uint64_t> Volume::NumbersOf(LogId log) const {
   std::vector<uint64_t> numbers;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (uint64_t i = 0; i < segments_.size(); i++) {
-      if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
-        numbers.push_back(i);
-      }
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (uint64_t i = 0; i < segments_.size(); i++) {
+    if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
+      numbers.push_back(i);
     }
-    // The first segment first: what a crash leaves of the log cannot be taken for a whole one.
-    std::sort(numbers.begin(), numbers.end(), [this](uint64_t a, uint64_t b) {
-      return segments_[a].ordinal < segments_[b].ordinal;
-    });
   }
+  std::sort(numbers.begin(), numbers.end(), [this](uint64_t a, uint64_t b) {
+    return segments_[a].ordinal < segments_[b].ordinal;
+  });
+  return numbers;
+}
+
+IOStatus Volume::WriteHeader(const SegmentHeader& header) {
   const Buffer buffer = NewBuffer(kHeaderBlock);
   if (buffer == nullptr) {
     return NoMemory();
   }
-  for (const uint64_t number : numbers) {
+  memset(buffer.get(), 0, kHeaderBlock);
+  header.Encode(superblock_, buffer.get());
+  IOStatus s = device_->Write(superblock_.SegmentOffset(header.segment), superblock_.block_size,
+                              buffer.get(), /*durable=*/true);
+  counters_.io_errors += s.ok() ? 0 : 1;
+  return s;
+}
+
+IOStatus Volume::Delete(LogId log) {
+  IOStatus s;
+  // The first segment first: what a crash leaves of the log cannot be taken for a whole one.
+  for (const uint64_t number : NumbersOf(log)) {
     SegmentHeader header;
     header.state = SegmentHeader::State::kFree;
     header.log = log;
     header.segment = number;
-    memset(buffer.get(), 0, kHeaderBlock);
-    header.Encode(superblock_, buffer.get());
-    IOStatus s = device_->Write(superblock_.SegmentOffset(number), superblock_.block_size,
-                                buffer.get(), /*durable=*/true);
-    if (!s.ok()) {
-      counters_.io_errors++;
-      return s;
+    s = s.ok() ? WriteHeader(header) : s;
+  }
+  return s;
+}
+
+IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::string& name) {
+  std::vector<uint64_t> numbers = NumbersOf(log);
+  std::reverse(numbers.begin(), numbers.end());
+  IOStatus s;
+  for (const uint64_t number : numbers) {
+    SegmentHeader header;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      header.ordinal = segments_[number].ordinal;
+    }
+    header.log = log;
+    header.segment = number;
+    header.directory = directory;
+    header.name = name;
+    s = s.ok() ? WriteHeader(header) : s;
+    if (s.ok()) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      segments_[number] = SegmentOf(header);
     }
   }
-  return IOStatus::OK();
+  return s;
 }
 
 void Volume::Release(LogId log) {

@@ -69,7 +69,7 @@ class Volume {
 
   // Corruption if the device is as it was before it had the epoch that a stub says: a snapshot of it was restored.
   IOStatus CheckAge(uint64_t epoch) const;
-  // A segment's header as this log was created, in one of them; false if it has none.
+  // The header of the log's first segment that there is: it says whose log it is. False if it has none.
   bool DescribeLog(LogId log, Segment* result) const;
 
   // Gives a log another segment, in memory: its header is the caller's to write. NoSpace if none is free.
@@ -80,6 +80,9 @@ class Volume {
   IOStatus Delete(LogId log);
   // The segments of a deleted log may be used again.
   void Release(LogId log);
+  // Names another directory, and another file, in a log's headers, durably: in that of the first segment at last.
+  // After a failure it can be done again.
+  IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name);
 
   // The segments of a log by ordinal. Corruption if one is missing; no segments: NotFound.
   IOStatus SegmentsOf(LogId log, std::vector<uint64_t>* segments) const;
@@ -103,6 +106,8 @@ class Volume {
       : device_(std::move(device)), writable_(write) {}
   IOStatus Load();
   IOStatus RaiseEpoch();
+  std::vector<uint64_t> NumbersOf(LogId log) const;
+  IOStatus WriteHeader(const SegmentHeader& header);
   IOStatus ReadHeaders(std::vector<Segment>* segments) const;
   IOStatus ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) const;
 

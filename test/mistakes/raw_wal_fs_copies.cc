@@ -64,6 +64,15 @@ class CopyMistakes : public RawWalTest {
       EXPECT_NE(s.ToString().find(mentions), std::string::npos) << s.ToString();
     }
   }
+  raw_wal_fs::RawWalAdoption Adopt(const std::string& name, bool force) {
+    NewFs();
+    raw_wal_fs::RawWalOptions wal;
+    wal.device = device_;
+    wal.force = force;
+    raw_wal_fs::RawWalAdoption done;
+    EXPECT_OK(raw_wal_fs::AdoptLogs(wal, name, &done));
+    return done;
+  }
   static void Copy(const std::string& from, const std::string& to) {
     fs::copy(from, to, fs::copy_options::recursive);
   }
@@ -143,17 +152,146 @@ TEST_F(CopyMistakes, WhatWasMovedIsTheOriginal) {
   Fill(name, 50, true);
   fs::rename(name, folder_ + "/renamed");
   ExpectWhole(folder_ + "/renamed", 50, name);
-  // To another file system: another inode.
-  Fill(folder_ + "/first", 50, true);
-  Copy(folder_ + "/first", folder_ + "/second");
-  fs::remove_all(folder_ + "/first");
-  ExpectWhole(folder_ + "/second", 50, folder_ + "/first");
-  // And back, to the place of something else.
+  // Twice, to the place of something else.
   Fill(folder_ + "/third", 50, true);
   fs::rename(folder_ + "/third", folder_ + "/fourth");
   Fill(folder_ + "/third", 10, true);
   ExpectWhole(folder_ + "/fourth", 50, folder_ + "/third");
   ExpectWhole(folder_ + "/third", 10);
+}
+
+// A move to another file system is a copy, as is what is put back from a backup: whether it is the newest nobody knows.
+TEST_F(CopyMistakes, WhatWasMovedToAnotherFileSystemIsAdopted) {
+  const std::string first = folder_ + "/first";
+  const std::string second = folder_ + "/second";
+  Fill(first, 50, true);
+  Copy(first, second);
+  fs::remove_all(first);
+  ExpectRefused(second, "wal adopt " + device_ + " " + second);
+  auto done = Adopt(second, /*force=*/false);
+  EXPECT_EQ(done.foreign.size(), 1u);
+  EXPECT_TRUE(done.losers.empty() && done.missing.empty() && done.unnamed.empty());
+  ExpectRefused(second, "wal adopt");
+  EXPECT_EQ(Adopt(second, /*force=*/true).foreign.size(), 1u);
+  EXPECT_TRUE(Adopt(second, /*force=*/false).foreign.empty());
+  ExpectWhole(second, 50, first);
+  // And back to the first path, with what has been written since.
+  Fill(second, 50, true);
+  Copy(second, first);
+  fs::remove_all(second);
+  ExpectRefused(first, "wal adopt");
+  EXPECT_EQ(Adopt(first, /*force=*/true).foreign.size(), 1u);
+  ExpectWhole(first, 50, second);
+}
+
+TEST_F(CopyMistakes, ACopyIsAdoptedByForceAndTheOriginalIsRefusedThen) {
+  const std::string original = folder_ + "/db";
+  const std::string copy = folder_ + "/db2";
+  Fill(original, 50, true);
+  Copy(original, copy);
+  auto done = Adopt(copy, /*force=*/false);
+  ASSERT_EQ(done.losers.size(), 1u);
+  EXPECT_EQ(fs::path(done.losers[0]).parent_path(), original);
+  ExpectRefused(copy, original);
+  EXPECT_EQ(Adopt(copy, /*force=*/true).foreign.size(), 1u);
+  ExpectRefused(original, copy);
+  ExpectWhole(copy, 50, original);
+}
+
+// `home` is the newest, and is away while an older copy is in its place.
+TEST_F(CopyMistakes, AnOlderCopyInThePlaceOfTheNewest) {
+  const std::string home = folder_ + "/db";
+  const std::string kept = folder_ + "/kept";
+  const std::string newest = folder_ + "/newest";
+  for (const bool opened_since : {false, true}) {
+    fs::remove_all(home);
+    fs::remove_all(kept);
+    fs::remove(device_);
+    Fill(home, 50, true);
+    Copy(home, kept);
+    if (opened_since) {  // the log that the copy knows is deleted; there is another
+      Open();
+      Put("key50", home + "50" + std::string(200, 'v'));
+      NewFs();
+    }
+    fs::rename(home, newest);
+    Copy(kept, home);
+    ExpectRefused(home, opened_since ? "snapshot" : "wal adopt");
+    Options options = DbOptions();
+    EXPECT_FALSE(DestroyDB(home, options).ok());
+    EXPECT_FALSE(RepairDB(home, options).ok());
+    if (opened_since) {
+      for (const bool force : {false, true}) {
+        const auto done = Adopt(home, force);
+        EXPECT_EQ(done.missing.size(), 1u);
+        ASSERT_EQ(done.unnamed.size(), 1u);
+        EXPECT_NE(done.unnamed[0].find(home), std::string::npos) << done.unnamed[0];
+      }
+    }
+    fs::remove_all(home);
+    fs::rename(newest, home);
+    ExpectWhole(home, opened_since ? 51 : 50);
+  }
+}
+
+TEST_F(CopyMistakes, AnAdoptionThatWasInterrupted) {
+  const std::string original = folder_ + "/db";
+  const std::string copy = folder_ + "/db2";
+  Fill(original, 1000, false);
+  Copy(original, copy);
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+  ASSERT_GE(info.segments_used, 3u);
+  const uint64_t used = (1 << 20) + info.segments_used * info.segment_size;
+  const std::string before = ReadAll(device_).substr(0, used);
+  ASSERT_EQ(Adopt(copy, /*force=*/true).foreign.size(), 1u);
+  const std::string after = ReadAll(device_).substr(0, used);
+  // Headers are written from the last to the first.
+  std::string between = before;
+  for (uint64_t left = info.segments_used; left-- > 1;) {
+    const uint64_t at = (1 << 20) + left * info.segment_size;
+    ASSERT_NE(after.substr(at, 512), before.substr(at, 512));
+    between.replace(at, 512, after, at, 512);
+    std::fstream(device_, std::ios::binary | std::ios::in | std::ios::out) << between;
+    ExpectRefused(copy, original);
+  }
+  EXPECT_EQ(Adopt(copy, /*force=*/true).foreign.size(), 1u);
+  ExpectRefused(original, copy);
+  ExpectWhole(copy, 1000, original);
+}
+
+TEST_F(CopyMistakes, NothingIsAdoptedThatIsInUse) {
+  Open();
+  Put("a", "1");
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  wal.force = true;
+  raw_wal_fs::RawWalAdoption done;
+  EXPECT_FALSE(raw_wal_fs::AdoptLogs(wal, db_name_, &done).ok());
+  Copy(db_name_, folder_ + "/copy");
+  EXPECT_TRUE(raw_wal_fs::AdoptLogs(wal, folder_ + "/copy", &done).IsBusy());
+  EXPECT_TRUE(raw_wal_fs::AdoptLogs(wal, folder_, &done).IsInvalidArgument());  // no database
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// With on_full=fail a log has no segment before it is written to.
+TEST_F(CopyMistakes, ACopyOfALogThatHasNoSegmentYet) {
+  NewFs("on_full=fail");
+  Open();
+  Copy(db_name_, folder_ + "/copy");
+  ExpectRefusedNow(folder_ + "/copy", "is a copy of " + db_name_);
+  Put("a", "1");
+  ExpectRefusedNow(folder_ + "/copy", "is a copy of " + db_name_);
+  NewFs();
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(CopyMistakes, ADatabaseThatIsCalledArchive) {
+  Fill(folder_ + "/archive", 50, true);
+  ExpectWhole(folder_ + "/archive", 50);
 }
 
 TEST_F(CopyMistakes, OneDirectoryByManyNames) {
@@ -207,6 +345,31 @@ TEST_F(CopyMistakes, ADeviceThatIsRestoredToASnapshot) {
   ExpectWhole(b, 30);
 }
 
+// Nothing was written there, so that nothing is missing here.
+TEST_F(CopyMistakes, ACopyOfADeviceThatWasOpenedMoreOften) {
+  Fill(db_name_, 50, true);
+  fs::copy_file(device_, folder_ + "/newest");
+  for (int i = 0; i < 3; i++) {
+    ExpectWhole(db_name_, 50);
+  }
+  fs::rename(device_, folder_ + "/copy");
+  fs::rename(folder_ + "/newest", device_);
+  ExpectWhole(db_name_, 50);
+  // Or with something that only the other one has.
+  fs::copy_file(device_, folder_ + "/newest");
+  for (int i = 0; i < 3; i++) {
+    ExpectWhole(db_name_, 50);
+  }
+  Open();
+  Put("more", "1", /*sync=*/false);
+  NewFs();
+  fs::rename(device_, folder_ + "/last");
+  fs::rename(folder_ + "/newest", device_);
+  ExpectRefused(db_name_, "is older than a log of it");
+  fs::rename(folder_ + "/last", device_);
+  ExpectWhole(db_name_, 50);
+}
+
 TEST_F(CopyMistakes, ASnapshotOfADeviceThatWasInUse) {
   NewFs();
   Open();
@@ -241,6 +404,7 @@ TEST_F(CopyMistakes, ASnapshotOfADeviceThatWasInUse) {
   fs::rename(folder_ + "/kept", db_name_);
   fs::remove(device_);
   fs::rename(folder_ + "/newest", device_);
+  EXPECT_EQ(Adopt(db_name_, /*force=*/true).foreign.size(), 1u);
   NewFs();
   Open();
   EXPECT_EQ(Get("b99"), std::string(500, 'b'));

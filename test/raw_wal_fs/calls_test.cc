@@ -928,13 +928,12 @@ TEST_F(RawWalCallsTest, RecycledLogsWithGapsInTheirSequenceNumbers) {
     of_copy.env = env.get();
     of_copy.wal_recovery_mode = mode;
     std::unique_ptr<DB> db;
-    // Beside the original a copy is refused.
-    ASSERT_OK(db_->PauseBackgroundWork());
-    std::filesystem::rename(db_name_, db_name_ + "-hidden");
-    const Status opened = OpenDb(of_copy, name, &db);
-    std::filesystem::rename(db_name_ + "-hidden", db_name_);
-    ASSERT_OK(db_->ContinueBackgroundWork());
-    ASSERT_OK(opened);
+    raw_wal_fs::RawWalOptions options;
+    options.device = std::filesystem::path(name).parent_path() / "device";
+    options.force = true;
+    raw_wal_fs::RawWalAdoption adoption;
+    ASSERT_OK(raw_wal_fs::AdoptLogs(options, name, &adoption));
+    ASSERT_OK(OpenDb(of_copy, name, &db));
     for (const auto& [key, value] : expected) {
       std::string found;
       ASSERT_OK(db->Get(ReadOptions(), key, &found));

@@ -381,6 +381,39 @@ class OnAFile(unittest.TestCase):
             writer.kill()
             writer.wait()
 
+    def test_a_copy_is_adopted(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        copied = self.folder + "/copied"
+        run("cp", "-a", self.db, copied)
+        uri = "--fs_uri=id=RawWalFileSystem;device=" + self.device
+
+        def count(db):
+            return len(self.succeed(run(BIN + "/ldb", "--db=" + db, uri, "scan", "--hex")).splitlines())
+
+        def opens(db):
+            return run(BIN + "/ldb", "--db=" + db, uri, "put", "key", "value").returncode == 0
+
+        # While the original is there it says which one loses the log.
+        for _ in range(2):
+            said = wal("adopt", self.device, copied)
+            self.assertEqual(said.returncode, 1, said.stderr)
+            self.assertIn("loses its log to this database: " + self.db + "/", said.stdout)
+            self.assertIn("nothing was changed", said.stdout)
+        self.assertFalse(opens(copied))
+        shutil.rmtree(self.db)
+        os.rename(copied, self.db)  # where it was, and another directory
+        self.assertFalse(opens(self.db))
+        self.assertEqual(wal("adopt", self.device, self.db).returncode, 1)
+        self.assertIn("1 logs adopted", self.succeed(wal("adopt", self.device, self.db, "--force")))
+        self.assertIn("0 logs adopted", self.succeed(wal("adopt", self.device, self.db)))
+        self.assertEqual([log["name"].rsplit("/", 1)[0] for log in self.logs()], [self.db])
+        self.assertEqual(count(self.db), 2000)
+        self.assertTrue(opens(self.db))
+        self.assertEqual(count(self.db), 2001)
+        self.refused(wal("adopt", self.device, self.folder, "--force"), "no database")
+        self.refused(wal("adopt", self.device), "database's folder")
+
     def test_wrong_usage_is_told(self):
         for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],
                      ["export", "x"], ["dump", "x", "--log=7"], ["df", "--what", "x"], ["rm", "x"]):

@@ -40,6 +40,7 @@ constexpr char kHelp[] =
     "       rocktier wal rm DEVICE --log=ID... [--force]\n"
     "       rocktier wal check DEVICE [--json]\n"
     "       rocktier wal recover DEVICE [--force]\n"
+    "       rocktier wal adopt DEVICE DATABASE [--force]\n"
     "       rocktier wal export DEVICE DATABASE [--force]\n"
     "       rocktier wal import DEVICE DATABASE\n"
     "\n"
@@ -62,6 +63,11 @@ constexpr char kHelp[] =
     "  recover  looks for logs on a device whose first MiB is damaged, and says what there is; "
     "--force\n"
     "           writes what was there anew, and nothing else\n"
+    "  adopt    says what would be lost if a database became the owner of its logs that is not "
+    "opened\n"
+    "           because it was copied, moved to another file system, or put back from a copy; "
+    "--force\n"
+    "           makes it that. A newer copy of it, wherever it is, loses these logs then\n"
     "  export   turns the logs of a database into plain files, which stock RocksDB reads. DATABASE "
     "is\n"
     "           its folder, also if it has a wal_dir. It must be closed. Can be run again after "
@@ -69,7 +75,8 @@ constexpr char kHelp[] =
     "           interruption. --force takes logs of which a part is missing, too.\n"
     "  import   brings the plain logs of a database onto the device\n"
     "\n"
-    "Exit status: 0; 1 if check found damage; 2 for wrong usage and errors.\n";
+    "Exit status: 0; 1 if check found damage, or adopt something to do; 2 for wrong usage and "
+    "errors.\n";
 
 struct Arguments {
   RawWalOptions options;
@@ -95,6 +102,7 @@ const Action kActions[] = {
     {"rm", false, {kLog, kForce}},
     {"check", false, {kJson}},
     {"recover", false, {kForce}},
+    {"adopt", true, {kForce}},
     {"export", true, {kForce}},
     {"import", true, {}},
 };
@@ -268,6 +276,32 @@ int Recover(const Arguments& arguments) {
   return Report("wal recover", s);
 }
 
+int Adopt(const Arguments& arguments) {
+  raw_wal_fs::RawWalAdoption adoption;
+  const Status s = AdoptLogs(arguments.options, arguments.directory, &adoption);
+  const struct {
+    const char* what;
+    const std::vector<std::string>& names;
+  } kFindings[] = {
+      {"has the log of another directory", adoption.foreign},
+      {"loses its log to this database", adoption.losers},
+      {"has no log on the device", adoption.missing},
+      {"stays on the device, as no file of this database names it", adoption.unnamed}};
+  for (const auto& finding : kFindings) {
+    for (const std::string& name : finding.names) {
+      printf("%s: %s\n", finding.what, Printable(name).c_str());
+    }
+  }
+  if (s.ok() && !adoption.foreign.empty() && !arguments.options.force) {
+    printf("nothing was changed; --force adopts %zu logs\n", adoption.foreign.size());
+    return kExitProblems;
+  }
+  if (s.ok()) {
+    printf("%zu logs adopted\n", adoption.foreign.size());
+  }
+  return Report("wal adopt", s);
+}
+
 int MoveLogs(const std::string& action, const Arguments& arguments) {
   uint64_t logs = 0;
   Status s;
@@ -362,14 +396,17 @@ int WalCommand(int argc, char** argv) {
   const Action* known = std::find_if(std::begin(kActions), std::end(kActions),
                                      [&action](const Action& each) { return action == each.name; });
   if (known == std::end(kActions)) {
-    return UsageError("wal", action.empty()
-                                 ? "format, df, ls, dump, rm, check, recover, export or import?"
-                                 : "no such action: " + action);
+    return UsageError(
+        "wal", action.empty() ? "format, df, ls, dump, rm, check, recover, adopt, export or import?"
+                              : "no such action: " + action);
   }
   Arguments arguments;
   int status;
   if (!Parse("wal " + action, argc - 1, argv + 1, *known, &arguments, &status)) {
     return status;
+  }
+  if (action == "adopt") {
+    return Adopt(arguments);
   }
   if (known->with_directory) {
     return MoveLogs(action, arguments);

@@ -134,17 +134,32 @@ class Sequence:
             if situation.same and self.random.random() < 0.5:
                 self.write(worker, situation.model, strict=False)
 
-    def tool(self, paths, cwd=None):
-        command = self.random.choice(self.stack.tools)
+    def command(self, words, paths):
+        """What is executed; None if it is of a part that has no path."""
         argv = [BIN + "/rocktier"]
-        for word in command:
+        for word in words:
             if word == "@uri":
                 word = self.stack.uri(paths)
             elif word.startswith("@"):
                 if word[1:] not in paths:
-                    return
+                    return None
                 word = paths[word[1:]]
             argv.append(word)
+        return argv
+
+    def adopt(self):
+        """Home is the newest, and nothing of it is lost."""
+        result = subprocess.run(self.command(self.stack.adopt, self.paths()), stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, timeout=120)
+        self.say("adopt ->", result.returncode, result.stdout[-200:].replace("\n", " | "))
+        if result.returncode != 0:
+            raise Wrong("home is not adopted: " + result.stdout[-2000:])
+
+    def tool(self, paths, cwd=None):
+        command = self.random.choice(self.stack.tools)
+        argv = self.command(command, paths)
+        if argv is None:
+            return
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd)
         if self.random.random() < 0.1:
             time.sleep(self.random.random() / 20)

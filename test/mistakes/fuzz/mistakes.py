@@ -109,7 +109,7 @@ def part_is_old(s):
         yield None
         return
     # A home that no tier has heard of is a database of its own.
-    whole = name == "home" and (not s.stack.needs or not s.stack.known(kept))
+    whole = name == "home" and (s.stack.home_alone or not s.stack.needs or not s.stack.known(kept))
     os.rename(path, path + ".aside")
     copy(kept, path)
     before = s.stack.marks(path)
@@ -165,6 +165,24 @@ def home_is_copied(s):
 
 
 @contextlib.contextmanager
+def home_is_replaced_by_its_copy(s):
+    """As after a move to another file system: it is what it was, and owner of nothing until it is adopted."""
+    if not s.stack.adopt:
+        yield None
+        return
+    away = s.root + "/away"
+    os.rename(s.path("home"), away)
+    copy(away, s.path("home"))
+    yield Situation(s.paths(), s.model)
+    if s.random.random() < 0.5:
+        s.adopt()
+        remove(away)
+    else:
+        remove(s.path("home"))
+        os.rename(away, s.path("home"))
+
+
+@contextlib.contextmanager
 def all_is_copied(s):
     """To another place, all of it."""
     other = s.root + "/copies"
@@ -204,4 +222,4 @@ def manifest_is_gone(s):
 
 MISTAKES = (part_is_not_named, plugin_is_not_named, paths_are_exchanged, two_parts_are_one, part_is_gone,
             part_is_old, part_is_old, home_is_renamed, spelled_otherwise, home_is_copied, all_is_copied,
-            another_database, manifest_is_gone)
+            home_is_replaced_by_its_copy, another_database, manifest_is_gone)

@@ -16,6 +16,8 @@ class Stack:
     name = ""
     parts = ()
     tools = ()  # sub-commands of rocktier; @part is a path, @uri the URI
+    adopt = ()  # the sub-command of rocktier that makes a copy of home the owner of its parts, if it is needed
+    home_alone = False  # an older home may be all of a database though there are parts that answers come from
     needs = ()  # parts that answers come from: without them, or with older ones, a database is refused
 
     def __init__(self, random):
@@ -117,7 +119,11 @@ class RawWal(Stack):
     name = "raw_wal_fs"
     parts = ("wal_file",)
     needs = ("wal_file",)
-    tools = (("wal", "df", "@wal_file"), ("wal", "ls", "@wal_file"), ("wal", "check", "@wal_file"))
+    home_alone = True
+    tools = (("wal", "df", "@wal_file"), ("wal", "ls", "@wal_file"), ("wal", "check", "@wal_file"),
+             ("wal", "adopt", "@wal_file", "@home"), ("wal", "export", "@wal_file", "@home"),
+             ("wal", "import", "@wal_file", "@home"))
+    adopt = ("wal", "adopt", "@wal_file", "@home", "--force")
 
     def uri(self, paths):
         if "wal_file" not in paths:

@@ -1,0 +1,154 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Makes logs those of the directory that their stubs are in: of a database that was copied to another place, or put
+// back from a copy. Deletes nothing.
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "plugin/raw_wal_fs/database.h"
+#include "plugin/raw_wal_fs/finder.h"
+#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/tail.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+class Adoption {
+ public:
+  Adoption(std::shared_ptr<Volume> volume, std::string database, RawWalAdoption* result)
+      : volume_(std::move(volume)),
+        database_(std::move(database)),
+        finder_(volume_->superblock().uuid),
+        result_(result) {}
+
+  IOStatus Look() {
+    std::vector<std::string> paths;
+    IOStatus s = FindLogs(FileSystem::Default().get(), database_, &paths);
+    for (size_t i = 0; s.ok() && i < paths.size(); i++) {
+      s = Consider(paths[i]);
+    }
+    if (s.ok()) {
+      FindUnnamed();
+    }
+    return s;
+  }
+
+  IOStatus Run() {
+    IOStatus s;
+    for (const auto& [log, path] : foreign_) {
+      if (s.ok()) {
+        s = volume_->Adopt(log, IdentityOf(DatabaseOf(path)), NameFor(path));
+      }
+    }
+    return s;
+  }
+
+ private:
+  // As if it had been created in this directory.
+  static std::string NameFor(const std::string& path) {
+    std::string base = path.substr(path.rfind('/') + 1);
+    if (IsTrashName(base)) {
+      base.resize(base.size() - (sizeof(kTrash) - 1));
+    }
+    return AbsolutePath(DatabaseOf(path) + "/" + base);
+  }
+
+  IOStatus Consider(const std::string& path) {
+    StubFile file;
+    IOStatus s = ReadStub(FileSystem::Default().get(), path, /*contents=*/false, &file);
+    if (s.IsNotFound()) {
+      return IOStatus::OK();  // a plain log
+    }
+    const Stub& stub = file.stub;
+    if (s.ok() && stub.uuid != volume_->superblock().uuid) {
+      s = IOStatus::InvalidArgument(path, "is on another log device than " + volume_->path());
+    }
+    if (s.ok()) {
+      s = volume_->CheckAge(stub.epoch);
+      s = s.IsCorruption() && IsOfEmptyLog(FileSystem::Default().get(), path) ? IOStatus::OK() : s;
+    }
+    if (s.ok() && volume_->FindLog(stub.log) != nullptr) {
+      s = IOStatus::Busy(path, "is being written");
+    }
+    if (!s.ok()) {
+      return s;
+    }
+    named_.insert(stub.log);
+    Volume::Segment header;
+    if (!volume_->DescribeLog(stub.log, &header)) {
+      if (stub.durable > 0 && !IsTrashName(path)) {
+        result_->missing.push_back(path);
+      }
+      return s;
+    }
+    const std::string created = DirectoryOf(header.name);
+    places_.insert(created);
+    const DirectoryId here = IdentityOf(DatabaseOf(path));
+    const bool is_same_path = IdentityOf(created) == here;
+    if (header.directory == here || (!header.directory.known() && is_same_path)) {
+      return s;
+    }
+    foreign_[stub.log] = path;
+    result_->foreign.push_back(path);
+    std::string other;
+    if (!is_same_path && finder_.Look(stub.log, header, &other) == Finder::Answer::kFound) {
+      result_->losers.push_back(other);
+    }
+    return s;
+  }
+
+  // Logs of the same places that this database knows nothing of: it may be an older copy.
+  void FindUnnamed() {
+    places_.insert(DirectoryOf(AbsolutePath(database_ + "/LOCK")));
+    std::set<LogId> seen;
+    for (const Volume::Segment& segment : volume_->segments()) {
+      if (segment.owner == Volume::Owner::kLog && named_.count(segment.log) == 0 &&
+          places_.count(DirectoryOf(segment.name)) > 0 && seen.insert(segment.log).second) {
+        result_->unnamed.push_back(segment.log.ToString() + ", created as " + segment.name);
+      }
+    }
+  }
+
+  const std::shared_ptr<Volume> volume_;
+  const std::string database_;
+  Finder finder_;
+  RawWalAdoption* const result_;
+  std::map<LogId, std::string> foreign_;  // and their stubs
+  std::set<LogId> named_;                 // logs of which there is a stub
+  std::set<std::string> places_;          // where these were created
+};
+
+}  // namespace
+
+Status AdoptLogs(const RawWalOptions& options, const std::string& database,
+                 RawWalAdoption* result) {
+  *result = RawWalAdoption();
+  FileSystem* const fs = FileSystem::Default().get();
+  FileLock* lock = nullptr;
+  IOStatus s = LockDatabase(fs, database, &lock);
+  std::shared_ptr<Volume> volume;
+  if (s.ok()) {
+    s = OpenForWriting(options, &volume);
+  }
+  if (s.ok()) {
+    Adoption adoption(volume, database, result);
+    s = adoption.Look();
+    if (s.ok() && options.force) {
+      s = adoption.Run();
+    }
+  }
+  if (lock != nullptr) {
+    fs->UnlockFile(lock, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

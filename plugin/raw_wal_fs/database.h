@@ -1,0 +1,23 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A closed database, as tools find it.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// Keeps others from opening it, until fs->UnlockFile(). InvalidArgument: there is no database.
+IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lock);
+
+// The paths of its logs, in its wal_dir, as its OPTIONS say, or its own folder, and in the archive there; those that
+// wait to be deleted, too.
+IOStatus FindLogs(FileSystem* fs, const std::string& database, std::vector<std::string>* logs);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE
