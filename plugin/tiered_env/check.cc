@@ -275,7 +275,7 @@ void Examination::CheckNeeded() {
   }
   for (const auto& [base, need] : visit_->needed()) {
     if (!survey().Has(base)) {
-      AddNeeded(base, need, "is missing, and the MANIFEST needs it" + HowToGet(base));
+      AddNeeded(base, need, "is missing, and the MANIFEST needs it" + HowToGet(base) + kBeside);
     }
   }
 }

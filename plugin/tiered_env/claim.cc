@@ -2,6 +2,8 @@
 //
 // The part of TieredFileSystem that finds out whether a database may be opened over these tiers.
 
+#include <algorithm>
+
 #include "logging/logging.h"
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/identity.h"
@@ -28,8 +30,30 @@ std::string DurablyLost(const Policy& policy, const Survey& survey) {
 
 }  // namespace
 
+// Stubs that came without the TIERS beside them are a copy's, or hard links.
+IOStatus TieredFileSystem::CheckName(const std::string& directory) {
+  if (!IsMissing(target_->FileExists(directory + "/" + kIdentityName, IOOptions(), nullptr))) {
+    return IOStatus::OK();
+  }
+  Survey survey(this, directory);
+  IOStatus s = survey.Run();
+  for (const Survey::File& file : survey.files()) {
+    if (s.ok() && file.place.stub) {
+      s = IOStatus::InvalidArgument(
+          directory + "/" + file.base,
+          "is a stub of " + file.place.path +
+              ", and the directory has no TIERS. If it was copied from another database's, use "
+              "checkpoints or backups; else \"rocktier tier check --repair\" brings TIERS back");
+    }
+  }
+  return s;
+}
+
 IOStatus TieredFileSystem::Claim(const std::string& directory) {
   IOStatus s = CheckDirectories(policy_.tiers, directory);
+  if (s.ok()) {
+    s = CheckName(directory);
+  }
   if (!s.ok()) {
     return s;
   }
@@ -50,6 +74,14 @@ IOStatus TieredFileSystem::Claim(const std::string& directory) {
     s = lost.empty() ? s : IOStatus::InvalidArgument(s.getState(), "not there: " + lost);
   }
   return s;
+}
+
+bool TieredFileSystem::IsBeside(const std::string& base, uint64_t size) const {
+  return std::any_of(beside_.begin(), beside_.end(), [&](const std::string& directory) {
+    uint64_t found = 0;
+    return target_->GetFileSize(directory + "/" + base, IOOptions(), &found, nullptr).ok() &&
+           found == size;
+  });
 }
 
 IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& options,

@@ -250,7 +250,7 @@ uint64_t Database::KnownSize(const std::string& base) const {
   const Content content = ContentOf(base, &number);
   if (content == Content::kTable) {
     const auto table = tables_.find(number);
-    return table == tables_.end() || table->second.path_id != 0 ? 0 : table->second.size;
+    return table == tables_.end() ? 0 : table->second.size;
   }
   const auto blob = content == Content::kBlob ? blobs_.find(number) : blobs_.end();
   return blob == blobs_.end() ? 0 : blob->second;

@@ -395,7 +395,11 @@ IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& director
   return s;
 }
 
+// In its own folder alone: a stub may have been copied from another database's directory.
 IOStatus TieredFileSystem::DeletePlace(const std::string& path, const Place& place) {
+  if (!BelongsTo(place, DirectoryOf(path))) {
+    return IOStatus::OK();
+  }
   IOStatus s = place.fs()->DeleteFile(place.path, IOOptions(), nullptr);
   folders_->Touch(DirectoryOf(path), *place.tier);
   return IsMissing(s) ? IOStatus::OK() : s;

@@ -114,6 +114,8 @@ class TieredFileSystem : public FileSystemWrapper {
 
   const Policy& policy() const { return policy_; }
   const Retention& retention() const { return retention_; }
+  // Whether a directory of the option db_paths has a file.
+  bool IsBeside(const std::string& base, uint64_t size) const;
   Folders* folders() { return folders_.get(); }
   Onlooker* onlooker() { return onlooker_.get(); }
 
@@ -147,6 +149,8 @@ class TieredFileSystem : public FileSystemWrapper {
   void WaitForMoves();
   // Whether a database that is locked may be opened, or worked on, over these tiers.
   IOStatus Claim(const std::string& directory);
+  // InvalidArgument if a directory has stubs, and not the name of its folders.
+  IOStatus CheckName(const std::string& directory);
   // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in `directory`.
   void LookForReadOnly(const std::string& directory);
   // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if there are such tiers.
@@ -233,6 +237,7 @@ class TieredFileSystem : public FileSystemWrapper {
   KeeperOptions keeper_options_;  // as well
   Retention retention_;           // as well
   std::shared_ptr<RateLimiter> limiter_;
+  std::vector<std::string> beside_;     // as well: directories of options_.db_paths
   std::unique_ptr<Folders> folders_;    // as well
   std::unique_ptr<Onlooker> onlooker_;  // as well
   std::unique_ptr<Mover> mover_;        // null: files are not moved

@@ -21,6 +21,7 @@
 #include "plugin/tiered_env/sweep.h"
 #include "plugin/tiered_env/waldir.h"
 #include "rocksdb/convenience.h"
+#include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -50,7 +51,8 @@ std::string Setup(const TieredOptions& options) {
          std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
          '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
          std::to_string(options.recovery_threads) + '\n' + options.checkpoints + '\n' +
-         std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget);
+         std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget) +
+         '\n' + options.db_paths;
 }
 
 Status Refuse(const std::string& option, const std::string& value, const std::string& rule) {
@@ -195,6 +197,7 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   keeper_options_ = keeper_options;
   retention_.seconds = options_.orphan_retention;
   retention_.budget = options_.orphan_budget;
+  beside_ = StringSplit(options_.db_paths, ':');
   folders_ = std::make_unique<Folders>(target_.get(), policy_.tiers);
   onlooker_ = std::make_unique<Onlooker>(target_.get());
   limiter_.reset(options_.mover_bytes_per_second == 0 ? nullptr

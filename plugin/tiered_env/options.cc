@@ -23,6 +23,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"on_close", {offsetof(Options, on_close), OptionType::kString}},
       {"orphan_retention", {offsetof(Options, orphan_retention), OptionType::kUInt64T}},
       {"orphan_budget", {offsetof(Options, orphan_budget), OptionType::kUInt64T}},
+      {"db_paths", {offsetof(Options, db_paths), OptionType::kString}},
       {"checkpoints", {offsetof(Options, checkpoints), OptionType::kString}},
       {"recovery_threads", {offsetof(Options, recovery_threads), OptionType::kUInt32T}},
   };

@@ -19,10 +19,14 @@
 //   *.tiers-tmp at home                           all is there             deleted: half of a move or a link
 //   a stub whose file is gone, and which the      all is there             deleted: the stub
 //   MANIFEST does not name
+//   a file in another directory's folder, by a    never                    kept; the stub alone is deleted
+//   stub that was copied from there                                        (TieredFileSystem::DeletePlace())
 //   recipes, retained logs, SSTs in memory        see recovery.cc and keeper.cc
 //
+// A directory that has stubs, and no TIERS, is not opened at all (TieredFileSystem::CheckName()).
+//
 // All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there with its
-// size, no stub is damaged or, if it counts, without its file. A database without CURRENT has nothing
+// size, or in a directory of the option db_paths, no stub is damaged or, if it counts, without its file. A database without CURRENT has nothing
 // deleted, and none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
 //
 // Order of locks: TieredFileSystem::names_mutex_, Folders::sync_mutex_, Folders::mutex_,
@@ -133,7 +137,7 @@ std::string Sweep::Missing(bool installed) const {
     }
   }
   for (const auto& [base, size] : database_->Needed()) {
-    if (survey_->SizeOf(base) != size) {
+    if (survey_->SizeOf(base) != size && (survey_->Has(base) || !fs_->IsBeside(base, size))) {
       return survey_->directory() + "/" + base + " is missing, or has another size";
     }
   }

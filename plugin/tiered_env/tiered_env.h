@@ -110,6 +110,11 @@ struct TieredOptions {
   // Most bytes of them in each tier; what is more is deleted, the oldest first, but nothing that is not a day old. 0: no limit.
   // Default: 10G.
   uint64_t orphan_budget = uint64_t{10} << 30;
+
+  // Directories of DBOptions::db_paths and cf_paths, but for the database's own, separated by colons: RocksDB does not write
+  // them into its OPTIONS file. An SST or blob file that is not in the database's directory is looked for there before it
+  // is called missing. Nothing is placed there, or deleted. Default: none.
+  std::string db_paths;
 };
 
 // One line per counter: name, unit, description. All since the FileSystem was made.

@@ -58,17 +58,27 @@ IOStatus Visit::Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* reb
   return keeper.Rehearse(database_->tables(), failures, rebuilt);
 }
 
+bool Visit::BelongsHere(const std::string& base, const LiveTable& file) const {
+  return target()->FileExists(PathOf(base), IOOptions(), nullptr).ok() ||
+         (file.path_id == 0 && !fs_->IsBeside(base, file.size));
+}
+
 IOStatus Visit::ReadManifest(std::map<std::string, LiveTable>* files) {
   IOStatus s = manifest_.Refresh();
   for (const auto& [number, table] : manifest_.tables()) {
-    if (table.path_id == 0) {
-      (*files)[BaseOf(MakeTableFileName(directory_, number))] = table;
+    const std::string base = BaseOf(MakeTableFileName(directory_, number));
+    if (BelongsHere(base, table)) {
+      (*files)[base] = table;
     }
   }
   for (const auto& [number, size] : manifest_.blobs()) {
-    LiveTable& blob = (*files)[BaseOf(BlobFileName(directory_, number))];
+    const std::string base = BaseOf(BlobFileName(directory_, number));
+    LiveTable blob;
     blob.level = -1;
     blob.size = size;
+    if (BelongsHere(base, blob)) {
+      (*files)[base] = blob;
+    }
   }
   return s;
 }
@@ -182,7 +192,7 @@ IOStatus Visit::CheckSound() {
   }
   for (const auto& [base, need] : needed_) {
     if (!survey_->Has(base)) {
-      return IOStatus::Corruption(PathOf(base), std::string("is missing") + kSeeCheck);
+      return IOStatus::Corruption(PathOf(base), std::string("is missing") + kBeside + kSeeCheck);
     }
   }
   return IOStatus::OK();

@@ -17,6 +17,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+// What to say of a file that is missing.
+constexpr char kBeside[] = "; if it is in one of DBOptions::db_paths, name that in db_paths= of the URI";
+
 // A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or deleted but by
 // what is called here. Not thread-safe.
 class Visit {
@@ -57,6 +60,8 @@ class Visit {
   IOStatus Move(const Database::Misplaced& file, bool anyway = false);
 
  private:
+  // Whether the directory has a file that the MANIFEST names, or would have to have it: others are in db_paths.
+  bool BelongsHere(const std::string& base, const LiveTable& file) const;
   IOStatus ReadManifest(std::map<std::string, LiveTable>* files);
   IOStatus CheckSound();
   // Whether a stub is of an SST or blob file of the directory that the MANIFEST does not need.

@@ -198,6 +198,51 @@ TEST_F(DirectoryMistakes, AReadOnlyTier) {
   Close();
 }
 
+// The first SSTs are in another directory, the others at home, and so in tiers.
+TEST_F(DirectoryMistakes, DbPathsThatBeginElsewhere) {
+  const std::string first = folder_ + "/first";
+  fs::create_directory(first);
+  const auto options = [&] {
+    Options result = DbOptions();
+    result.db_paths = {{first, 600 << 10}, {db_name_, uint64_t{1} << 40}};
+    return result;
+  };
+  NewFs(Tiers(), kPlacement);
+  Open(options());
+  Fill(20000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Settle();
+  Fill(200);
+  Close();
+  ASSERT_FALSE(fs::is_empty(first));
+  ASSERT_GT(FilesIn("slow"), 0);
+  const Status s = RecoverTiers(fs_.get(), db_name_);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("is missing; if it is in one of DBOptions::db_paths"),
+            std::string::npos)
+      << s.ToString();
+  NewFs(Tiers(), kPlacement, "db_paths=" + folder_ + "/none:" + first);
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+  EXPECT_EQ(check.problems.size(), 0u) << check.problems[0].path << check.problems[0].what;
+  ASSERT_OK(RecoverTiers(fs_.get(), db_name_));
+  uint64_t files;
+  uint64_t bytes;
+  ASSERT_OK(PurgeTiers(fs_.get(), db_name_, &files, &bytes));
+  Open(options());
+  Verify();
+  Close();
+  ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &files));
+  EXPECT_GT(files, 0u);
+  EXPECT_TRUE(fs::is_empty(TierPath("slow")));
+  Options stock = options();
+  stock.env = Env::Default();
+  stock.listeners.clear();
+  Open(stock);
+  Verify();
+  Close();
+}
+
 }  // namespace
 
 }  // namespace rocktier

@@ -103,6 +103,44 @@ TEST_F(CheckpointMistakes, ALinkedCheckpointThatIsDeleted) {
   ExpectWhole(Tiers());
 }
 
+// As by a tool that copies or links what it knows of RocksDB.
+TEST_F(CheckpointMistakes, ACopyWithoutTiers) {
+  FillTiers();
+  fs::copy(db_name_, folder_ + "/copy");
+  fs::remove(folder_ + "/copy/TIERS");
+  db_name_ = folder_ + "/copy";
+  ExpectRefused(Tiers(), {".sst", "has no TIERS", "checkpoints or backups"});
+  EXPECT_FALSE(DestroyDB(db_name_, DbOptions()).ok());
+  EXPECT_FALSE(RepairDB(db_name_, DbOptions()).ok());
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+  EXPECT_FALSE(TryOpen(Tiers()).ok());
+  db_name_ = folder_ + "/db";
+  ExpectWhole(Tiers());
+  fs::remove(folder_ + "/db/TIERS");
+  fs::remove_all(folder_ + "/copy");
+  ExpectRefused(Tiers(), {"has no TIERS"});
+  NewFs(Tiers(), kPlacement);
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+  ExpectWhole(Tiers());
+}
+
+// RocksDB deletes what it does not know: the stub, and not another database's file.
+TEST_F(CheckpointMistakes, AStubInTheDirectoryOfAnother) {
+  FillTiers();
+  const std::string stub = folder_ + "/db/" + OneIn("fast");
+  const auto model = model_;
+  model_.clear();
+  db_name_ = folder_ + "/another";
+  FillTiers();
+  fs::copy(stub, folder_ + "/another/000001.sst");
+  ExpectWhole(Tiers());
+  EXPECT_FALSE(fs::exists(folder_ + "/another/000001.sst"));
+  db_name_ = folder_ + "/db";
+  model_ = model;
+  ExpectWhole(Tiers());
+}
+
 }  // namespace
 
 }  // namespace rocktier
