@@ -29,7 +29,8 @@ std::string NewestOptions(const std::vector<std::string>& names) {
   return newest.second;
 }
 
-// Where a database has its logs: its wal_dir, as its OPTIONS say, or its own folder.
+}  // namespace
+
 IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result) {
   *result = database;
   std::vector<std::string> names;
@@ -63,8 +64,6 @@ IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* re
   }
   return s;
 }
-
-}  // namespace
 
 IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lock) {
   if (!fs->FileExists(database + "/CURRENT", IOOptions(), nullptr).ok()) {

@@ -15,7 +15,10 @@ namespace raw_wal_fs {
 // Keeps others from opening it, until fs->UnlockFile(). InvalidArgument: there is no database.
 IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lock);
 
-// The paths of its logs, in its wal_dir, as its OPTIONS say, or its own folder, and in the archive there; those that
+// Where it has its logs: its wal_dir, as its OPTIONS say, or its own folder. InvalidArgument: that is not there.
+IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result);
+
+// The paths of its logs, there and in the archive there; those that
 // wait to be deleted, too.
 IOStatus FindLogs(FileSystem* fs, const std::string& database, std::vector<std::string>* logs);
 

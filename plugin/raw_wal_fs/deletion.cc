@@ -38,6 +38,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/finder.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
@@ -278,6 +279,11 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   s = ForWriting(&volume);
   if (s.ok()) {
     s = CheckDirectory(DirectoryOf(path), *volume);
+  }
+  std::string wal_dir;
+  if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
+      wal_dir != DirectoryOf(path)) {
+    s = CheckDirectory(wal_dir, *volume);
   }
   if (s.ok()) {
     s = CleanArchive(DirectoryOf(path));

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,6 +36,16 @@ class PosixDevice : public Device {
   PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd,
               std::vector<Descriptor> behind)
       : path_(std::move(path)), info_(info), fd_(std::move(fd)), behind_(std::move(behind)) {}
+  // The lock goes though a forked child may still have the descriptors; a child that ends does not take it away.
+  ~PosixDevice() override {
+    if (getpid() != opened_by_) {
+      return;
+    }
+    flock(fd_.get(), LOCK_UN);
+    for (const Descriptor& each : behind_) {
+      flock(each.get(), LOCK_UN);
+    }
+  }
 
   IOStatus Read(uint64_t offset, size_t size, char* to) const override {
     size_t done = 0;
@@ -85,6 +96,7 @@ class PosixDevice : public Device {
   const DeviceInfo info_;
   const Descriptor fd_;
   const std::vector<Descriptor> behind_;
+  const pid_t opened_by_ = getpid();
 };
 
 IOStatus Lock(int fd, const std::string& path) {

@@ -178,6 +178,21 @@ TEST_F(RawWalMistakes, StubsThatCannotBe) {
     ExpectCorruption("tail_size=" + std::to_string(tail_size));
   }
   Write(path, 0, good);
+  // More than any device has was durable: with and without force.
+  Stub stub;
+  ASSERT_OK(Stub::Decode(good, path, &stub));
+  stub.durable = uint64_t{1} << 63;
+  Write(path, 0, stub.Encode());
+  ExpectCorruption("durable=9223372036854775808");
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  wal.force = true;
+  uint64_t logs = 0;
+  NewFsOrNot();
+  const Status s = raw_wal_fs::ExportLogs(wal, db_name_, &logs);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_NE(s.ToString().find("which cannot be"), std::string::npos) << s.ToString();
+  Write(path, 0, good);
   ExpectWhole();
 }
 
@@ -325,6 +340,27 @@ TEST_F(RawWalMistakes, AProgramThatTheDatabasesProcessStarted) {
   kill(child, SIGKILL);
   int status;
   waitpid(child, &status, 0);
+}
+
+// A child that was forked and has started no program has what its parent had open.
+TEST_F(RawWalMistakes, AForkedChildDoesNotKeepTheDevice) {
+  Fill();
+  Open();
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    close(pipe_ends[1]);
+    char byte;
+    _exit(read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);  // until the parent is done
+  }
+  close(pipe_ends[0]);
+  ExpectWhole();
+  close(pipe_ends[1]);
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

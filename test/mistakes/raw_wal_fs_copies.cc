@@ -64,6 +64,11 @@ class CopyMistakes : public RawWalTest {
       EXPECT_NE(s.ToString().find(mentions), std::string::npos) << s.ToString();
     }
   }
+  Options WithWalDir() const {
+    Options options = DbOptions();
+    options.wal_dir = folder_ + "/wal";
+    return options;
+  }
   raw_wal_fs::RawWalAdoption Adopt(const std::string& name, bool force) {
     NewFs();
     raw_wal_fs::RawWalOptions wal;
@@ -144,6 +149,29 @@ TEST_F(CopyMistakes, ACopyOfADatabaseThatHasAWalDir) {
   options = DbOptions();
   options.wal_dir = original;
   Open(options);
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// RocksDB would pass over a log that it cannot read.
+TEST_F(CopyMistakes, AnOlderDeviceOfADatabaseThatHasAWalDir) {
+  Open(WithWalDir());
+  NewFs();
+  fs::copy_file(device_, folder_ + "/snapshot");
+  Open(WithWalDir());
+  Put("a", "1");
+  NewFs();
+  fs::rename(device_, folder_ + "/newest");
+  fs::rename(folder_ + "/snapshot", device_);
+  for (const bool paranoid : {true, false}) {
+    NewFs();
+    Options options = WithWalDir();
+    options.paranoid_checks = paranoid;
+    std::unique_ptr<DB> db;
+    EXPECT_FALSE(OpenDb(options, db_name_, &db).ok()) << paranoid;
+  }
+  fs::rename(folder_ + "/newest", device_);
+  NewFs();
+  Open(WithWalDir());
   EXPECT_EQ(Get("a"), "1");
 }
 

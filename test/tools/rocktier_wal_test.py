@@ -264,6 +264,8 @@ class OnAFile(unittest.TestCase):
         os.makedirs(self.db)
         open(self.db + "/CURRENT", "w").close()
         self.refused(wal("export", self.device, self.db), "rocktier wal format")
+        self.refused(wal("export", self.device, self.db, "--force"), "rocktier wal format")
+        self.refused(wal("adopt", self.device, self.db, "--force"), "rocktier wal format")
         self.refused(wal("import", self.device, self.db), "rocktier wal format")
         self.assertEqual(self.head(), before)
         self.refused(wal("rm", self.device, "--log=1:1"), "rocktier wal format")
