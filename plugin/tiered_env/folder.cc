@@ -180,7 +180,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   if (s.ok()) {
     folder->made.insert(tier.index());
     folder->dirty.insert(tier.index());
-    identity.tiers[tier.name()] = identity.opening;
+    identity.tiers[tier.name()] = {identity.opening};
   }
   return s;
 }
@@ -192,7 +192,7 @@ IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
   owner.folder = identity.folder;
   owner.directory = AbsolutePath(directory);
   owner.opening = identity.opening;
-  owner.tiers[tier.name()] = identity.opening;
+  owner.tiers[tier.name()] = {identity.opening};
   const std::string path = PathIn(tier, identity.folder + "/" + kOwnerName);
   IOStatus s = WriteSmallFile(target_, path + kTemporary, owner.Encode());
   if (s.ok()) {
@@ -296,7 +296,7 @@ void Folders::Renamed(const std::string& from, const std::string& to) {
     Identity owner;
     if (!tier->is_home() && OwnershipIn(folder->identity, to, *tier, &owner) == Ownership::kMoved) {
       WriteOwner(*tier, to, folder->identity).PermitUncheckedError();
-      folder->identity.tiers[tier->name()] = folder->identity.opening;
+      folder->identity.tiers[tier->name()] = {folder->identity.opening};
     }
   }
   WriteTiers(to, folder->identity).PermitUncheckedError();
@@ -350,7 +350,7 @@ IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
     s = WriteOwner(tier, directory, folder->identity);
   }
   if (s.ok()) {
-    folder->identity.tiers[tier.name()] = folder->identity.opening;
+    folder->identity.tiers[tier.name()] = {folder->identity.opening};
     s = WriteTiers(directory, folder->identity);
   }
   return s;
@@ -368,7 +368,8 @@ IOStatus Folders::SetName(const std::string& directory, const std::string& folde
     if (!tier->is_home() &&
         ReadIdentity(target_, PathIn(*tier, folder + "/" + kOwnerName), &owner).ok() &&
         owner.version > 1) {
-      identity.opening = identity.tiers[tier->name()] = owner.opening;
+      identity.opening = owner.opening;
+      identity.tiers[tier->name()] = {owner.opening};
     }
   }
   if (identity.opening.empty()) {

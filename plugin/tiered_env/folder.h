@@ -105,6 +105,7 @@ class Folders {
   };
 
   bool IsThere(const Tier& tier, const std::string& folder) const;
+  bool IsEmpty(const Tier& tier, const std::string& folder) const;
   Ownership OwnershipIn(const Identity& ours, const std::string& directory, const Tier& tier,
                         Identity* owner) const;
   // Why a database is not opened; empty if it is.

@@ -145,8 +145,10 @@ std::string Identity::Encode() const {
     return text + ChecksumOf(text);
   }
   text += "folder " + folder + "\ndirectory " + Escape(directory) + "\nopening " + opening + "\n";
-  for (const auto& [name, id] : tiers) {
-    text += "tier " + name + " " + id + "\n";
+  for (const auto& [name, ids] : tiers) {
+    for (const std::string& id : ids) {
+      text += "tier " + name + " " + id + "\n";
+    }
   }
   return text + ChecksumOf(text);
 }
@@ -168,7 +170,7 @@ bool ParseLine(const std::string& line, Identity* result) {
   } else if (key == "tier") {
     const size_t end = value.find(' ');
     const std::string id = end == std::string::npos ? "" : value.substr(end + 1);
-    return end > 0 && IsOpening(id) && result->tiers.emplace(value.substr(0, end), id).second;
+    return end > 0 && IsOpening(id) && result->tiers[value.substr(0, end)].insert(id).second;
   } else {
     return false;
   }

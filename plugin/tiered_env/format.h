@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "rocksdb/slice.h"
@@ -47,8 +48,8 @@ struct Stub {
 //   folder <its name in the tiers>
 //   directory <path; % and line ends as %25 and %0a>
 //   opening <id of the last opening for writing, 32 hexadecimal digits>
-//   tier <name> <id of the opening that its OWNER is known to have>    TIERS: of each tier with a folder
-//                                                                      OWNER: of its own tier
+//   tier <name> <id of the opening that its OWNER is known to have>    TIERS: of each tier with a folder; several if one is
+//                                                                      being written. OWNER: of its own tier
 //   <masked CRC-32C of all that is above, 8 hexadecimal digits>
 //
 // Version 1 has the name and the path alone in the second and the third line, then the checksum.
@@ -58,8 +59,8 @@ struct Identity {
   int version = kVersion;
   std::string folder;
   std::string directory;
-  std::string opening;                       // since version 2
-  std::map<std::string, std::string> tiers;  // ids by name; as well
+  std::string opening;                                 // since version 2
+  std::map<std::string, std::set<std::string>> tiers;  // ids by name; as well
 
   std::string Encode() const;
   // Corruption, NotSupported: as above.

@@ -4,6 +4,7 @@
 // the id of the last one, and for each tier the one that its OWNER is known to have; an OWNER that has neither was
 // opened by another home: a copy, an older state of this one, or another host's.
 
+#include <algorithm>
 #include <random>
 
 #include "plugin/tiered_env/folder.h"
@@ -58,6 +59,16 @@ bool Folders::IsThere(const Tier& tier, const std::string& folder) const {
   return target_->FileExists(PathIn(tier, folder), IOOptions(), nullptr).ok();
 }
 
+bool Folders::IsEmpty(const Tier& tier, const std::string& folder) const {
+  std::vector<std::string> names;
+  return target_->GetChildren(PathIn(tier, folder), IOOptions(), &names, nullptr).ok() &&
+         std::all_of(names.begin(), names.end(), [](const std::string& name) {
+           return name == "." || name == ".." || name == kOwnerName || name == kFolderLock ||
+                  EndsWith(name, kTemporary);
+         });
+}
+
+// A folder that TIERS does not know, and that has nothing, is what an opening has left that was interrupted.
 Folders::Ownership Folders::OwnershipIn(const Identity& ours, const std::string& directory,
                                         const Tier& tier, Identity* owner) const {
   const auto known = ours.tiers.find(tier.name());
@@ -86,7 +97,7 @@ Folders::Ownership Folders::OwnershipIn(const Identity& ours, const std::string&
     return Ownership::kOfOtherTier;
   }
   if (owner->version > 1 && owner->opening != ours.opening &&
-      !(had && owner->opening == known->second)) {
+      !(had ? known->second.count(owner->opening) > 0 : IsEmpty(tier, ours.folder))) {
     return Ownership::kForeign;
   }
   return is_ours ? Ownership::kOurs : Ownership::kMoved;
@@ -159,18 +170,27 @@ IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
 }
 
 // TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is interrupted, each OWNER has an id
-// that TIERS has. What cannot be written to keeps the one that it has.
+// that TIERS has, also when the next opening does not name its tier. What cannot be written to keeps the one that it has.
 IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
   folder->identity.version = Identity::kVersion;
   folder->identity.directory = AbsolutePath(directory);
   folder->identity.opening = NewOpening();
-  IOStatus s = WriteTiers(directory, folder->identity);
-  TEST_SYNC_POINT("Folders::Renew:BeforeOwners");
+  std::vector<Tier*> writable;
   for (const auto& tier : tiers_) {
     const std::string& path = tier->options().path;
-    if (s.ok() && !tier->is_home() && !IsReadOnly(path) &&
-        target_->FileExists(path, IOOptions(), nullptr).ok() &&
-        !MakeIn(*tier, directory, folder).ok()) {
+    if (!tier->is_home() && !IsReadOnly(path) &&
+        target_->FileExists(path, IOOptions(), nullptr).ok()) {
+      writable.push_back(tier.get());
+      const auto known = folder->identity.tiers.find(tier->name());
+      if (known != folder->identity.tiers.end()) {
+        known->second.insert(folder->identity.opening);
+      }
+    }
+  }
+  IOStatus s = WriteTiers(directory, folder->identity);
+  TEST_SYNC_POINT("Folders::Renew:BeforeOwners");
+  for (Tier* const tier : writable) {
+    if (s.ok() && !MakeIn(*tier, directory, folder).ok()) {
       tier->Failed();
     }
   }
@@ -201,7 +221,7 @@ IOStatus Folders::Claim(const std::string& directory, bool is_database) {
       const std::string path =
           tier->is_home() ? "" : PathIn(*tier, folder->identity.folder + "/" + kOwnerName);
       if (!path.empty() && ReadIdentity(target_, path, &owner).ok() && owner.version > 1) {
-        folder->identity.tiers[tier->name()] = owner.opening;
+        folder->identity.tiers[tier->name()] = {owner.opening};
       }
     }
     s = Renew(directory, folder);

@@ -227,6 +227,35 @@ TEST_F(OwnerMistakes, AnOpeningThatIsInterrupted) {
   }
 }
 
+// What it was doing is known when the tier is there again.
+TEST_F(OwnerMistakes, AnOpeningThatIsInterruptedBeforeATierIsTakenOut) {
+  const std::string fast = "fast={path=" + TierPath("fast") + "}";
+  for (const bool first : {true, false}) {
+    if (first) {  // without tiers
+      NewFs("", "");
+      Open();
+      Fill(2000);
+      Close();
+    }
+    SyncPoint::GetInstance()->SetCallBack("Folders::Renew:AfterOwners", [&](void*) {
+      for (const char* part : {"db", "fast", "slow"}) {
+        Copy(part, std::string("then-") + part);
+      }
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    ExpectWhole(Tiers(), "0..=fast");
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    for (const char* part : {"db", "fast", "slow"}) {
+      fs::remove_all(folder_ + "/" + part);
+      Rename(std::string("then-") + part, part);
+    }
+    ExpectWhole(fast, "0..=fast");
+    ExpectWhole(fast, "0..=fast");
+    ExpectWhole(Tiers(), "0..=fast");
+  }
+}
+
 TEST_F(OwnerMistakes, ARenamedHome) {
   FillTiers();
   Rename("db", "renamed");

@@ -44,7 +44,7 @@ FUZZ_TARGET(tiered_identity) {
     made.directory = from->Name(255);
     made.version = 1 + static_cast<int>(from->Number() % 2);
     made.opening = std::string(32, 'a');
-    made.tiers["fast"] = std::string(32, '0');
+    made.tiers["fast"] = {std::string(32, '0'), std::string(32, '1')};
     return made.Encode();
   });
   tiered::Identity identity;
