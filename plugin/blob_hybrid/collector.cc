@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,19 +69,14 @@ bool IsLogAbove(const Space& space, const BlobHybridOptions& options) {
 }
 
 // What a survey knows besides RocksDB's garbage; only this, as there may be many files.
-void SetGarbage(const std::vector<BlobInfo>& known, const std::vector<BlobInfo>& surveyed,
-                std::map<uint64_t, uint64_t>* garbage) {
-  garbage->clear();
-  std::unordered_map<uint64_t, uint64_t> before;
-  for (const BlobInfo& blob : known) {
-    before[blob.number] = blob.garbage_bytes;
-  }
+std::map<uint64_t, uint64_t> CorrectedOf(const std::vector<BlobInfo>& surveyed) {
+  std::map<uint64_t, uint64_t> garbage;
   for (const BlobInfo& blob : surveyed) {
-    const auto it = before.find(blob.number);
-    if (it != before.end() && blob.garbage_bytes > it->second) {
-      (*garbage)[blob.number] = blob.garbage_bytes;
+    if (blob.corrected) {
+      garbage[blob.number] = blob.garbage_bytes;
     }
   }
+  return garbage;
 }
 
 // For each file that is collected: what SSTs there were when that began.
@@ -93,6 +87,17 @@ void Track(const Survey& survey, const std::set<uint64_t>& victims, Since* since
     now[victim] = it == since->end() ? survey.max_sst_number() : it->second;
   }
   *since = std::move(now);
+}
+
+// Of SSTs, those that refer to the log.
+void KeepReferring(const Survey& survey, std::set<uint64_t>* numbers) {
+  std::set<uint64_t> kept;
+  for (const SstInfo& sst : survey.ssts) {
+    if (sst.medium_bytes > 0 && numbers->count(sst.number) > 0) {
+      kept.insert(sst.number);
+    }
+  }
+  numbers->swap(kept);
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* s
     *space = Estimate(*survey, family->factory->options().space_floor);
     std::lock_guard<std::mutex> lock(mutex_);
     family->room = RoomFor(*space, family->factory->options().max_space_amplification);
-    SetGarbage(layout.blobs, survey->blobs, &family->garbage);
+    family->garbage = CorrectedOf(survey->blobs);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
                     "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());
@@ -209,14 +214,18 @@ void Collector::WaitForRoom(uint32_t number) {
     }
     family = it->second.get();
   }
-  // Flushes look for themselves: the job may be busy, or late.
+  // Flushes look for themselves where the job has not: it may be busy, or late.
   const BlobHybridOptions& options = family->factory->options();
+  Counters& counters = *family->factory->counters();
+  if (family->calm_at != 0 && FilesOf(number) == family->calm_at) {
+    counters.bound_missed += family->calm_above ? 1 : 0;
+    return;  // the job has looked at the same files
+  }
   Survey survey;
   Space space;
   if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
     return;
   }
-  Counters& counters = *family->factory->counters();
   const bool ours = IsOurs(*family, survey);
   const Needs needs = NeedsOf(space, ours, options);
   if (!needs.above) {
@@ -353,6 +362,8 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     return Next::kNothing;
   }
   family->rested_at = 0;
+  family->calm_at = 0;
+  const uint64_t files = FilesOf(number);
   Survey survey;
   Space space;
   if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
@@ -361,10 +372,13 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   }
   family->crowded = ClassesOf(options).medium > 0 &&
                     IsCrowded(space, options.max_space_amplification, family->crowded);
-  const Needs needs = NeedsOf(space, IsOurs(*family, survey), options);
+  const bool ours = IsOurs(*family, survey);
+  const Needs needs = NeedsOf(space, ours, options);
   if (!needs.any()) {
     Rest(family);
     family->rested_at = version;
+    family->calm_above = ours && IsAbove(space, options);
+    family->calm_at = files;
     return Next::kNothing;
   }
   {
@@ -428,11 +442,17 @@ uint64_t Collector::VersionOf(uint32_t number) {
   return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
 }
 
+// FilesVersionOf(). 0: there is no such family.
+uint64_t Collector::FilesOf(uint32_t number) {
+  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
+  return handle == nullptr ? 0 : FilesVersionOf(db_, DataOf(handle.get()));
+}
+
 void Collector::Rest(Family* family) {
   family->near = false;
   family->since.clear();
   SetCollected({}, family);
-  family->merge_since = 0;
+  family->merged.clear();
   family->busy.clear();
   family->retry_pause = 0;
   family->held = false;
@@ -444,12 +464,10 @@ std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, cons
   const BlobHybridOptions& options = family->factory->options();
   std::vector<Plan> plans;
   if (!needs.log) {
-    family->merge_since = 0;
+    family->merged.clear();
   } else {
-    if (family->merge_since == 0) {
-      family->merge_since = survey.max_sst_number();
-    }
-    const Plan plan = PickMerge(survey, options.merge_level, family->merge_since, family->busy);
+    KeepReferring(survey, &family->merged);
+    const Plan plan = PickMerge(survey, options.merge_level, family->merged, family->busy);
     *merge = !plan.inputs.empty();
     if (*merge) {
       plans.push_back(plan);
@@ -517,6 +535,11 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
     const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
     counters.jobs++;
     counters.log_jobs += merge ? 1 : 0;
+    for (const CompactionFileInfo& output : info.output_file_infos) {
+      if (merge) {
+        family->merged.insert(output.file_number);
+      }
+    }
     counters.job_bytes += bytes;
     if (options.gc_bytes_per_second > 0 && !above) {
       family->rest_until =
@@ -581,9 +604,9 @@ Collector::Next Collector::Stay(bool above, Family* family) {
     // Snapshots may have gone, and compactions that began before the files were tracked.
     family->retry_pause = std::min(2 * family->retry_pause, kMaxRetry);
     family->retry_at = now + family->retry_pause;
-    if (!family->since.empty() || family->merge_since > 0) {
+    if (!family->since.empty() || !family->merged.empty()) {
       family->since.clear();
-      family->merge_since = 0;
+      family->merged.clear();
       return Next::kAgain;
     }
   }

@@ -71,6 +71,8 @@ class Collector {
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<uint64_t> memtable_bytes{0};     // see Layout
+    std::atomic<uint64_t> calm_at{0};      // FilesOf(), when the job found that nothing was needed
+    std::atomic<bool> calm_above{false};   // and still the bound was exceeded
     Room room;                                   // RoomFor(); guarded by mutex_
     bool above = false;       // the bound, and the job is at work; guarded by mutex_
     bool missed = false;      // the bound, and nothing can be done; guarded by mutex_
@@ -85,12 +87,12 @@ class Collector {
     Surveyor surveyor;
     // The rest belongs to the thread. Times are in microseconds.
     Since since;
-    uint64_t merge_since = 0;  // the newest SST when early merges began; 0: they have not
-    std::set<uint64_t> busy;   // SSTs that others compact
-    uint64_t rest_until = 0;   // for gc_bytes_per_second
-    uint64_t later = 0;        // when to look again, after kLater
-    uint64_t rested_at = 0;    // VersionOf(), when nothing was needed; 0: something was
-    uint64_t retry_at = 0;     // for blob files that stayed
+    std::set<uint64_t> merged;  // SSTs that early merges have made, and that refer to the log still
+    std::set<uint64_t> busy;    // SSTs that others compact
+    uint64_t rest_until = 0;    // for gc_bytes_per_second
+    uint64_t later = 0;         // when to look again, after kLater
+    uint64_t rested_at = 0;     // VersionOf(), when nothing was needed; 0: something was
+    uint64_t retry_at = 0;      // for blob files that stayed
     uint64_t retry_pause = 0;
     uint64_t foreign_since =
         0;              // when the job began to wait for a user's compactions; 0: it does not
@@ -108,6 +110,7 @@ class Collector {
   Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
   static bool IsOurs(const Family& family, const Survey& survey);
   uint64_t VersionOf(uint32_t number);
+  uint64_t FilesOf(uint32_t number);
   // One batch of compactions at most.
   Next Step(uint32_t number, Family* family);
   bool LeaveForeign(std::set<uint64_t>* ssts, Family* family);

@@ -168,11 +168,14 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
     files->merge_level = MergeLevelOf(options.merge_level, layout.last_level);
   }
   const Collector::Aim aim = collector->AimOf(family, layout.blobs);
+  if (aim.victims.empty() && (!has_medium || layout.blobs.empty())) {
+    return false;  // there may be many
+  }
   for (const BlobInfo& blob : layout.blobs) {
     const bool move = aim.victims.count(blob.number) > 0;
     files->files[blob.number] = {blob.file_bytes, move, move && aim.medium};
   }
-  return !aim.victims.empty() || (has_medium && !layout.blobs.empty());
+  return true;
 }
 
 }  // namespace blob_hybrid

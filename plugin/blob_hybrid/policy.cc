@@ -474,7 +474,7 @@ int MergeLevelOf(MergeLevel option, int last_level) {
   return std::max(1, option == MergeLevel::kLast ? last_level : last_level - 1);
 }
 
-Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
+Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint64_t>& merged,
                const std::set<uint64_t>& busy) {
   const int to = MergeLevelOf(merge_level, survey.last_level);
   const SstInfo* best = nullptr;
@@ -482,7 +482,7 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
   for (const SstInfo& sst : survey.ssts) {
     to_has_files = to_has_files || sst.level == to;
     if (sst.medium_bytes > 0 && busy.count(sst.number) == 0 &&
-        (sst.level < to || sst.number <= since) && (best == nullptr || ComesBefore(sst, *best))) {
+        (sst.level < to || merged.count(sst.number) == 0) && (best == nullptr || ComesBefore(sst, *best))) {
       best = &sst;
     }
   }

@@ -116,8 +116,8 @@ std::vector<Plan> Pick(const Survey& survey, const Space& space, const Since& si
 
 // What to merge early: the SST that refers to the oldest file, for the oldest ones are the first to be rid of all their references; of
 // those that refer to the same one, the SST that refers to most. Level 0 comes last. SSTs that got to the merge level by being moved are
-// compacted where they are, once: with numbers up to `since`.
-Plan PickMerge(const Survey& survey, MergeLevel merge_level, uint64_t since,
+// compacted where they are, once: `merged` are what merges have made, which refer to the log for snapshots alone.
+Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint64_t>& merged,
                const std::set<uint64_t>& busy);
 
 }  // namespace blob_hybrid

@@ -119,8 +119,10 @@ void Surveyor::CorrectGarbage(std::vector<BlobInfo>* blobs) const {
   for (BlobInfo& blob : *blobs) {
     const auto said = said_.find(blob.number);
     const uint64_t bytes = said == said_.end() ? 0 : said->second;
-    if (blob.number < unsaid) {
-      blob.garbage_bytes = std::max(blob.garbage_bytes, blob.bytes - std::min(blob.bytes, bytes));
+    const uint64_t unreferred = blob.bytes - std::min(blob.bytes, bytes);
+    if (blob.number < unsaid && blob.garbage_bytes < unreferred) {
+      blob.garbage_bytes = unreferred;
+      blob.corrected = true;
     }
   }
 }
@@ -131,6 +133,13 @@ uint64_t Survey::max_sst_number() const {
     result = std::max(result, sst.number);
   }
   return result;
+}
+
+uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family) {
+  SuperVersion* version = db->GetAndRefSuperVersion(family);
+  const uint64_t number = version->current->GetVersionNumber();
+  db->ReturnAndCleanupSuperVersion(family, version);
+  return number;
 }
 
 Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {

@@ -54,6 +54,7 @@ struct BlobInfo {
   // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it say how much. RocksDB does not
   // know what SSTs referred to that DeleteFilesInRange() has deleted.
   uint64_t garbage_bytes = 0;
+  bool corrected = false;  // RocksDB says less
 
   uint64_t live_bytes() const { return bytes - std::min(bytes, garbage_bytes); }
   double garbage_ratio() const {
@@ -81,6 +82,9 @@ struct Layout {
   bool compacts = false;        // by itself: not disable_auto_compactions
   bool goes_by_levels = false;  // what is compacted to a level is there then
 };
+
+// Which files there are: it changes with each flush and compaction, and with nothing else. Thread-safe.
+uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family);
 
 // Of the current version. Thread-safe.
 Layout LayoutOf(DBImpl* db, ColumnFamilyData* family);

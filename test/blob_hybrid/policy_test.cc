@@ -774,19 +774,23 @@ class PickMergeTest : public testing::Test {
   }
 
   Plan DoPick(MergeLevel level = MergeLevel::kLast) {
-    return PickMerge(survey_, level, since_, busy_);
+    return PickMerge(survey_, level, merged_, busy_);
   }
 
   Survey survey_;
-  uint64_t since_ = 21;
+  std::set<uint64_t> merged_;
   std::set<uint64_t> busy_;
 };
 
 TEST_F(PickMergeTest, MovedSstsOnce) {
   EXPECT_EQ(List{10}, Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
-  since_ = 9;
+  merged_ = {10};
   EXPECT_EQ(List{15}, Numbers(DoPick()));
+  // Moved while merges are under way.
+  survey_.ssts.push_back(Sst(22, 6, 10, 4));
+  survey_.ssts.back().medium_bytes = 1000;
+  EXPECT_EQ(List{22}, Numbers(DoPick()));
 }
 
 TEST_F(PickMergeTest, OldestFilesFirst) {
