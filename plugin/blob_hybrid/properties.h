@@ -24,8 +24,7 @@ extern const char kSketchProperty[];
 extern const char kEntitiesProperty[];
 
 // What is read is bounded by these; beyond, an SST does not say.
-constexpr size_t kMostReferences = 2048;            // of an SST
-constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // in a number of bytes
+constexpr size_t kMostReferences = 2048;  // of an SST, each with kMostBytes
 
 // Numbers of the blob files that an SST refers to, ascending, with the bytes it refers to: of the values with their headers and
 // keys. Not a map: an SST may refer to most blob files, and all SSTs' are kept.

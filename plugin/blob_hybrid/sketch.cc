@@ -18,7 +18,6 @@ constexpr size_t kMostDecoded = 2 * kMostEntries;
 constexpr size_t kMostTogether = 65536;  // of all that are combined
 constexpr size_t kMostKept = 4 * kMostTogether;
 constexpr char kVersion = 1;
-constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // that an entry may count
 
 }  // namespace
 

@@ -14,6 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // in a number of bytes that is read from an SST
+
 // The entries of an SST whose keys have a hash below a threshold: of all SSTs the same keys, so that of a key that is
 // sampled all entries are (a theta sketch).
 struct Sketch {

@@ -4,6 +4,12 @@
 
 #include "plugin/blob_hybrid/properties.h"
 
+#include <malloc.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -142,6 +148,35 @@ TEST(StatsTest, JsonHasTheSame) {
   EXPECT_EQ(AsJson(kGauges), space.ToJson());
   EXPECT_EQ(AsJson(std::string(kGauges) + kCounters), stats.ToJson());
   EXPECT_EQ("{\"blob_files\":0,", BlobHybridSpace().ToJson().substr(0, 16));
+}
+
+// Of 2,000 SSTs that refer to as many blob files as they may, of 10,000: what the README says.
+TEST(MemoryTest, ReferencesOfManySsts) {
+  constexpr size_t kSsts = 2000;
+  constexpr size_t kBlobs = 10000;
+  const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  std::vector<std::string> texts(kSsts);
+  std::vector<std::shared_ptr<const References>> references(kSsts);
+  const size_t before = allocated();
+  for (size_t sst = 0; sst < kSsts; sst++) {
+    for (size_t i = 0; i < kMostReferences; i++) {
+      const size_t blob = 1000000 + sst % 4 + i * (kBlobs / kMostReferences);
+      texts[sst] += (i == 0 ? "" : ",") + std::to_string(blob) + ":10320";
+    }
+    texts[sst].shrink_to_fit();
+  }
+  const size_t with_texts = allocated();
+  for (size_t sst = 0; sst < kSsts; sst++) {
+    references[sst] = ParseReferences(texts[sst]);
+  }
+  const size_t with_references = allocated();
+  ASSERT_NE(nullptr, references.back());
+  if (with_texts == before) {
+    return;  // another allocator, as that of sanitizers: it does not tell
+  }
+  printf("properties: %zu MB, references: %zu MB\n", (with_texts - before) >> 20,
+         (with_references - with_texts) >> 20);
+  EXPECT_LE(with_references - with_texts, kSsts * (kMostReferences * 16 + 256));
 }
 
 }  // namespace
