@@ -158,6 +158,9 @@ def spelled_otherwise(s):
 @contextlib.contextmanager
 def home_is_copied(s):
     """The copy is used with the parts of the original."""
+    if not s.stack.is_placed(s.paths()):
+        yield None
+        return
     copied = s.root + "/copy"
     copy(s.path("home"), copied)
     yield Situation(dict(s.paths(), home=copied), s.model.copy(), same=True)
@@ -206,7 +209,7 @@ def another_database(s):
 def manifest_is_gone(s):
     """RocksDB by itself makes a new database then, and deletes what it does not know: only where it is
     refused, because there is more than home."""
-    if not s.stack.needs or s.stack.name == "raw_wal_fs":
+    if not s.stack.has_more(s.paths()) or s.stack.name == "raw_wal_fs":
         yield None
         return
     home = s.path("home")

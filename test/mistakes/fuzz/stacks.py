@@ -38,6 +38,14 @@ class Stack:
         """Parts that home knows again: who exchanges or empties one of the others has chosen where it is."""
         return self.parts
 
+    def has_more(self, paths):
+        """Whether the database has anything that is not at home."""
+        return bool(self.needs)
+
+    def is_placed(self, paths):
+        """Whether home was where it is when it was opened last: else a copy may be the home that was renamed."""
+        return True
+
     def marks(self, path):
         """What an opening writes into a part that it takes for its own; None if it leaves no such mark."""
         return None
@@ -85,6 +93,19 @@ class Tiered(Stack):
     def known(self, home):
         lines = text_of(home + "/TIERS").split("\n")
         return [line.split()[1] for line in lines if re.match("tier ", line)]
+
+    def folders(self, paths):
+        name = re.search("^folder (.*)$", text_of(paths["home"] + "/TIERS"), re.M)
+        folders = [paths[part] + "/" + name.group(1) for part in self.parts] if name else []
+        return [folder for folder in folders if os.path.isdir(folder)]
+
+    def has_more(self, paths):
+        return any(re.match(r"\d+\.(sst|blob|log)\.", file)
+                   for folder in self.folders(paths) for file in os.listdir(folder))
+
+    def is_placed(self, paths):
+        owners = [text_of(folder + "/OWNER") for folder in self.folders(paths)]
+        return all("\ndirectory %s\n" % paths["home"] in owner for owner in owners)
 
     def marks(self, path):
         folders = sorted(name for name in os.listdir(path) if os.path.isdir(path + "/" + name))
