@@ -33,7 +33,7 @@ int DurableTier(const Policy& policy, int wanted) {
 std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
   std::vector<PlannedTier> result(tiers.size());
   for (size_t i = 0; i < tiers.size(); i++) {
-    const uint64_t used = tiers[i]->used();
+    const uint64_t used = tiers[i]->used_by_files();
     result[i].budget = tiers[i]->options().budget;
     result[i].reserved = used;
     if (tiers[i]->is_volatile()) {

@@ -226,9 +226,19 @@ void TieredFileSystem::SwitchReaders(const std::string& path) {
 
 void TieredFileSystem::SwitchReader(TieredReader* reader) {
   Place place;
-  std::unique_ptr<FSRandomAccessFile> file;
-  if (Resolve(reader->path(), &place).ok() && OpenReader(place, reader->options(), &file).ok()) {
-    reader->Switch(place.tier, std::move(file));
+  uint64_t bytes;
+  if (!Resolve(reader->path(), &place).ok() ||
+      !place.fs()->GetFileSize(place.path, IOOptions(), &bytes, nullptr).ok()) {
+    return;
+  }
+  FileOptions options = reader->options();
+  for (const bool direct : {options.use_direct_reads, false}) {
+    options.use_direct_reads = direct;
+    std::unique_ptr<FSRandomAccessFile> file;
+    if (OpenReader(place, options, &file).ok() &&
+        reader->Switch(place.tier, std::move(file), bytes)) {
+      return;
+    }
   }
 }
 

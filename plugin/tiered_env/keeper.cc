@@ -25,6 +25,8 @@ constexpr auto kWriteEvery = std::chrono::seconds(10);  // TIERS-STATS
 constexpr auto kWarnEvery = std::chrono::minutes(1);
 constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
+constexpr uint32_t kMostCompressed = 3;  // SSTs in a row that are tried
+constexpr uint32_t kTryAgain = 32;       // of so many that would follow one is
 constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
 
 // Whether what is retained elsewhere is of the database: another one may have its logs there.
@@ -119,7 +121,7 @@ IOStatus Keeper::Recover(const std::map<uint64_t, LiveTable>& tables) {
   s = logs_.Sync();
   for (auto it = recovery.without_recipe().begin(); s.ok() && it != recovery.without_recipe().end();
        ++it) {
-    s = AddTable(it->base, it->place, it->size, /*anyway=*/true);
+    s = AddTable(it->base, it->place, it->size, Purpose(), /*anyway=*/true);
     if (s.IsNotSupported()) {
       s = BringAway(*it);
     }
@@ -177,7 +179,30 @@ IOStatus Keeper::AddLogDirectory(const std::string& directory) {
   return s;
 }
 
-IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t size, bool anyway) {
+bool Keeper::IsWorthTrying(const Purpose& purpose) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = compressed_.find(purpose);
+  return it == compressed_.end() || it->second.in_a_row < kMostCompressed ||
+         ++it->second.skipped % kTryAgain == 0;
+}
+
+void Keeper::NoteCompressed(const Purpose& purpose, bool left) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!left) {
+    compressed_.erase(purpose);
+  } else if (++compressed_[purpose].in_a_row == kMostCompressed) {
+    ROCKS_LOG_WARN(
+        fs_->InfoLog(database_->directory()),
+        "tiered_env: SSTs of level %d of column family %u go straight to other tiers from now on, "
+        "for their blocks are compressed, and so are not found in write-ahead logs. To have them "
+        "in memory, set kNoCompression for this level in compression_per_level (or as compression); "
+        "one in %u is tried",
+        purpose.level, purpose.column_family, kTryAgain);
+  }
+}
+
+IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t size,
+                          const Purpose& purpose, bool anyway) {
   DropTable(base);
   logs_.Index(&ledger_, fs_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
@@ -212,6 +237,7 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
         static_cast<unsigned long long>(summary.entries),
         static_cast<unsigned long long>(summary.compressed_blocks));
   }
+  NoteCompressed(purpose, s.IsNotSupported() && 2 * summary.compressed_blocks > summary.blocks);
   if (!s.ok()) {
     logs_.Release(recipe);
     return s;
@@ -317,6 +343,7 @@ void Keeper::Run() {
       CompactRecipes(now);
     }
     CheckBudget();
+    PersistDamaged(now);
     lock.lock();
   }
 }
@@ -390,6 +417,10 @@ void Keeper::Trim() {
     // What is nearly all live is not worth it: nothing would be left out.
     IOStatus s = logs_.Trim(trimming ? kMostLive : 0, compress, options_.compression,
                             limiter_.get(), stop_, &trimmed);
+    if (s.IsCorruption()) {
+      NoteDamaged(s);
+      continue;
+    }
     if (!s.ok() && !s.IsAborted()) {
       WarnOfTrim(s);
       return;
@@ -457,6 +488,7 @@ void Keeper::AddStats(VolatileStats* stats) const {
   ADD(trimmed_bytes);
   ADD(archived_bytes);
   ADD(persisted_bytes);
+  ADD(damaged_logs);
   ADD(barriers);
   ADD(rebuilt_files);
   ADD(rebuilt_bytes);

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "plugin/tiered_env/folder.h"
@@ -40,6 +41,16 @@ struct KeeperOptions {
   uint64_t wal_budget = 0;
   bool persist_on_close = false;
   uint32_t recovery_threads = 0;
+};
+
+// What an SST is written for: a column family and a level, -1 if that is not known.
+struct Purpose {
+  uint32_t column_family = 0;
+  int level = -1;
+
+  bool operator<(const Purpose& other) const {
+    return std::tie(column_family, level) < std::tie(other.column_family, other.level);
+  }
 };
 
 // Keeps what is needed to rebuild the SSTs of a database that are in volatile tiers: their recipes, and the logs
@@ -80,7 +91,10 @@ class Keeper {
   // to be elsewhere, for a log cannot be made durable, or its recipe would be longer than can be, or half as large as
   // itself; the latter not with `anyway`.
   IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
-                    bool anyway = false);
+                    const Purpose& purpose, bool anyway = false);
+  // Whether such an SST should be written to a volatile tier at all: not where those before it were compressed, for what is
+  // compressed is not found in logs. Now and then one is tried nevertheless.
+  bool IsWorthTrying(const Purpose& purpose);
   // It is gone, or is durable by itself.
   void DropTable(const std::string& base);
   // The database is being destroyed: so it can be again, if this is interrupted.
@@ -128,6 +142,12 @@ class Keeper {
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
   void CheckBudget();
+  // A retained log is damaged.
+  void NoteDamaged(const IOStatus& reason);
+  // Brings SSTs to durable tiers that such logs could not rebuild.
+  void PersistDamaged(std::chrono::steady_clock::time_point now);
+  // Whether an SST had to leave a volatile tier for it was compressed.
+  void NoteCompressed(const Purpose& purpose, bool left);
   void CompactRecipes(std::chrono::steady_clock::time_point now);
   double Amplification(const Logs::Sizes& sizes) const;
   // Statistics to the LOG, and to TIERS-STATS.
@@ -159,11 +179,18 @@ class Keeper {
   std::chrono::steady_clock::time_point trim_warned_;
   std::chrono::steady_clock::time_point compact_from_;  // not before
   std::chrono::seconds compact_pause_ = kLeastPause;    // after the next failure
+  std::chrono::steady_clock::time_point persist_from_;  // not before
+  std::chrono::seconds persist_pause_ = kLeastPause;    // if there is nothing to do
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // All below: guarded by mutex_.
   std::thread thread_;
+  struct Compressed {
+    uint32_t in_a_row = 0;  // SSTs that had to leave
+    uint32_t skipped = 0;   // that were not tried
+  };
+  std::map<Purpose, Compressed> compressed_;
 
   // Statistics.
   std::atomic<uint64_t> tables_{0};
@@ -176,6 +203,7 @@ class Keeper {
   std::atomic<uint64_t> trimmed_bytes_{0};
   std::atomic<uint64_t> archived_bytes_{0};
   std::atomic<uint64_t> persisted_bytes_{0};
+  std::atomic<uint64_t> damaged_logs_{0};
   std::atomic<uint64_t> barriers_{0};
   std::atomic<uint64_t> rebuilt_files_{0};
   std::atomic<uint64_t> rebuilt_bytes_{0};

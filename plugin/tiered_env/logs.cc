@@ -217,7 +217,8 @@ Logs::Source::Source(Logs* logs) : lock_(logs->references_mutex_) {
   {
     std::shared_lock<std::shared_mutex> lock(logs->mutex_);
     for (const auto& log : logs->logs_) {
-      if (log->segment != nullptr && log->segment->entries() > 0 && !log->failed()) {
+      if (log->segment != nullptr && log->segment->entries() > 0 && !log->failed() &&
+          !log->damaged) {
         logs_.push_back(log);
         segments_.push_back(
             {log->segment->smallest(), log->segment->largest(), log->segment.get(), false});
@@ -359,6 +360,17 @@ Logs::Sizes Logs::GetSizes() const {
     sizes.live_entries += live;
   }
   return sizes;
+}
+
+std::set<uint64_t> Logs::Damaged() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::set<uint64_t> result;
+  for (const auto& log : logs_) {
+    if (log->damaged && log->segment->live() > 0) {
+      result.insert(log->segment->id());
+    }
+  }
+  return result;
 }
 
 uint64_t Logs::Oldest() const {

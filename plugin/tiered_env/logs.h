@@ -104,13 +104,16 @@ class Logs {
   void Sweep(Ledger* ledger);
   // Rewrites the retained segment with the smallest share of live entries, if that share is at most `most`, with
   // the live ones only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
-  // *before == 0: there was none. Aborted: `stop` says so, or it was referred to meanwhile.
+  // *before == 0: there was none. Aborted: `stop` says so, or it was referred to meanwhile. Corruption: it is damaged, and is
+  // left alone from now on.
   struct Trimmed {
     uint64_t before = 0;  // bytes
     uint64_t after = 0;
   };
   IOStatus Trim(double most, bool rewrite_logs, CompressionType compression, RateLimiter* limiter,
                 const std::atomic<bool>& stop, Trimmed* trimmed);
+  // Ids of those that are damaged and needed.
+  std::set<uint64_t> Damaged() const;
   // Id of the oldest retained segment that is needed; 0: none.
   uint64_t Oldest() const;
 
@@ -138,6 +141,7 @@ class Logs {
     bool retained = false;
     bool compressed = false;           // rewritten
     bool busy = false;                 // is being rewritten or renamed
+    bool damaged = false;              // could not be rewritten: has not what it had
     std::unique_ptr<Segment> segment;  // null: was not read
     std::shared_ptr<OpenLog> writer;   // null: is durable
 

@@ -404,7 +404,8 @@ void TieredFileSystem::AddStats(TieredStats* stats) {
   for (const auto& tier : policy_.tiers) {
     TieredTierStats& to = stats->tiers[static_cast<size_t>(tier->index())];
     to.name = tier->name();
-    to.bytes = tier->used();
+    to.bytes = tier->used_by_files();
+    to.held_bytes = tier->held();
     to.budget = tier->options().budget;
 #define ADD(name) to.name = tier->name.load(std::memory_order_relaxed)
     ADD(reads);

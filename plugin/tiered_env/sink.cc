@@ -51,6 +51,7 @@ Facts TieredWriter::WhatIsKnown() const {
   ExpectedLevel expected;
   if (TakeExpectedLevel(path_, &expected)) {
     facts.level = expected.level;
+    purpose_.column_family = expected.column_family;
     facts.shape = database_->ShapeOf(expected.column_family);
   } else {
     // Flushes write with high priority.
@@ -66,13 +67,23 @@ IOStatus TieredWriter::StartOrFail() const {
     const Policy& policy = fs_->policy();
     tried_.assign(policy.tiers.size(), false);
     const Facts facts = WhatIsKnown();
-    level_ = facts.level;
-    start_ = StartIn(policy.tier(policy.placement.TierOf(facts, policy.home)));
+    purpose_.level = facts.level;
+    start_ = StartIn(FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home))));
     if (start_.ok() && content_ == Content::kWal && database_->keeper() != nullptr) {
       file_ = database_->keeper()->Track(path_, std::move(file_));
     }
   }
   return start_;
+}
+
+// The one where it belongs, or that to which it would go from there.
+Tier* TieredWriter::FirstTier(Tier* wanted) const {
+  if (!wanted->is_volatile() || database_->keeper()->IsWorthTrying(purpose_)) {
+    return wanted;
+  }
+  no_recipe_ = true;
+  const std::vector<Tier*> order = SpillOrder(fs_->policy(), wanted);
+  return *std::find_if(order.begin(), order.end(), [](Tier* tier) { return !tier->is_volatile(); });
 }
 
 bool TieredWriter::MayUse(const Tier& tier) const {
@@ -93,7 +104,7 @@ IOStatus TieredWriter::StartIn(Tier* first) const {
   IOStatus s = IOStatus::NoSpace(path_, "finds no room in any tier");
   const Policy& policy = fs_->policy();
   for (Tier* tier : SpillOrder(policy, first)) {
-    if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(level_, *tier))) {
+    if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(purpose_.level, *tier))) {
       continue;
     }
     reserved_ = wanted;
@@ -181,7 +192,7 @@ IOStatus TieredWriter::MakeRoom(uint64_t end) {
   }
   const uint64_t more = std::max(end - reserved_, kReserveStep);
   for (const uint64_t step : {more, end - reserved_}) {
-    if (place_.tier->Reserve(step, LeftFor(level_, *place_.tier))) {
+    if (place_.tier->Reserve(step, LeftFor(purpose_.level, *place_.tier))) {
       reserved_ += step;
       return IOStatus::OK();
     }
@@ -353,7 +364,7 @@ IOStatus TieredWriter::KeepTable() {
   IOStatus s = file_->Flush(IOOptions(), nullptr);
   TEST_SYNC_POINT("TieredWriter::KeepTable:Start");
   if (s.ok()) {
-    s = database_->keeper()->AddTable(BaseOf(path_), place_, size_);
+    s = database_->keeper()->AddTable(BaseOf(path_), place_, size_, purpose_);
   }
   if (s.IsNotSupported()) {
     complete_ = no_recipe_ = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/folder.h"
+#include "plugin/tiered_env/keeper.h"
 #include "plugin/tiered_env/placement.h"
 #include "rocksdb/file_system.h"
 
@@ -70,6 +71,7 @@ class TieredWriter : public FSWritableFile {
   // Whether a tier may be tried.
   bool MayUse(const Tier& tier) const;
 
+  Tier* FirstTier(Tier* wanted) const;
   IOStatus StartIn(Tier* first) const;
   IOStatus Open(const Place& place) const;
   // With direct I/O or without, as what was written before, or as RocksDB wants it.
@@ -105,10 +107,10 @@ class TieredWriter : public FSWritableFile {
   mutable size_t alignment_ = 0;  // 0: there was no file yet
   bool complete_ = false;         // nothing more comes, and its end may be anywhere
   mutable std::vector<bool> tried_;
-  mutable int level_ = -1;  // -1: not known
+  mutable Purpose purpose_;
 
   uint64_t kept_ = 0;       // bytes of an SST that a recipe was made of
-  bool no_recipe_ = false;  // it was refused one
+  mutable bool no_recipe_ = false;  // it was refused one, or would be
   uint64_t size_ = 0;
   bool closed_ = false;
 };

@@ -53,6 +53,10 @@ TieredReader::TieredReader(TieredFileSystem* fs, std::string path, const FileOpt
 TieredReader::~TieredReader() {
   fs_->Closed(this);
   AddStats();
+  for (Kept& kept : kept_) {
+    kept.file.reset();
+    kept.tier->LetGo(kept.bytes);
+  }
 }
 
 void TieredReader::AddStats() {
@@ -68,10 +72,11 @@ bool TieredReader::MustStayOpen(const Side& side) const {
   return async_.load() || options_.use_mmap_reads || side.tier->options().kind == TierKind::kPmem;
 }
 
-void TieredReader::Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file) {
+// Whoever asked before a read must not be wrong now: what is laid out for direct I/O can be read without it.
+bool TieredReader::Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file, uint64_t bytes) {
   const int old = side_.load();
-  if (file->use_direct_io() != direct_ || file->GetRequiredBufferAlignment() > alignment_) {
-    return;  // whoever asked before a read must not be wrong now
+  if (file->use_direct_io() && (!direct_ || file->GetRequiredBufferAlignment() > alignment_)) {
+    return false;
   }
   AddStats();
   sides_[1 - old].tier = tier;
@@ -83,9 +88,13 @@ void TieredReader::Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file) 
     }
   }
   if (MustStayOpen(sides_[old])) {
-    kept_.push_back(std::move(sides_[old].file));
+    // Elsewhere the mover would find no room for what goes to and fro.
+    const uint64_t held = sides_[old].tier->is_volatile() ? bytes : 0;
+    sides_[old].tier->Hold(held);
+    kept_.push_back({sides_[old].tier, held, std::move(sides_[old].file)});
   }
   sides_[old].file.reset();
+  return true;
 }
 
 IOStatus TieredReader::Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,

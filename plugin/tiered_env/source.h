@@ -33,9 +33,10 @@ class TieredReader : public FSRandomAccessFile {
   const std::string& path() const { return path_; }
   const FileOptions& options() const { return options_; }
 
-  // Reads from `file` from now on, if it can take the place of the other one. Not to be called by two
-  // threads at once.
-  void Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file);
+  // Reads from `file` from now on. False if it cannot take the place of the other one; one without direct I/O always can. The old
+  // file has `bytes`, which count in the budget of a tier in memory as long as it must stay open. Not to be called by two threads at
+  // once.
+  bool Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file, uint64_t bytes);
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override;
@@ -99,7 +100,12 @@ class TieredReader : public FSRandomAccessFile {
   std::atomic<int> side_{0};
   Side sides_[2];
   std::atomic<bool> async_{false};
-  std::vector<std::unique_ptr<FSRandomAccessFile>> kept_;  // what may still be in use
+  struct Kept {
+    Tier* tier;
+    uint64_t bytes;
+    std::unique_ptr<FSRandomAccessFile> file;
+  };
+  std::vector<Kept> kept_;  // what may still be in use
 };
 
 }  // namespace tiered_env

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -51,6 +52,21 @@ class Tier {
   // Takes bytes that are used already, whatever the budget.
   void Take(uint64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void Release(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // The same, of deleted files that are open: they take up room, but nothing is gained by moving others.
+  void Hold(uint64_t bytes) {
+    held_.fetch_add(bytes, std::memory_order_relaxed);
+    Take(bytes);
+  }
+  void LetGo(uint64_t bytes) {
+    Release(bytes);
+    held_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  uint64_t held() const { return held_.load(std::memory_order_relaxed); }
+  uint64_t used_by_files() const {
+    const uint64_t held_now = held();
+    const uint64_t all = used();
+    return all - std::min(all, held_now);
+  }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
   // Whether new files may be put there: not if it is read-only, nor for a while after a failure; unless it is
@@ -95,6 +111,7 @@ class Tier {
   const int index_;
   const std::shared_ptr<FileSystem> fs_;
   std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> held_{0};  // of these
   std::atomic<int64_t> usable_from_{INT64_MIN};
   std::atomic<bool> read_only_{false};
 };

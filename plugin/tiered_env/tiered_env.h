@@ -118,18 +118,19 @@ struct TieredOptions {
 };
 
 // One line per counter: name, unit, description. All since the FileSystem was made.
-#define TIERED_TIER_STATS(X)                                          \
-  X(files, "count", "SSTs and blob files of databases that are open") \
-  X(bytes, "bytes", "of them, and of those that are being written")   \
-  X(budget, "bytes", "most of that; 0: no limit")                     \
-  X(misplaced_files, "count", "that are here and belong elsewhere")   \
-  X(stranded_bytes, "bytes", "of them")                               \
-  X(reads, "count", "of SSTs and blob files")                         \
-  X(read_bytes, "bytes", "read from them")                            \
-  X(written_bytes, "bytes", "written by databases, not by the mover") \
-  X(spills, "count", "files that belonged here and found no room")    \
-  X(moves, "count", "files that the mover put here")                  \
-  X(moved_bytes, "bytes", "of them")                                  \
+#define TIERED_TIER_STATS(X)                                           \
+  X(files, "count", "SSTs and blob files of databases that are open")  \
+  X(bytes, "bytes", "of them, and of those that are being written")    \
+  X(budget, "bytes", "most of that; 0: no limit")                      \
+  X(held_bytes, "bytes", "of files that left memory, mapped yet")     \
+  X(misplaced_files, "count", "that are here and belong elsewhere")    \
+  X(stranded_bytes, "bytes", "of them")                                \
+  X(reads, "count", "of SSTs and blob files")                          \
+  X(read_bytes, "bytes", "read from them")                             \
+  X(written_bytes, "bytes", "written by databases, not by the mover")  \
+  X(spills, "count", "files that belonged here and found no room")     \
+  X(moves, "count", "files that the mover put here")                   \
+  X(moved_bytes, "bytes", "of them")                                   \
   X(errors, "count", "files that could not be made here, or moved here")
 
 struct TieredTierStats {
@@ -159,6 +160,7 @@ struct TieredTierStats {
   X(trimmed_bytes, "bytes", "that this has saved")                                    \
   X(archived_bytes, "bytes", "that were written for it")                              \
   X(persisted_bytes, "bytes", "of SSTs that were brought to durable tiers")           \
+  X(damaged_logs, "count", "retained logs that were found to be damaged")             \
   X(barriers, "count", "of the recipe log's syncs")                                   \
   X(rebuilt_files, "count", "SSTs that were rebuilt")                                 \
   X(rebuilt_bytes, "bytes", "of them")                                                \

@@ -52,7 +52,7 @@ std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs) {
   std::shared_ptr<Log> best;
   double smallest = most;
   for (const auto& log : logs_) {
-    if (!log->retained || log->busy || log->segment->live() == 0) {
+    if (!log->retained || log->busy || log->damaged || log->segment->live() == 0) {
       continue;
     }
     const double share =
@@ -77,9 +77,10 @@ IOStatus Logs::Rewrite(const Log& log, const std::string& path, const std::vecto
   Copier copier(writer.get(), kept, stop);
   s = log.compressed ? ReadArchive(fs_, log.path, &id, &copier)
                      : ReadLog(fs_, log.path, log.number, &copier, log.indexed);
-  if (s.ok()) {
-    s = copier.status();
+  if (!s.ok()) {
+    return IOStatus::Corruption(log.path, "cannot be read: " + s.ToString());
   }
+  s = copier.status();
   if (s.ok() &&
       copier.copied() != static_cast<uint64_t>(std::count(kept.begin(), kept.end(), true))) {
     s = IOStatus::Corruption(log.path, "has not all entries that it had");
@@ -135,6 +136,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
   {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     log->busy = false;
+    log->damaged = s.IsCorruption();
     if (s.ok()) {
       log->path = path;
       log->bytes = bytes;

@@ -2,9 +2,11 @@
 //
 // Tiers in memory, when something fails while the database is open.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -29,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 // Waits for a condition, far longer than it takes.
 template <typename Condition>
 bool WaitFor(const Condition& condition) {
-  const auto end = Clock::now() + std::chrono::seconds(120);
+  const auto end = Clock::now() + std::chrono::seconds(60);
   while (!condition() && Clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -47,9 +49,19 @@ class MemoryFaults : public VolatileTest {
     options.disable_auto_compactions = true;
     return options;
   }
-  void OpenManual(const std::string& more = "", const std::string& tier = "") {
-    MountMemory(more, tier);
+  void OpenManual() {
+    MountMemory();
     Open(Manual());
+  }
+  // With other options, over hooks_.
+  void Mount(TieredOptions tiered) {
+    Close();
+    tiered.tiers = MemoryTiers();
+    tiered.placement = "0..2=memory;3..=slow";
+    env_.reset();
+    fs_.reset();
+    ASSERT_OK(NewTieredFileSystem(tiered, hooks_, &fs_));
+    env_ = NewCompositeEnv(fs_);
   }
   void Put(const std::string& prefix, int count = 100, size_t size = 200) {
     for (int i = 0; i < count; i++) {
@@ -276,6 +288,153 @@ TEST_F(MemoryFaults, ARecipeLogThatCannotBeWrittenAnew) {
   SyncPoint::GetInstance()->DisableProcessing();
   SyncPoint::GetInstance()->ClearAllCallBacks();
   LoseAndVerify();
+}
+
+// What is left of it could not be rebuilt, so what needs it does not stay in memory.
+TEST_F(MemoryFaults, ARetainedLogThatIsDamaged) {
+  SyncPoint::GetInstance()->SetCallBack("Keeper::Trim:Small",
+                                        [](void* small) { *static_cast<uint64_t*>(small) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  TieredOptions tiered;
+  tiered.wal_amplification_high = 1.1;
+  tiered.wal_amplification_low = 1.05;
+  Mount(tiered);
+  Options options = Manual();
+  options.level_compaction_dynamic_level_bytes = false;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  const Snapshot* const snapshot = db_->GetSnapshot();  // so that sequence numbers stay
+  PutAndFlush("a", 300);
+  EXPECT_TRUE(WaitFor([&] { return Kept(".log").size() == 1; }));
+  const std::string damaged = Kept(".log").front();
+  {
+    std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(damaged) / 2));
+    file << "something else";
+  }
+  PutAndFlush("b", 300);
+  PutAndFlush("a", 200);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([&] { return Stats().damaged_logs == 1; }));
+  EXPECT_TRUE(WaitFor([&] { return !fs::exists(damaged); }));  // nothing needs it any more
+  EXPECT_EQ(LinesOfLog("a retained log is damaged"), 1);
+  EXPECT_GT(BytesIn("slow"), 0u);
+  PutAndFlush("c");
+  db_->ReleaseSnapshot(snapshot);
+  LoseAndVerify();
+  EXPECT_EQ(Stats().damaged_logs, 0u);
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+}
+
+// They are written to memory in vain only a few times.
+TEST_F(MemoryFaults, CompressedLevelsGoStraightToTheNextTier) {
+  const auto supported = GetSupportedCompressions();
+  const auto codec = std::find_if(supported.begin(), supported.end(),
+                                  [](CompressionType type) { return type != kNoCompression; });
+  if (codec == supported.end()) {
+    ROCKTIER_SKIP("no compression in this build");
+  }
+  std::atomic<int> in_memory{0};
+  hooks_->before_create = [&](const std::string& path) {
+    in_memory += path.compare(0, TierPath("memory").size(), TierPath("memory")) == 0 &&
+                         path.find(".sst") != std::string::npos
+                     ? 1
+                     : 0;
+    return IOStatus::OK();
+  };
+  MountMemory();
+  Options options = Manual();
+  options.compression = *codec;
+  options.level0_slowdown_writes_trigger = options.level0_stop_writes_trigger = 1000;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  for (int i = 0; i < 20; i++) {
+    PutAndFlush("a" + std::to_string(i));
+  }
+  EXPECT_EQ(in_memory, 3);
+  EXPECT_EQ(Stats().bytes, 0u);
+  EXPECT_EQ(LinesOfLog("compression_per_level (or as compression)"), 1);
+  ASSERT_OK(db_->SetOptions({{"compression", "kNoCompression"}}));
+  for (int i = 0; i < 40; i++) {
+    PutAndFlush("b" + std::to_string(i));
+  }
+  const uint64_t bytes = Stats().bytes;
+  EXPECT_GT(bytes, 0u);
+  PutAndFlush("c");
+  EXPECT_GT(Stats().bytes, bytes);
+  LoseAndVerify();
+}
+
+// Bytes of files of a tier that are deleted, and mapped or open in this process.
+uint64_t Mapped(const std::string& tier) {
+  std::ifstream maps("/proc/self/maps");
+  uint64_t bytes = 0;
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t from;
+    uint64_t to;
+    if (line.find(tier + "/") != std::string::npos &&
+        line.find("(deleted)") != std::string::npos &&
+        sscanf(line.c_str(), "%lx-%lx", &from, &to) == 2) {
+      bytes += to - from;
+    }
+  }
+  return bytes;
+}
+
+int OpenOf(const std::string& tier) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = fs::read_symlink(entry.path(), error).string();
+    count += target.find(tier + "/") != std::string::npos &&
+                     target.find(".sst") != std::string::npos &&
+                     target.find("(deleted)") != std::string::npos
+                 ? 1
+                 : 0;
+  }
+  return count;
+}
+
+// SSTs leave the memory while they are open: they are let go, or count.
+TEST_F(MemoryFaults, SstsThatHaveMovedAreLetGoOrCount) {
+  for (const bool mapped : {true, false}) {
+    SCOPED_TRACE(mapped);
+    hooks_->only_buffered = TierPath("memory");
+    TieredOptions tiered;
+    tiered.wal_budget = 100000;
+    Mount(tiered);
+    Options options = Manual();
+    options.max_open_files = -1;
+    options.allow_mmap_reads = mapped;
+    options.use_direct_reads = !mapped;
+    options.level0_slowdown_writes_trigger = options.level0_stop_writes_trigger = 1000;
+    Open(options);
+    ASSERT_FALSE(HasFailure());
+    for (int i = 0; i < 10; i++) {
+      PutAndFlush("a" + std::to_string(i));
+    }
+    EXPECT_TRUE(WaitFor([&] { return Stats().persisted_bytes > 0; }));
+    EXPECT_TRUE(WaitFor([&] { return BytesIn("slow") > 0; }));
+    ASSERT_OK(WaitForMoves(fs_.get()));
+    Verify();
+    if (mapped) {
+      EXPECT_GT(Mapped(TierPath("memory")), 0u);
+      EXPECT_TRUE(WaitFor([&] {  // pages are counted there
+        return StatsOf("memory").held_bytes + 4096 * 20 >= Mapped(TierPath("memory"));
+      }));
+      EXPECT_GT(StatsOf("memory").held_bytes, 0u);
+    } else {
+      EXPECT_TRUE(WaitFor([&] { return OpenOf(TierPath("memory")) == 0; }));
+    }
+    Close();
+    EXPECT_TRUE(WaitFor([&] { return StatsOf("memory").bytes == 0; }));
+    EXPECT_EQ(StatsOf("memory").held_bytes, 0u);
+    LoseAndVerify();
+    Close();
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    model_.clear();
+  }
 }
 
 }  // namespace
