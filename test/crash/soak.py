@@ -4,7 +4,8 @@
 
 Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills and
 losses of power it had, and whether it found something. The output of a run that did is kept beside it.
-A summary ends the output; --summary prints that of all lines that there are.
+db_stress runs with faults of the FileSystem every other time. A summary ends the output; --summary
+prints that of all lines that there are.
 """
 
 import argparse
@@ -35,6 +36,7 @@ def tests_of(build):
         if labels & LABELS:
             plugin = next((p for p in PLUGINS if p in labels), "")
             yield {"name": test["name"], "plugin": plugin, "command": test["command"],
+                   "stress": "stress" in labels, "faults": False,
                    "environment": dict(e.split("=", 1) for e in properties["ENVIRONMENT"]),
                    "timeout": float(properties["TIMEOUT"])}
 
@@ -49,6 +51,8 @@ def run(test, seconds, folder):
     """Runs a test; returns what is known of the run."""
     begin = time.time()
     environment = dict(os.environ, **test["environment"], ROCKTIER_CRASH_SECONDS=str(seconds))
+    if test["faults"]:
+        environment["ROCKTIER_CRASH_FAULTS"] = "1"
     name = "%s-%d.log" % (test["name"], begin)
     path = os.path.join(folder, name)
     with open(path, "wb") as output:
@@ -60,7 +64,7 @@ def run(test, seconds, folder):
             code = "timeout"
     with open(path, errors="replace") as output:
         result = {"test": test["name"], "plugin": test["plugin"], "code": code,
-                  "seconds": round(time.time() - begin, 1), **count(output.read())}
+                  "faults": test["faults"], "seconds": round(time.time() - begin, 1), **count(output.read())}
     if code == 0:
         os.remove(path)
     else:
@@ -90,18 +94,19 @@ def work(rotation, arguments, about, results):
     for test in iter(rotation.take, None):
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         result = {"time": now, **about, **run(test, arguments.slice, os.path.dirname(results.name))}
-        print("%(test)s: %(seconds)s s, %(kills)d kills, %(power_losses)d losses of power, "
-              "exit %(code)s" % result, flush=True)
+        print("%(test)s%(with)s: %(seconds)s s, %(kills)d kills, %(power_losses)d losses of power, "
+              "exit %(code)s" % {**result, "with": " with faults" if result["faults"] else ""},
+              flush=True)
         results.write(json.dumps(result) + "\n")
         results.flush()
-        rotation.give_back(test)
+        rotation.give_back({**test, "faults": test["stress"] and not test["faults"]})
 
 
 def summarize(lines):
     """A table, in Markdown, of what ran for each plugin and RocksDB version."""
     sums = collections.OrderedDict()
     for line in lines:
-        key = (line["plugin"] or "all", line["rocksdb"])
+        key = (line["plugin"] or "stock", line["rocksdb"])
         total = sums.setdefault(key, collections.Counter())
         total.update(runs=1, seconds=line["seconds"], kills=line["kills"],
                      power_losses=line["power_losses"], findings=int(line["code"] != 0))
