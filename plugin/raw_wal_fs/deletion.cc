@@ -86,11 +86,11 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   }
   const std::string reason =
       answer == Finder::Answer::kFound
-          ? "is a copy of " + stub_there + ": the log is that one's. Remove the copy, or export the "
-            "logs ('rocktier wal export') before the original is copied"
-      : is_same_path
-          ? "may be an older copy: its log was created in another directory of this path"
-          : "may be a copy: its log was created in " + there + ", another directory";
+          ? "is a copy of " + stub_there +
+                ": the log is that one's. Remove the copy, or export the "
+                "logs ('rocktier wal export') before the original is copied"
+      : is_same_path ? "may be an older copy: its log was created in another directory of this path"
+                     : "may be a copy: its log was created in " + there + ", another directory";
   return IOStatus::InvalidArgument(
       path, reason + ". 'rocktier wal adopt " + volume.path() + " " + database +
                 "' tells what would be lost; --force makes the logs those of this directory");

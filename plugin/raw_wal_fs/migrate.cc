@@ -48,9 +48,7 @@ class Migration {
       : fs_(std::move(fs)), directory_(std::move(directory)), progress_(std::move(progress)) {}
 
   // Nobody else has the database open as long as this lives.
-  IOStatus Lock() {
-    return LockDatabase(fs_.get(), directory_, &lock_);
-  }
+  IOStatus Lock() { return LockDatabase(fs_.get(), directory_, &lock_); }
   ~Migration() {
     if (lock_ != nullptr) {
       fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();

@@ -28,7 +28,8 @@ inline DirectoryId IdentityOf(const std::string& directory) {
   DirectoryId id;
   id.inode = status.stx_ino;
   if ((status.stx_mask & STATX_BTIME) != 0) {
-    id.born = static_cast<uint64_t>(status.stx_btime.tv_sec) * 1000000000 + status.stx_btime.tv_nsec;
+    id.born =
+        static_cast<uint64_t>(status.stx_btime.tv_sec) * 1000000000 + status.stx_btime.tv_nsec;
   }
   return id;
 }

@@ -164,7 +164,8 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
                   std::vector<RawWalLogInfo>* removed);
 
 struct RawWalAdoption {
-  std::vector<std::string> foreign;  // files of the database whose logs are another directory's, and would be this one's
+  std::vector<std::string>
+      foreign;  // files of the database whose logs are another directory's, and would be this one's
   std::vector<std::string> losers;   // files there of the same logs
   std::vector<std::string> missing;  // files of the database whose log is not on the device
   // Logs, with their names, that are of this database by the path under which they were created, and that have no file in
@@ -176,8 +177,7 @@ struct RawWalAdoption {
 // system, or put back from a copy. Without options.force only says what would become of what: that there is another copy,
 // perhaps a newer one, whose logs these are as well, only the operator can know.
 // Busy, IOError: the device or the database is open. Corruption: the device is older than the database.
-Status AdoptLogs(const RawWalOptions& options, const std::string& database,
-                 RawWalAdoption* result);
+Status AdoptLogs(const RawWalOptions& options, const std::string& database, RawWalAdoption* result);
 
 // Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`: its folder;
 // where its logs are, and their archive, is in its OPTIONS file (wal_dir). After a crash it can be run again. Bytes

@@ -229,9 +229,8 @@ std::vector<uint64_t> Volume::NumbersOf(LogId log) const {
       numbers.push_back(i);
     }
   }
-  std::sort(numbers.begin(), numbers.end(), [this](uint64_t a, uint64_t b) {
-    return segments_[a].ordinal < segments_[b].ordinal;
-  });
+  std::sort(numbers.begin(), numbers.end(),
+            [this](uint64_t a, uint64_t b) { return segments_[a].ordinal < segments_[b].ordinal; });
   return numbers;
 }
 

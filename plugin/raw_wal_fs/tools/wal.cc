@@ -282,11 +282,10 @@ int Adopt(const Arguments& arguments) {
   const struct {
     const char* what;
     const std::vector<std::string>& names;
-  } kFindings[] = {
-      {"has the log of another directory", adoption.foreign},
-      {"loses its log to this database", adoption.losers},
-      {"has no log on the device", adoption.missing},
-      {"stays on the device, as no file of this database names it", adoption.unnamed}};
+  } kFindings[] = {{"has the log of another directory", adoption.foreign},
+                   {"loses its log to this database", adoption.losers},
+                   {"has no log on the device", adoption.missing},
+                   {"stays on the device, as no file of this database names it", adoption.unnamed}};
   for (const auto& finding : kFindings) {
     for (const std::string& name : finding.names) {
       printf("%s: %s\n", finding.what, Printable(name).c_str());
