@@ -71,16 +71,16 @@ class Collector {
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<uint64_t> memtable_bytes{0};     // see Layout
-    std::atomic<uint64_t> calm_at{0};      // FilesOf(), when the job found that nothing was needed
-    std::atomic<bool> calm_above{false};   // and still the bound was exceeded
-    Room room;                                   // RoomFor(); guarded by mutex_
-    bool above = false;       // the bound, and the job is at work; guarded by mutex_
-    bool missed = false;      // the bound, and nothing can be done; guarded by mutex_
-    int waiting = 0;          // flushes; guarded by mutex_
-    uint64_t disk_bytes = 0;  // when the thread looked; guarded by mutex_
-    uint64_t freed = 0;       // by which this fell from look to look; guarded by mutex_
-    uint64_t worth = 0;       // freed bytes from which on it is worth to wait; guarded by mutex_
-    Collected collected;      // guarded by mutex_
+    std::atomic<uint64_t> calm_at{0};     // FilesOf(), when the job found that nothing was needed
+    std::atomic<bool> calm_above{false};  // and still the bound was exceeded
+    Room room;                            // RoomFor(); guarded by mutex_
+    bool above = false;                   // the bound, and the job is at work; guarded by mutex_
+    bool missed = false;                  // the bound, and nothing can be done; guarded by mutex_
+    int waiting = 0;                      // flushes; guarded by mutex_
+    uint64_t disk_bytes = 0;              // when the thread looked; guarded by mutex_
+    uint64_t freed = 0;                   // by which this fell from look to look; guarded by mutex_
+    uint64_t worth = 0;   // freed bytes from which on it is worth to wait; guarded by mutex_
+    Collected collected;  // guarded by mutex_
     std::map<uint64_t, uint64_t> garbage;  // of blob files, as surveyed; guarded by mutex_
     // Inputs of the compactions that RocksDB has begun by itself, by job; guarded by mutex_.
     std::map<int, std::vector<uint64_t>> automatic;

@@ -404,9 +404,8 @@ Shares SharesOf(const Survey& survey) {
   const double covered = CoveredShare(survey);
   const double kept = (1 - margin) * (1 - covered);
   Shares shares;
-  shares.hidden_values =
-      std::min(most.hidden_values,
-               Share(sampled.hidden_blob_bytes, sampled.blob_bytes) + margin + covered);
+  shares.hidden_values = std::min(
+      most.hidden_values, Share(sampled.hidden_blob_bytes, sampled.blob_bytes) + margin + covered);
   shares.hidden_ssts = std::min(
       most.hidden_ssts, Share(sampled.hidden_sst_bytes, sampled.sst_bytes) + margin + covered);
   shares.user_values = Share(sampled.live_blob_bytes, sampled.blob_bytes) * kept;
@@ -482,7 +481,8 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint
   for (const SstInfo& sst : survey.ssts) {
     to_has_files = to_has_files || sst.level == to;
     if (sst.medium_bytes > 0 && busy.count(sst.number) == 0 &&
-        (sst.level < to || merged.count(sst.number) == 0) && (best == nullptr || ComesBefore(sst, *best))) {
+        (sst.level < to || merged.count(sst.number) == 0) &&
+        (best == nullptr || ComesBefore(sst, *best))) {
       best = &sst;
     }
   }

@@ -110,7 +110,7 @@ class Surveyor {
     SketchPtr sketch;
     bool says_all;
     uint64_t oldest_blob;
-    uint64_t seen = 0;  // the survey that found it last
+    uint64_t seen = 0;                               // the survey that found it last
     std::optional<uint64_t> covered = std::nullopt;  // see SstInfo; once it is asked for
   };
 

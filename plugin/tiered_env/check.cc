@@ -191,8 +191,8 @@ void Examination::CheckOwners() {
 }
 
 // A sound stub is believed: if its file is in another tier, the paths of tiers have changed places.
-void Examination::AddNeeded(const std::string& base, const LiveTable& need,
-                            const std::string& what, const Tier* tier) {
+void Examination::AddNeeded(const std::string& base, const LiveTable& need, const std::string& what,
+                            const Tier* tier) {
   not_sound_.insert(base);
   std::vector<const Survey::Orphan*> candidates;
   for (const Survey::Orphan& orphan : orphans_) {

@@ -28,10 +28,11 @@ void Keeper::NoteDamaged(const IOStatus& reason) {
   damaged_logs_.fetch_add(1, std::memory_order_relaxed);
   persist_from_ = std::chrono::steady_clock::time_point();
   persist_pause_ = kLeastPause;
-  ROCKS_LOG_ERROR(fs_->InfoLog(database_->directory()),
-                  "tiered_env: a retained log is damaged: SSTs in memory that need it are brought to "
-                  "other tiers: %s",
-                  reason.ToString().c_str());
+  ROCKS_LOG_ERROR(
+      fs_->InfoLog(database_->directory()),
+      "tiered_env: a retained log is damaged: SSTs in memory that need it are brought to "
+      "other tiers: %s",
+      reason.ToString().c_str());
 }
 
 // Again and again: recipes of SSTs that were being written may refer to it, too.

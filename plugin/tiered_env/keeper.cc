@@ -24,10 +24,10 @@ namespace {
 constexpr auto kWriteEvery = std::chrono::seconds(10);  // TIERS-STATS
 constexpr auto kWarnEvery = std::chrono::minutes(1);
 constexpr auto kPeriod = std::chrono::milliseconds(200);
-constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
+constexpr uint64_t kSmall = 4 << 20;     // bytes of retained logs that are not worth trimming
 constexpr uint32_t kMostCompressed = 3;  // SSTs in a row that are tried
 constexpr uint32_t kTryAgain = 32;       // of so many that would follow one is
-constexpr double kMostLive = 0.9;     // share of entries, in a log that is worth trimming
+constexpr double kMostLive = 0.9;        // share of entries, in a log that is worth trimming
 
 // Whether what is retained elsewhere is of the database: another one may have its logs there.
 bool IsOf(std::string name, const std::string& tag) {
@@ -195,7 +195,8 @@ void Keeper::NoteCompressed(const Purpose& purpose, bool left) {
         fs_->InfoLog(database_->directory()),
         "tiered_env: SSTs of level %d of column family %u go straight to other tiers from now on, "
         "for their blocks are compressed, and so are not found in write-ahead logs. To have them "
-        "in memory, set kNoCompression for this level in compression_per_level (or as compression); "
+        "in memory, set kNoCompression for this level in compression_per_level (or as "
+        "compression); "
         "one in %u is tried",
         purpose.level, purpose.column_family, kTryAgain);
   }

@@ -161,7 +161,8 @@ class Keeper {
   LogDirectories log_directories_;
   Logs logs_;
 
-  std::mutex retained_mutex_;  // held by whoever rebuilds of retained logs, or changes them. Before all others
+  std::mutex
+      retained_mutex_;  // held by whoever rebuilds of retained logs, or changes them. Before all others
   std::mutex barrier_mutex_;
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.
@@ -172,7 +173,7 @@ class Keeper {
   std::atomic<bool> closed_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
-  std::atomic<uint64_t> report_period_{600};           // RocksDB's default
+  std::atomic<uint64_t> report_period_{600};  // RocksDB's default
   // Of the background thread:
   static constexpr std::chrono::seconds kLeastPause{1};
   static constexpr std::chrono::seconds kMostPause{300};

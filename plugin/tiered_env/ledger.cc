@@ -562,7 +562,7 @@ IOStatus Ledger::Compact() {
   TEST_SYNC_POINT_CALLBACK("Ledger::Compact:Slack", &slack);
   std::lock_guard<std::mutex> lock(mutex_);
   return file_->size <= 2 * live_bytes_ + slack ? IOStatus::OK()
-                                                 : Rewrite(file_->reader.get(), live_);
+                                                : Rewrite(file_->reader.get(), live_);
 }
 
 std::string Ledger::TagOf(const Contents& contents) {

@@ -109,7 +109,7 @@ class TieredWriter : public FSWritableFile {
   mutable std::vector<bool> tried_;
   mutable Purpose purpose_;
 
-  uint64_t kept_ = 0;       // bytes of an SST that a recipe was made of
+  uint64_t kept_ = 0;               // bytes of an SST that a recipe was made of
   mutable bool no_recipe_ = false;  // it was refused one, or would be
   uint64_t size_ = 0;
   bool closed_ = false;

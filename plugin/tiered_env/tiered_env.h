@@ -118,19 +118,19 @@ struct TieredOptions {
 };
 
 // One line per counter: name, unit, description. All since the FileSystem was made.
-#define TIERED_TIER_STATS(X)                                           \
-  X(files, "count", "SSTs and blob files of databases that are open")  \
-  X(bytes, "bytes", "of them, and of those that are being written")    \
-  X(budget, "bytes", "most of that; 0: no limit")                      \
+#define TIERED_TIER_STATS(X)                                          \
+  X(files, "count", "SSTs and blob files of databases that are open") \
+  X(bytes, "bytes", "of them, and of those that are being written")   \
+  X(budget, "bytes", "most of that; 0: no limit")                     \
   X(held_bytes, "bytes", "of files that left memory, mapped yet")     \
-  X(misplaced_files, "count", "that are here and belong elsewhere")    \
-  X(stranded_bytes, "bytes", "of them")                                \
-  X(reads, "count", "of SSTs and blob files")                          \
-  X(read_bytes, "bytes", "read from them")                             \
-  X(written_bytes, "bytes", "written by databases, not by the mover")  \
-  X(spills, "count", "files that belonged here and found no room")     \
-  X(moves, "count", "files that the mover put here")                   \
-  X(moved_bytes, "bytes", "of them")                                   \
+  X(misplaced_files, "count", "that are here and belong elsewhere")   \
+  X(stranded_bytes, "bytes", "of them")                               \
+  X(reads, "count", "of SSTs and blob files")                         \
+  X(read_bytes, "bytes", "read from them")                            \
+  X(written_bytes, "bytes", "written by databases, not by the mover") \
+  X(spills, "count", "files that belonged here and found no room")    \
+  X(moves, "count", "files that the mover put here")                  \
+  X(moved_bytes, "bytes", "of them")                                  \
   X(errors, "count", "files that could not be made here, or moved here")
 
 struct TieredTierStats {

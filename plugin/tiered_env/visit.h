@@ -18,7 +18,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // What to say of a file that is missing.
-constexpr char kBeside[] = "; if it is in one of DBOptions::db_paths, name that in db_paths= of the URI";
+constexpr char kBeside[] =
+    "; if it is in one of DBOptions::db_paths, name that in db_paths= of the URI";
 
 // A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or deleted but by
 // what is called here. Not thread-safe.

@@ -131,8 +131,7 @@ Status Bench::Overwrite() {
   double seconds = 0;
   while (s.ok() && seconds < static_cast<double>(FLAGS_seconds)) {
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const auto wanted =
-        static_cast<uint64_t>(seconds * static_cast<double>(FLAGS_puts_per_s));
+    const auto wanted = static_cast<uint64_t>(seconds * static_cast<double>(FLAGS_puts_per_s));
     for (; s.ok() && puts < wanted; puts++) {
       s = Put(random.Uniform(FLAGS_families), random.Uniform(KeysOfFamily()));
     }

@@ -373,8 +373,7 @@ uint64_t Mapped(const std::string& tier) {
   for (std::string line; std::getline(maps, line);) {
     uint64_t from;
     uint64_t to;
-    if (line.find(tier + "/") != std::string::npos &&
-        line.find("(deleted)") != std::string::npos &&
+    if (line.find(tier + "/") != std::string::npos && line.find("(deleted)") != std::string::npos &&
         sscanf(line.c_str(), "%lx-%lx", &from, &to) == 2) {
       bytes += to - from;
     }

@@ -388,10 +388,10 @@ TEST_F(VolatileTest, CompressedLevelsAreWarnedOfOnce) {
   std::ifstream in(db_name_ + "/LOG");
   int warnings = 0;
   for (std::string line; std::getline(in, line);) {
-    warnings += line.find("as others will") != std::string::npos &&
-                        line.find("[WARN]") != std::string::npos
-                    ? 1
-                    : 0;
+    warnings +=
+        line.find("as others will") != std::string::npos && line.find("[WARN]") != std::string::npos
+            ? 1
+            : 0;
   }
   EXPECT_EQ(warnings, 1);
   LoseAndVerify();
