@@ -6,8 +6,8 @@ A sequence writes, kills, loses memory, copies, renames, restores, calls tools a
 way. In each of these situations an opening may be refused, or must give all that was acknowledged. When the
 mistake is undone, all must be there. See README.md.
 
-ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed;
-ROCKTIER_CRASH_SECONDS: goes on for that long.
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed (default 1,
+or a new one if it goes on for some time); ROCKTIER_CRASH_SECONDS: goes on for that long.
 """
 
 import argparse
@@ -221,10 +221,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("stack", choices=STACKS)
     parser.add_argument("--sequences", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or time.time()))
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or 0))
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 0))
     parser.add_argument("--keep-going", action="store_true", help="count failures, stop at none")
     args = parser.parse_args()
+    args.seed = args.seed or (int(time.time()) if args.seconds else 1)
     begin = time.monotonic()
     totals, ran, failed = {}, 0, 0
     while ran < args.sequences or time.monotonic() - begin < args.seconds:
