@@ -63,7 +63,8 @@ IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>*
     return IOStatus::Corruption(
         directory, "has SSTs in memory, and nothing tells which: " + s.ToString() +
                        "; bring CURRENT and the MANIFEST back, or have \"rocktier tier recover "
-                       "--salvage\" bring all that there are away, for RepairDB()");
+                       "--salvage\" bring all that there are away, for RepairDB(). If it was "
+                       "being destroyed, call DestroyDB() again");
   }
   if (is_known) {  // what it does not name is forgotten, so it must not name that again
     s = database->SyncManifest();

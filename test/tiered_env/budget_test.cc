@@ -301,6 +301,7 @@ TEST_P(TieredBudgetTest, NoRoomAnywhereIsNoSpace) {
   NewFs(Tiers("budget=20K", "budget=20K") + ";home={budget=20K}", "0..=fast");
   Options options = BudgetOptions();
   options.max_bgerror_resume_count = 0;
+  options.write_buffer_size = 8 << 20;  // no flush before the one that is asked for
   Open(options);
   Fill(1000);
   const Status s = db_->Flush(FlushOptions());
