@@ -94,6 +94,12 @@ IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
       if (s.ok() && !IsMissing(listed)) {
         s = listed;
       }
+      // The recipe log last: retained logs without one are taken for those of a database that has lost it.
+      std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+        uint64_t id;
+        std::string its_tag;
+        return Logs::ParseName(name, &id, &its_tag);
+      });
       for (const std::string& name : names) {
         if (s.ok() && IsKept(name) && (at_home || IsOf(name, tag))) {
           s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
