@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plugin/blob_hybrid/error_log.h"
@@ -52,8 +53,9 @@ class Collector {
   void NoteBegin(const CompactionJobInfo& info);
   void NoteEnd(const CompactionJobInfo& info);
 
-  // There may be something to do.
-  void Wake();
+  // There may be something to do, in a family or in any. What nobody tells of is found within a second of the next wake-up.
+  void Wake(uint32_t number);
+  void WakeAll();
 
   // Before a flush: waits as long as the family is above its bound and the job can do something about it, and does, and has not freed more
   // than the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
@@ -68,6 +70,7 @@ class Collector {
  private:
   struct Family {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
+    bool woken = true;                           // guarded by mutex_
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<uint64_t> memtable_bytes{0};     // see Layout
@@ -95,20 +98,23 @@ class Collector {
     uint64_t retry_at = 0;      // for blob files that stayed
     uint64_t retry_pause = 0;
     uint64_t foreign_since =
-        0;              // when the job began to wait for a user's compactions; 0: it does not
-    bool held = false;  // HeldBy(), when it was told
+        0;                  // when the job began to wait for a user's compactions; 0: it does not
+    bool held = false;      // HeldBy(), when it was told
+    bool restless = false;  // there was something to do, and may be again without a wake-up
   };
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
+  // Those to look at now, or all; guarded by mutex_.
+  std::vector<std::pair<uint32_t, Family*>> TakeWoken(bool all);
   bool Rests(const Family& family);
   // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some seconds: a job that ends well may still
   // free nothing, and a slow device may take minutes for one.
   bool AwaitRoom(uint64_t wake, uint64_t enough, Family* family,
                  std::unique_lock<std::mutex>* lock);
   // Finds nothing in a family without blob files, unless it is crowded.
-  Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
-  static bool IsOurs(const Family& family, const Survey& survey);
+  Status Look(uint32_t number, Family* family, bool* has_blobs, Space* space);
+  static bool IsOurs(const Family& family, bool has_blobs);
   uint64_t VersionOf(uint32_t number);
   uint64_t FilesOf(uint32_t number);
   // One batch of compactions at most.
