@@ -167,20 +167,15 @@ void Collector::NoteEnd(const CompactionJobInfo& info) {
 
 void Collector::Wake(uint32_t number) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = families_.find(number);
-  if (it != families_.end() && it->second != nullptr) {
-    it->second->woken = true;
-    wanted_++;
-    changed_.notify_all();
-  }
+  woken_.insert(number);
+  wanted_++;
+  changed_.notify_all();
 }
 
 void Collector::WakeAll() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [number, family] : families_) {
-    if (family != nullptr) {
-      family->woken = true;
-    }
+    woken_.insert(number);
   }
   wanted_++;
   changed_.notify_all();
@@ -254,7 +249,7 @@ void Collector::WaitForRoom(uint32_t number) {
   const uint64_t enough = space.disk_bytes - std::min(space.disk_bytes, memtables);
   family->disk_bytes = space.disk_bytes;
   family->waiting++;
-  family->woken = true;
+  woken_.insert(number);
   changed_.notify_all();
   const bool in_vain = !AwaitRoom(mine, enough, family, &lock);
   family->waiting--;
@@ -308,12 +303,18 @@ void Collector::Stop() {
 
 std::vector<std::pair<uint32_t, Collector::Family*>> Collector::TakeWoken(bool all) {
   std::vector<std::pair<uint32_t, Family*>> families;
-  for (const auto& [number, family] : families_) {
-    if (family != nullptr && (all || family->woken || family->restless)) {
-      family->woken = false;
-      families.emplace_back(number, family.get());
+  if (all) {
+    for (const auto& [number, family] : families_) {
+      woken_.insert(number);
     }
   }
+  for (const uint32_t number : woken_) {
+    const auto it = families_.find(number);
+    if (it != families_.end() && it->second != nullptr) {
+      families.emplace_back(number, it->second.get());
+    }
+  }
+  woken_.clear();
   return families;
 }
 
@@ -329,9 +330,12 @@ void Collector::Run() {
     bool again = false;
     bool retry = false;
     uint64_t later = 0;  // when to look again; 0: it is not known
+    std::set<uint32_t> restless;
     for (const auto& [number, family] : families) {
       const Next next = Step(number, family);
-      family->restless = next != Next::kNothing || family->retry_pause > 0;
+      if (next != Next::kNothing || family->retry_pause > 0) {
+        restless.insert(number);
+      }
       again = again || next == Next::kAgain;
       retry = retry || family->retry_pause > 0;
       if (next == Next::kLater) {
@@ -339,6 +343,7 @@ void Collector::Run() {
       }
     }
     lock.lock();
+    woken_.merge(restless);
     looked_ = wanted;
     changed_.notify_all();
     if (again) {
@@ -551,9 +556,12 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   for (const SstInfo& sst : plan.inputs) {
     names.push_back(MakeTableFileName("", sst.number));
   }
+  // RocksDB lists the folders of the whole database when it refuses.
+  const bool free = AreFree(db_, data, plan.inputs, plan.output_level);
   CompactionJobInfo info;
-  const Status s = db_->CompactFiles(how, handle.get(), names, plan.output_level,
-                                     static_cast<int>(path), nullptr, &info);
+  const Status s = !free ? Status::Aborted()
+                         : db_->CompactFiles(how, handle.get(), names, plan.output_level,
+                                             static_cast<int>(path), nullptr, &info);
   if (s.ok()) {
     const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
     counters.jobs++;
@@ -571,7 +579,8 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
     }
     return Next::kAgain;
   }
-  if (s.IsAborted() || (s.IsInvalidArgument() && !AreThere(plan, data, family))) {
+  if (s.IsAborted() ||
+      (s.IsInvalidArgument() && !AreFree(db_, data, plan.inputs, plan.output_level))) {
     // Others compact them, or have done so.
     for (const SstInfo& sst : plan.inputs) {
       family->busy.insert(sst.number);
@@ -591,19 +600,6 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   }
   Publish(family, false, above);
   return Next::kNothing;
-}
-
-// Whether all inputs of a plan are where they were.
-bool Collector::AreThere(const Plan& plan, ColumnFamilyData* data, Family* family) {
-  Survey survey;
-  if (!family->surveyor.Take(db_, data, &survey).ok()) {
-    return false;
-  }
-  return std::all_of(plan.inputs.begin(), plan.inputs.end(), [&](const SstInfo& input) {
-    return std::any_of(survey.ssts.begin(), survey.ssts.end(), [&](const SstInfo& sst) {
-      return sst.number == input.number && sst.level == input.level;
-    });
-  });
 }
 
 Collector::Next Collector::Hold(const char* by, bool above, Family* family) {

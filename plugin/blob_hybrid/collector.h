@@ -70,7 +70,6 @@ class Collector {
  private:
   struct Family {
     std::shared_ptr<BlobHybridFactory> factory;  // constant
-    bool woken = true;                           // guarded by mutex_
     std::atomic<bool> near{false};               // the bound: the job is at work for space
     std::atomic<bool> crowded{false};            // IsCrowded()
     std::atomic<uint64_t> memtable_bytes{0};     // see Layout
@@ -98,14 +97,13 @@ class Collector {
     uint64_t retry_at = 0;      // for blob files that stayed
     uint64_t retry_pause = 0;
     uint64_t foreign_since =
-        0;                  // when the job began to wait for a user's compactions; 0: it does not
-    bool held = false;      // HeldBy(), when it was told
-    bool restless = false;  // there was something to do, and may be again without a wake-up
+        0;              // when the job began to wait for a user's compactions; 0: it does not
+    bool held = false;  // HeldBy(), when it was told
   };
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
-  // Those to look at now, or all; guarded by mutex_.
+  // Those that were woken, or all. With mutex_.
   std::vector<std::pair<uint32_t, Family*>> TakeWoken(bool all);
   bool Rests(const Family& family);
   // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some seconds: a job that ends well may still
@@ -129,7 +127,6 @@ class Collector {
   Next CompactAll(uint32_t number, const std::vector<Plan>& plans, bool above, bool merge,
                   Family* family);
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
-  bool AreThere(const Plan& plan, ColumnFamilyData* data, Family* family);
   // Somebody wants nothing to be compacted now.
   Next Hold(const char* by, bool above, Family* family);
   // Nothing is left to compact, and still there is too much.
@@ -145,12 +142,13 @@ class Collector {
   // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is removed.
   std::map<uint32_t, std::unique_ptr<Family>> families_;
   bool stop_ = false;
-  bool closing_ = false;  // RocksDB is closing the database
-  int settling_ = 0;      // callers of Settle()
-  uint64_t wanted_ = 0;   // wake-ups
-  uint64_t looked_ = 0;   // those after which every family was looked at
-  uint64_t done_ = 0;     // those after which there was nothing to do
-  std::thread thread_;    // begun with the first family
+  bool closing_ = false;      // RocksDB is closing the database
+  int settling_ = 0;          // callers of Settle()
+  uint64_t wanted_ = 0;       // wake-ups
+  std::set<uint32_t> woken_;  // families with something to do, perhaps
+  uint64_t looked_ = 0;       // those after which every family was looked at
+  uint64_t done_ = 0;         // those after which there was nothing to do
+  std::thread thread_;        // begun with the first family
 };
 
 }  // namespace blob_hybrid

@@ -108,6 +108,35 @@ std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family) {
   return numbers;
 }
 
+bool AreFree(DBImpl* db, ColumnFamilyData* family, const std::vector<SstInfo>& ssts,
+             int output_level) {
+  InstrumentedMutexLock lock(db->mutex());
+  const VersionStorageInfo& storage = *family->current()->storage_info();
+  const InternalKeyComparator& comparator = family->internal_comparator();
+  const InternalKey* smallest = nullptr;
+  const InternalKey* largest = nullptr;
+  for (const SstInfo& sst : ssts) {
+    const auto location = storage.GetFileLocation(sst.number);
+    if (!location.IsValid() || location.GetLevel() != sst.level) {
+      return false;
+    }
+    const FileMetaData& file = *storage.LevelFiles(sst.level)[location.GetPosition()];
+    if (file.being_compacted) {
+      return false;
+    }
+    if (smallest == nullptr || comparator.Compare(file.smallest, *smallest) < 0) {
+      smallest = &file.smallest;
+    }
+    if (largest == nullptr || comparator.Compare(file.largest, *largest) > 0) {
+      largest = &file.largest;
+    }
+  }
+  std::vector<FileMetaData*> overlapping;
+  storage.GetOverlappingInputs(output_level, smallest, largest, &overlapping);
+  return std::none_of(overlapping.begin(), overlapping.end(),
+                      [](const FileMetaData* file) { return file->being_compacted; });
+}
+
 Status Surveyor::Sum(DBImpl* db, ColumnFamilyData* family, Totals* totals) {
   std::lock_guard<std::mutex> lock(mutex_);
   const Status s = Update(db, family);
