@@ -172,11 +172,10 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
   if (aim.victims.empty() && (!has_medium || blobs.empty())) {
     return false;  // there may be many
   }
-  for (const BlobInfo& blob : blobs) {
+  for (const BlobInfo& blob : blobs) {  // by number
     const bool move = aim.victims.count(blob.number) > 0;
-    if (move || has_medium) {  // others are not read
-      files->files[blob.number] = {blob.file_bytes, move, move && aim.medium};
-    }
+    files->files.emplace_hint(files->files.end(), blob.number,
+                              BlobFiles::File{blob.file_bytes, move, move && aim.medium});
   }
   return true;
 }
