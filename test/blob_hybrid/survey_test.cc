@@ -230,14 +230,14 @@ TEST_F(SurveyTest, RandomChanges) {
         db_->CompactRange(options, nullptr, nullptr).PermitUncheckedError();
       },
   };
-  for (int round = 0; round < 4; round++) {
+  for (int round = 0; round < 3; round++) {
     OpenWithoutPlugin();  // SSTs that do not say what they refer to
     Fill(key(), kKeys, round, 7);
     Flush();
     Close();
     Open();
     surveyor_ = std::make_unique<Surveyor>();
-    for (int step = 0; step < 40; step++) {
+    for (int step = 0; step < 25; step++) {
       for (int i = 0; i < kKeys / 10; i++) {
         Put(key(), step, 100 + random.Uniform(2000));
       }
