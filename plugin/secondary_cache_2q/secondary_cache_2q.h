@@ -1,10 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// TwoQSecondaryCache: a scan-resistant SecondaryCache for RocksDB's block cache, in DRAM or in a file.
+// TwoQSecondaryCache: a scan-resistant SecondaryCache for RocksDB's block cache, in DRAM or in a
+// file.
 //
 // The policy is 2Q as in Lersch, Oukid, Schreter, Lehner, "Rethinking DRAM Caching for LSMs in an
-// NVRAM Environment", section 6, Algorithm 1. AM holds blocks in LRU order. A1 is a FIFO of references
-// (ghosts) to blocks that are not held. A block enters AM only if A1 knows it.
+// NVRAM Environment", section 6, Algorithm 1. AM holds blocks in LRU order. A1 is a FIFO of
+// references (ghosts) to blocks that are not held. A block enters AM only if A1 knows it.
 //
 // README.md tells how to use the cache, REFERENCE.md has all guarantees, limits and messages.
 
@@ -29,9 +30,9 @@ namespace secondary_cache_2q {
 // cache.
 enum class Policy : char {
   // "2q": Algorithm 1, changed to work behind a primary cache. A look-up that misses and finds a
-  // reference in A1 marks it, until the block leaves the primary cache and is offered. The free room
-  // of an empty cache is filled once. A1 is larger, and grows while the hot set moves. Some victims
-  // are blocks that both caches have.
+  // reference in A1 marks it, until the block leaves the primary cache and is offered. The free
+  // room of an empty cache is filled once. A1 is larger, and grows while the hot set moves. Some
+  // victims are blocks that both caches have.
   k2Q,
   // "2q_paper": Algorithm 1 to the letter. An offered block is kept if AM has room or A1 knows it;
   // else A1 takes its reference.
@@ -44,7 +45,8 @@ enum class Policy : char {
 enum class Storage : char {
   // "dram": in memory.
   kDram,
-  // "file": in a preallocated file on a fast disk or on a DAX mount. Its contents survive a restart.
+  // "file": in a preallocated file on a fast disk or on a DAX mount. Its contents survive a
+  // restart.
   kFile,
 };
 
@@ -61,12 +63,12 @@ enum class Io : char {
   kPmem,
 };
 
-// The options of a cache. All sizes are in bytes. Every option can be set by its name in a URI or an
-// OPTIONS file, where sizes may end in K, M or G:
+// The options of a cache. All sizes are in bytes. Every option can be set by its name in a URI or
+// an OPTIONS file, where sizes may end in K, M or G:
 //   id=TwoQSecondaryCache;capacity=1G;policy=2q;storage=file;path=/nvme/cache
 // A value out of range fails the creation of the cache with InvalidArgument that names the option.
-// Once the cache is made, only `capacity` can be changed. A plain struct: not thread-safe; the cache
-// keeps a copy.
+// Once the cache is made, only `capacity` can be changed. A plain struct: not thread-safe; the
+// cache keeps a copy.
 struct TwoQSecondaryCacheOptions {
   static const char* kName() { return "TwoQSecondaryCacheOptions"; }
 
@@ -81,39 +83,40 @@ struct TwoQSecondaryCacheOptions {
   // Which blocks are kept: "2q", "2q_paper" or "lru". Default: 2q.
   Policy policy = Policy::k2Q;
 
-  // The size of A1: references as a share of the blocks in AM. From 0 to 16; -1, the default, stands
-  // for 0.5 with 2q, 0.25 with 2q and storage=file, where each admission is a write to the disk, and
-  // 0.05, the paper's value, with 2q_paper. Not used by lru.
+  // The size of A1: references as a share of the blocks in AM. From 0 to 16; -1, the default,
+  // stands for 0.5 with 2q, 0.25 with 2q and storage=file, where each admission is a write to the
+  // disk, and 0.05, the paper's value, with 2q_paper. Not used by lru.
   // More references remember a block for longer, so that rarer blocks are admitted. Each costs 32
   // bytes, charged to `capacity` with storage=dram. All together take a sixteenth of `capacity` at
   // most.
-  // With policy=2q this is the least: A1 grows up to eightfold while the hot set moves, and to twice
-  // the number of blocks in the primary cache where that is more. That number is estimated from the
-  // stream of look-ups.
+  // With policy=2q this is the least: A1 grows up to eightfold while the hot set moves, and to
+  // twice the number of blocks in the primary cache where that is more. That number is estimated
+  // from the stream of look-ups.
   double ghost_ratio = -1;
 
   // What becomes of a block that the primary cache takes over. Default: false.
-  // false: it stays here, and is among the first to go when room is needed. It is written again when
-  // it leaves the primary cache only if it had to go.
-  // true: it is removed here at once. Uses the space a little better while the hot set is stable, and
-  // copies more.
+  // false: it stays here, and is among the first to go when room is needed. It is written again
+  // when it leaves the primary cache only if it had to go.
+  // true: it is removed here at once. Uses the space a little better while the hot set is stable,
+  // and copies more.
   bool exclusive = false;
 
-  // The cache has 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default, stands for
-  // 4, or for fewer where a shard would be smaller than 512K (dram) or 4M (file).
+  // The cache has 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default, stands
+  // for 4, or for fewer where a shard would be smaller than 512K (dram) or 4M (file).
   int num_shard_bits = -1;
 
-  // Compression of blocks on their way in: "none", "lz4" or "zstd". Default: none. A block that does
-  // not shrink by an eighth is kept as it is. An algorithm that RocksDB was built without is refused.
+  // Compression of blocks on their way in: "none", "lz4" or "zstd". Default: none. A block that
+  // does not shrink by an eighth is kept as it is. An algorithm that RocksDB was built without is
+  // refused.
   std::string compression = "none";
 
   // Where the blocks are: "dram" or "file". Default: dram.
   Storage storage = Storage::kDram;
 
   // The cache file. Required with storage=file, refused with storage=dram. Created when it does not
-  // exist. A cache file of another capacity or number of shards is replaced by an empty one. Anything
-  // else that is there is refused and left as it is. One cache at a time owns the file; others pass
-  // everything through.
+  // exist. A cache file of another capacity or number of shards is replaced by an empty one.
+  // Anything else that is there is refused and left as it is. One cache at a time owns the file;
+  // others pass everything through.
   std::string path;
 
   // How the file is read and written: "auto", "uring", "pread" or "pmem". Default: auto. Only with
@@ -131,18 +134,18 @@ struct TwoQSecondaryCacheOptions {
   size_t write_buffer_size = 16 << 20;
 };
 
-// Makes a cache, the same as SecondaryCache::CreateFromString() does from a URI. With storage=file it
-// opens the file, which may mean to preallocate it, and reads the index. OK also if another cache owns
-// the file: the new one then passes everything through, and its GetPrintableOptions() says so.
-// On an error *result is not changed. InvalidArgument: an option is out of range, or what is at `path`
-// is refused. Corruption: the file is not a cache file, or is damaged. NotSupported: the file has
-// another version, or `io` is not available. IOError: names the file.
+// Makes a cache, the same as SecondaryCache::CreateFromString() does from a URI. With storage=file
+// it opens the file, which may mean to preallocate it, and reads the index. OK also if another
+// cache owns the file: the new one then passes everything through, and its GetPrintableOptions()
+// says so. On an error *result is not changed. InvalidArgument: an option is out of range, or what
+// is at `path` is refused. Corruption: the file is not a cache file, or is damaged. NotSupported:
+// the file has another version, or `io` is not available. IOError: names the file.
 // Thread-safe, and so is the cache.
 Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
                              std::shared_ptr<SecondaryCache>* result);
 
-// The statistics of a cache: X(name, unit, description). Counters begin at 0 when the cache is made and
-// only grow. Gauges, marked so, move. REFERENCE.md says more of each.
+// The statistics of a cache: X(name, unit, description). Counters begin at 0 when the cache is made
+// and only grow. Gauges, marked so, move. REFERENCE.md says more of each.
 #define TWOQ_SECONDARY_CACHE_STATS(X)                                                     \
   X(hits, blocks, "look-ups that found a block")                                          \
   X(misses, blocks, "look-ups that found none")                                           \
@@ -184,8 +187,8 @@ Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCach
 
 // Makes a listener for Options::listeners. It drops the blocks of every SST that a compaction or a
 // deletion has made obsolete from all TwoQSecondaryCaches of the process. When a compaction ends it
-// writes their statistics to the DB's LOG, at most every ten minutes. Optional: without it the blocks
-// of deleted SSTs age out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
+// writes their statistics to the DB's LOG, at most every ten minutes. Optional: without it the
+// blocks of deleted SSTs age out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
 // Thread-safe; one object may serve several DBs.
 std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener();
 
@@ -211,12 +214,12 @@ struct CacheFileInfo {
 
 // Reads the superblock and the index of a cache file, without changing it. A cache in use may be
 // inspected; the counts are then approximate. Slots that cannot be read are counted, not an error.
-// Errors: NotFound, IOError, InvalidArgument (not a regular file), Corruption (not a cache file, or a
-// damaged superblock), NotSupported (another version). *info has defaults then. Thread-safe.
+// Errors: NotFound, IOError, InvalidArgument (not a regular file), Corruption (not a cache file, or
+// a damaged superblock), NotSupported (another version). *info has defaults then. Thread-safe.
 Status InspectCacheFile(const std::string& path, CacheFileInfo* info);
 
-// Does the same, and reads every block and checks its key and checksum. A block that does not verify
-// or cannot be read is counted, not an error: the cache answers it as a miss.
+// Does the same, and reads every block and checks its key and checksum. A block that does not
+// verify or cannot be read is counted, not an error: the cache answers it as a miss.
 Status VerifyCacheFile(const std::string& path, CacheFileInfo* info);
 
 }  // namespace secondary_cache_2q
