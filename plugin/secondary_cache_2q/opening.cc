@@ -144,7 +144,7 @@ Status OpenRegular(const std::string& path, int flags, Descriptor* file, struct 
 
 // Locks the lock file by flock, which also refuses a second lock in the same process, and which the
 // kernel drops with the descriptor. RocksDB's own file locks need a table that is a static object.
-// It may be gone when a cache that is a static object, too, as in db_bench, is destroyed.
+// This table may be gone when a cache that is static, too, as in db_bench, is destroyed.
 Status Lock(const std::string& path, Descriptor* lock) {
   const std::string name = path + ".lock";
   struct stat info;
