@@ -74,10 +74,10 @@ check-alone:
 	scripts/check-alone
 
 format:
-	git ls-files '*.h' '*.cc' | xargs clang-format -i
+	git ls-files '*.h' '*.cc' | xargs scripts/clang-format -i
 
 check-format:
-	git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
+	git ls-files '*.h' '*.cc' | xargs scripts/clang-format --dry-run --Werror
 
 clean:
 	. scripts/env && rm -rf "$$builds"
