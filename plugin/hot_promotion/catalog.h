@@ -37,7 +37,8 @@ class Catalog {
   // Removes the SSTs whose files are gone and returns them, after looking for files as long as go_on(). Those that
   // NoteObsolete() was told of come first; the others, if `all`, from where the last call ended.
   using GoOn = std::function<bool()>;
-  std::vector<FileId> TakeDead(bool all, const GoOn& go_on = [] { return true; });
+  std::vector<FileId> TakeDead(
+      bool all, const GoOn& go_on = [] { return true; });
   // Whether the last call with `all` came to the end of them.
   bool LookedForAll() const { return next_ == FileId{}; }
 

@@ -22,11 +22,15 @@ namespace hot_promotion {
 
 inline const std::map<std::string, Temperature>& Temperatures() {
   static const std::map<std::string, Temperature> names = {
-      {"unknown", Temperature::kUnknown}, {"hot", Temperature::kHot}, {"warm", Temperature::kWarm},
+    {"unknown", Temperature::kUnknown},
+    {"hot", Temperature::kHot},
+    {"warm", Temperature::kWarm},
 #if ROCKSDB_MAJOR >= 11
-      {"cool", Temperature::kCool},       {"ice", Temperature::kIce},
+    {"cool", Temperature::kCool},
+    {"ice", Temperature::kIce},
 #endif
-      {"cold", Temperature::kCold}};
+    {"cold", Temperature::kCold}
+  };
   return names;
 }
 

@@ -41,7 +41,7 @@ class Tree {
   RaltStats Stats() const;
 
   // Goes through all records, in the order of their keys.
-  std::unique_ptr<Merger> NewMerger() const;
+  std::unique_ptr<Merger> TEST_NewMerger() const;
   const Scoring& scoring() const { return scoring_; }
   uint64_t tick() const { return clock_.tick; }
 
@@ -58,7 +58,7 @@ class Tree {
   Catalog NewCatalog(const Version& version) const;
   Status Install(Version next);
   void Publish(Current::Pointer version);
-  void Count(uint64_t RaltStats::* counter, uint64_t amount);
+  void Count(uint64_t RaltStats::*counter, uint64_t amount);
   // Counts a failure, and tells it in the LOG if it is the first one.
   void Tell(const char* operation, const Status& s);
 
