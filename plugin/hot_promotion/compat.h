@@ -34,7 +34,8 @@ inline const std::map<std::string, Temperature>& Temperatures() {
   return names;
 }
 
-// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw one before.
+// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw
+// one before.
 template <typename Open>
 Status OpenInto(std::unique_ptr<DB>* db, const Open& open) {
 #if ROCKSDB_MAJOR >= 11

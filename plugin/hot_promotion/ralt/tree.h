@@ -20,8 +20,8 @@ namespace ralt {
 
 // The table without its buffer: sorted runs on the disk, how they are merged, and what is evicted.
 //
-// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made durable
-// in the catalog before readers see it.
+// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made
+// durable in the catalog before readers see it.
 class Tree {
  public:
   explicit Tree(const RaltOptions& options);
@@ -31,8 +31,8 @@ class Tree {
   // Writes accesses as the newest run.
   Status Add(const std::vector<Chunk>& chunks);
 
-  // Brings the table into its limits and into shape. May take long; calls `between` now and then, which
-  // may call Add().
+  // Brings the table into its limits and into shape. May take long; calls `between` now and then,
+  // which may call Add().
   Status Maintain(const Between& between);
 
   bool IsHot(Space space, const Slice& key) const;
