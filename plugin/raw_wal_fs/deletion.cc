@@ -289,6 +289,7 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
       wal_dir != DirectoryOf(path)) {
     s = CheckDirectory(wal_dir, *volume);
+    s = s.ok() ? CleanArchive(wal_dir) : s;
   }
   if (s.ok()) {
     s = CleanArchive(DirectoryOf(path));

@@ -13,8 +13,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 // Looks for the stubs of logs where they were created, in the default FileSystem: in that directory
-// and in its archive, under whatever name RocksDB may have given them since. Remembers what it has
-// seen. Not thread-safe.
+// and in its archive, and in the folder `lost` where RepairDB() puts what it cannot read, under
+// whatever name RocksDB may have given them since. Remembers what it has seen. Not thread-safe.
 class Finder {
  public:
   enum class Answer : uint8_t {
