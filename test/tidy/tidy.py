@@ -13,6 +13,7 @@ import dead
 import documents
 import includes
 import layout
+import messages
 import one_definition
 import rooms
 
@@ -27,6 +28,7 @@ CHECKS = {
     "links": documents.check_links,
     "columns": documents.check_columns,
     "dead": dead.check,
+    "messages": messages.check,
     "rooms": rooms.check,
 }
 
