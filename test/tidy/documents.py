@@ -3,6 +3,8 @@
 
 import os
 import re
+import subprocess
+import sys
 
 import sources
 
@@ -32,6 +34,14 @@ def check_links():
                 yield "%s: the link leads to %s, which is not there" % (where, other)
             elif anchor and anchor not in anchors(sources.read(other)):
                 yield "%s: %s has no heading for #%s" % (where, other, anchor)
+
+
+def check_pictures():
+    """A picture is what its script draws."""
+    script = sources.absolute("docs/pictures/draw.py")
+    result = subprocess.run([sys.executable, script, "--check"], stderr=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        yield "docs/pictures/draw.py: %s" % result.stderr.strip()
 
 
 def check_columns():

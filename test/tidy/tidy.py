@@ -26,6 +26,7 @@ CHECKS = {
     "internal": includes.check_internal_headers,
     "copies": copies.check,
     "links": documents.check_links,
+    "pictures": documents.check_pictures,
     "columns": documents.check_columns,
     "dead": dead.check,
     "messages": messages.check,
