@@ -54,7 +54,7 @@ TieredOptions TiersOf(const std::string& folder, int setup, Random* random) {
   options.wal_compression = OneOf(random, {"none", "none", "lz4", "zstd"});
   options.on_close = OneOf(random, {"keep", "keep", "persist"});
   options.recovery_threads = OneOf(random, {0U, 1U, 3U});
-  if (setup == 3) {
+  if (setup == MemorySite::kAllInMemory) {
     options.tiers = "memory={kind=memory;path=" + folder + "/memory}";
     options.placement = "0..=memory";
     options.wal_budget = 0;
@@ -141,14 +141,14 @@ Options OptionsOf(const std::string& folder, int setup, Random* random) {
   if (Coin(random)) {
     options.listeners = {NewTieredEnvListener()};
   }
-  if (setup == 1) {
+  if (setup == MemorySite::kUniversal) {
     options.compaction_style = kCompactionStyleUniversal;
   }
-  if (setup == 3) {
+  if (setup == MemorySite::kAllInMemory) {
     options.compression = kNoCompression;
     options.enable_blob_files = false;
   }
-  if (setup == 2) {
+  if (setup == MemorySite::kWalDir) {
     options.wal_dir = folder + "/logs";
   }
   return options;
