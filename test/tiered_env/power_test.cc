@@ -127,8 +127,9 @@ class TieredPowerTest : public TieredTest {
   }
 
   using MakeTiers = std::function<std::string(bool small)>;
-  // Opens the database and works, until the power fails; then what was durable is there, again and again. In the end files
-  // have moved before the power failed, and, if `rebuilds`, SSTs have been rebuilt afterwards.
+  // Opens the database and works, until the power fails; then what was durable is there, again and
+  // again. In the end files have moved before the power failed, and, if `rebuilds`, SSTs have been
+  // rebuilt afterwards.
   void FailOften(int rounds, const std::vector<std::string>& placements, const MakeTiers& tiers,
                  bool rebuilds);
   uint64_t Rebuilt() const {

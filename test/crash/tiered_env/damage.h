@@ -25,7 +25,8 @@ Damage AnyDamage(std::mt19937_64* random);
 // Whether what it changes has to be rebuilt, unless nobody needs it.
 bool LosesFiles(Damage damage);
 
-// `older`: a directory for a copy of it, that some call has taken. Returns whether something has changed.
+// `older`: a directory for a copy of it, that some call has taken. Returns whether something has
+// changed.
 bool DamageTier(Damage damage, const std::string& directory, const std::string& older,
                 std::mt19937_64* random);
 

@@ -1,9 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A child writes and publishes in shared memory what was acknowledged; it is killed at a random moment, or at
-// a certain point of a move, a spill, a link or a deletion, which one child at least must come to. Then every
-// acknowledged write must be there, every file of the database must be somewhere once, and each must get where it
-// belongs.
+// A child writes and publishes in shared memory what was acknowledged; it is killed at a random
+// moment, or at a certain point of a move, a spill, a link or a deletion, which one child at least
+// must come to. Then every acknowledged write must be there, every file of the database must be
+// somewhere once, and each must get where it belongs.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 

@@ -1,9 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Tiers in memory: a child writes, trims and moves, and is killed at a random moment, at a certain point, or while
-// it rebuilds what was lost. What the tier had is then lost, damaged, or older. Every acknowledged batch must be
-// there, whole, and nothing else; again and again in the same database. It goes on until children have come to the
-// points, and each kind of damage has been made and was repaired.
+// Tiers in memory: a child writes, trims and moves, and is killed at a random moment, at a certain
+// point, or while it rebuilds what was lost. What the tier had is then lost, damaged, or older.
+// Every acknowledged batch must be there, whole, and nothing else; again and again in the same
+// database. It goes on until children have come to the points, and each kind of damage has been
+// made and was repaired.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_SECONDS for how long each goes on.
 
@@ -42,7 +43,8 @@ constexpr uint64_t kMostPatience = 20000;  // milliseconds, for a child that sha
 constexpr uint64_t kPointPatience = 1500;
 constexpr uint64_t kNever = UINT64_MAX / 2;
 
-// Where a child kills itself. In its setup one child at least must come there, in the others it is a matter of luck.
+// Where a child kills itself. In its setup one child at least must come there, in the others it is
+// a matter of luck.
 struct Point {
   const char* name;
   MemorySite::Setup setup;
