@@ -89,7 +89,7 @@ const Point kPoints[] = {
     {"Folders::MakeIn:BeforeOwner", Needs::kNewDatabase, 2},
 };
 constexpr uint64_t kPatience = 1000000;  // microseconds, for a child that shall come to a point
-constexpr uint64_t kMoreRounds = 100;    // until a run has seen what it must
+constexpr uint64_t kMoreRounds = 30;     // until a run has seen what it must
 
 const char* const kPlacements[] = {
     "0..1=fast;2..=slow", "0..=slow",           "",
