@@ -150,6 +150,8 @@ struct TieredTierStats {
   X(segments, "count", "write-ahead logs that RocksDB has deleted and recipes need")  \
   X(retained_bytes, "bytes", "of them")                                               \
   X(needed_bytes, "bytes", "of logs that RocksDB has still and recipes need")         \
+  X(live_entries, "count", "in all these logs, that recipes refer to")                \
+  X(live_bytes, "bytes", "of them, as they are in logs that are rewritten")           \
   X(index_bytes, "bytes", "of memory, to know their entries")                         \
   X(tables, "count", "SSTs that recipes were made of")                                \
   X(table_bytes, "bytes", "of them: what would have been written to durable storage") \

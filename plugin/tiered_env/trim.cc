@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/pack.h"
 #include "plugin/tiered_env/wal.h"
 #include "test_util/sync_point.h"
 
@@ -17,6 +18,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 namespace {
+
+constexpr uint64_t kFixed = ArchiveHeader::kSize + 2 * PackHeader::kSize;  // bytes of any archive
 
 // Writes the entries that are kept.
 class Copier : public EntryVisitor {
@@ -48,15 +51,27 @@ class Copier : public EntryVisitor {
 
 }  // namespace
 
-std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs) {
+// The live bytes over the file's. Entries can have more bytes than their file: RocksDB's wal_compression, or an archive
+// that is compressed. If what is written now is compressed, too, it becomes about as much smaller as the file is. What was
+// rewritten and is all live cannot shrink any more, whatever the headers' part of its bytes is.
+double Logs::ShareLeft(const Log& log, bool compressing) {
+  const Segment& segment = *log.segment;
+  if (log.compressed && segment.live() == segment.entries()) {
+    return 1;
+  }
+  const uint64_t whole = compressing ? std::max(log.bytes, segment.bytes()) : log.bytes;
+  return static_cast<double>(kFixed + segment.live_bytes()) /
+         static_cast<double>(std::max<uint64_t>(whole, 1));
+}
+
+std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs, bool compressing) {
   std::shared_ptr<Log> best;
   double smallest = most;
   for (const auto& log : logs_) {
     if (!log->retained || log->busy || log->damaged || log->segment->live() == 0) {
       continue;
     }
-    const double share =
-        static_cast<double>(log->segment->live()) / static_cast<double>(log->segment->entries());
+    const double share = ShareLeft(*log, compressing);
     if (share <= smallest || (best == nullptr && rewrite_logs && !log->compressed)) {
       smallest = share;
       best = log;
@@ -100,7 +115,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
   {
     std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
-    log = ChooseForTrim(most, rewrite_logs);
+    log = ChooseForTrim(most, rewrite_logs, compression != kNoCompression);
     if (log == nullptr) {
       return IOStatus::OK();
     }
