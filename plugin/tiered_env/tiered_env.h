@@ -263,6 +263,34 @@ struct TieredDirectoryInfo {
 // Says which file is where, without changing anything. The database may be open.
 Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirectoryInfo* info);
 
+// A write-ahead log that recipes of SSTs in memory refer to, or that is retained.
+struct TieredLogInfo {
+  uint64_t id = 0;  // the segment's
+  std::string
+      kind;  // "log": RocksDB has it still; "retained": as it was; "rewritten": by trimming; "lost": it is not there
+  std::string path;
+  uint64_t bytes = 0;    // of the file
+  uint64_t entries = 0;  // that are in it
+  // The 1s of its sequence-number bitmap: entries that recipes refer to.
+  uint64_t live_entries = 0;
+  uint64_t entry_bytes =
+      0;  // of the entries, as trimming writes and weighs them: each at most 1/16 off
+  uint64_t live_bytes = 0;  // of those that are live
+  std::string problem;      // why not all of it was read
+
+  double live_entry_share() const { return ShareOf(live_entries, entries); }
+  double live_byte_share() const { return ShareOf(live_bytes, entry_bytes); }
+
+ private:
+  static double ShareOf(uint64_t part, uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  }
+};
+
+// Reads the recipes and the logs, by id, without changing anything. The database may be open; what happens meanwhile is
+// seen in part.
+Status InspectLogs(FileSystem* fs, const std::string& directory, std::vector<TieredLogInfo>* logs);
+
 struct TieredProblem {
   std::string path;
   std::string what;
