@@ -52,13 +52,10 @@ class Copier : public EntryVisitor {
 }  // namespace
 
 // The live bytes over the file's. Entries can have more bytes than their file: RocksDB's wal_compression, or an archive
-// that is compressed. If what is written now is compressed, too, it becomes about as much smaller as the file is. What was
-// rewritten and is all live cannot shrink any more, whatever the headers' part of its bytes is.
+// that is compressed. If what is written now is compressed, too, it becomes about as much smaller as the file is. With the
+// bytes that any archive has, one that is all live has a share near 1, however small it is: it is not written again and again.
 double Logs::ShareLeft(const Log& log, bool compressing) {
   const Segment& segment = *log.segment;
-  if (log.compressed && segment.live() == segment.entries()) {
-    return 1;
-  }
   const uint64_t whole = compressing ? std::max(log.bytes, segment.bytes()) : log.bytes;
   return static_cast<double>(kFixed + segment.live_bytes()) /
          static_cast<double>(std::max<uint64_t>(whole, 1));
