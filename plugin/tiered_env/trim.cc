@@ -63,18 +63,22 @@ double Logs::ShareLeft(const Log& log, bool compressing) {
 
 std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs, bool compressing) {
   std::shared_ptr<Log> best;
+  std::shared_ptr<Log> fresh;  // one that was not rewritten yet
   double smallest = most;
   for (const auto& log : logs_) {
     if (!log->retained || log->busy || log->damaged || log->segment->live() == 0) {
       continue;
     }
     const double share = ShareLeft(*log, compressing);
-    if (share <= smallest || (best == nullptr && rewrite_logs && !log->compressed)) {
+    if (share <= smallest) {
       smallest = share;
       best = log;
     }
+    if (!log->compressed) {
+      fresh = log;
+    }
   }
-  return best;
+  return best == nullptr && rewrite_logs ? fresh : best;
 }
 
 IOStatus Logs::Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
