@@ -114,7 +114,6 @@ class Log {
   IOStatus FlushDevice();
   IOStatus TellFull();
   IOStatus SetDurable();
-  void Fail(const IOStatus& s);
   void WriterLoop();
   void StopWriter();
 

@@ -59,8 +59,6 @@ class Tail {
   // `offset` is not there.
   size_t Read(uint64_t offset, size_t n, char* to) const;
 
-  size_t half_size() const { return half_size_; }
-
  private:
   Tail(FileSystem* target, std::string path, const Stub& stub)
       : target_(target),

@@ -76,7 +76,7 @@ struct Variant {
   bool sync;      // of each write; else of one in a hundred
   uint64_t size;  // of the device
   const char* db_options;
-  uint64_t RawWalStats::* reached;  // what the variant is about: it must have been more than 0
+  uint64_t RawWalStats::*reached;  // what the variant is about: it must have been more than 0
 };
 
 const Variant kVariants[] = {
