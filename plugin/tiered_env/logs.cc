@@ -358,6 +358,8 @@ Logs::Sizes Logs::GetSizes() const {
     sizes.memory_bytes += log->segment->memory_bytes();
     sizes.entries += log->segment->entries();
     sizes.live_entries += live;
+    sizes.entry_bytes += log->segment->bytes();
+    sizes.live_bytes += log->segment->live_bytes();
   }
   return sizes;
 }
