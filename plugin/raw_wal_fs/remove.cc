@@ -20,7 +20,7 @@ struct Known {
 };
 
 std::string NameOf(const RawWalLogInfo& log) {
-  return "log " + log.id + ", created as " + log.name + ",";
+  return "log " + log.id + ", created as " + log.name;
 }
 
 // Collects what the segments' headers say of a log. NotFound: they name none of this id.

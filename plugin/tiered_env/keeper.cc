@@ -237,10 +237,13 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(
         fs_->InfoLog(database_->directory()),
-        "tiered_env: %s goes to a durable tier, as others will, for %llu of its %llu entries are "
-        "in write-ahead logs as they are in it, and %llu of its blocks are compressed. See "
-        "\"Memory\" in the README: compression_per_level, the listener, the last level",
-        base.c_str(), static_cast<unsigned long long>(summary.references),
+        "tiered_env: %s goes to a durable tier, as others will: a recipe must be smaller than half "
+        "of its SST, and this one would have %llu of %llu bytes. %llu of %llu entries are in "
+        "write-ahead logs, and %llu blocks are compressed. See \"Memory\" in the README: "
+        "compression_per_level, the listener, the last level",
+        base.c_str(), static_cast<unsigned long long>(recipe.size()),
+        static_cast<unsigned long long>(summary.size),
+        static_cast<unsigned long long>(summary.references),
         static_cast<unsigned long long>(summary.entries),
         static_cast<unsigned long long>(summary.compressed_blocks));
   }

@@ -375,17 +375,6 @@ std::set<uint64_t> Logs::Damaged() const {
   return result;
 }
 
-uint64_t Logs::Oldest() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  uint64_t oldest = 0;
-  for (const auto& log : logs_) {
-    if (log->retained && (oldest == 0 || log->segment->id() < oldest)) {
-      oldest = log->segment->id();
-    }
-  }
-  return oldest;
-}
-
 void Logs::Sweep(Ledger* ledger) {
   List dead;
   std::vector<uint64_t> erased;

@@ -116,8 +116,6 @@ class Logs {
                 const std::atomic<bool>& stop, Trimmed* trimmed);
   // Ids of those that are damaged and needed.
   std::set<uint64_t> Damaged() const;
-  // Id of the oldest retained segment that is needed; 0: none.
-  uint64_t Oldest() const;
 
   // What a segment is called when it is retained, in the directory where the log was: as it was, or rewritten. So
   // the one name takes the other's place at once, whatever of the directory is durable.

@@ -73,6 +73,7 @@ _REASONS = {
     "the name of a command within other messages": (
         "tier adopt",
         "tier check",
+        "tier logs",
         "tier mv",
         "tier purge",
         "tier recover",
