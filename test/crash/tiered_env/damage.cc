@@ -130,7 +130,10 @@ Damage AnyDamage(std::mt19937_64* random) {
   return which == kDamages ? Damage::kDeleted : static_cast<Damage>(which);
 }
 
-bool LosesFiles(Damage damage) { return damage != Damage::kNone && damage != Damage::kOlderOver; }
+// What is needed may be what was there at the earlier time.
+bool LosesFiles(Damage damage) {
+  return damage != Damage::kNone && damage != Damage::kOlder && damage != Damage::kOlderOver;
+}
 
 bool DamageTier(Damage damage, const std::string& directory, const std::string& older,
                 std::mt19937_64* random) {
