@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz check-make check-alone \
-  format check-format clean
+  tidy format check-format clean
 
 help:
 	@echo 'make demo           stock RocksDB against RocksDB with the plugins, in under 5 minutes'
@@ -21,6 +21,7 @@ help:
 	@echo 'make fuzz           runs the fuzzers of all formats for SECONDS=60 each; needs clang'
 	@echo "make check-make     builds with RocksDB's own Makefile"
 	@echo 'make check-alone    builds each plugin without the others'
+	@echo 'make tidy           checks sources and documents, in seconds'
 	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
 	@echo 'make clean          removes what this clone has built'
 	@echo
@@ -73,11 +74,14 @@ check-make:
 check-alone:
 	scripts/check-alone
 
+tidy:
+	python3 test/tidy/tidy.py $(ARGS)
+
 format:
-	git ls-files '*.h' '*.cc' | xargs clang-format -i
+	git ls-files '*.h' '*.cc' | xargs scripts/clang-format -i
 
 check-format:
-	git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
+	git ls-files '*.h' '*.cc' | xargs scripts/clang-format --dry-run --Werror
 
 clean:
 	. scripts/env && rm -rf "$$builds"

@@ -2,7 +2,8 @@
 
 # rocktier_executable(name [PLUGIN plugin] SOURCES file... [LIBS lib...])
 #
-# An executable that links with RocksDB and the plugins. Left out when `plugin` is not built.
+# An executable that links with RocksDB and the plugins. Left out when `plugin` is not built; else
+# rocktier_tests_<plugin> builds it, too.
 function(rocktier_executable name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PLUGIN" "SOURCES;LIBS")
   if(arg_PLUGIN AND NOT arg_PLUGIN IN_LIST rocktier_plugins)
@@ -10,7 +11,16 @@ function(rocktier_executable name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} rocktier_rocksdb)
+  if(arg_PLUGIN)
+    add_dependencies(rocktier_tests_${arg_PLUGIN} ${name})
+  endif()
 endfunction()
+
+# rocktier_tests_<plugin> builds what the tests of a plugin run, but for the long ones.
+foreach(plugin IN LISTS rocktier_plugins)
+  add_custom_target(rocktier_tests_${plugin})
+  add_dependencies(rocktier_tests_${plugin} rocktier rocktier_rocksdb_tools)
+endforeach()
 
 # rocktier_ctest(name COMMAND command... [LABELS label...] [TIMEOUT seconds] [LONG] [SERIAL]
 #                [SHARDS n] [ENVIRONMENT name=value...])
@@ -68,7 +78,11 @@ function(rocktier_test name)
   if(NOT arg_NO_MAIN)
     list(APPEND arg_SOURCES "${CMAKE_SOURCE_DIR}/test/support/test_main.cc")
   endif()
-  rocktier_executable(${name} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} testharness gtest)
+  set(plugin)
+  if(arg_PLUGIN AND NOT arg_LONG)
+    set(plugin PLUGIN ${arg_PLUGIN})
+  endif()
+  rocktier_executable(${name} ${plugin} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} testharness gtest)
   set(options ${arg_UNPARSED_ARGUMENTS})
   if(arg_LONG)
     rocktier_long(${name})

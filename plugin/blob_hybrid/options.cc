@@ -218,7 +218,9 @@ bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {
 Status ValidateFamily(const Options& options, const DBOptions& db,
                       const ColumnFamilyOptions& family) {
   if (!HasListener(db.listeners)) {
-    return Invalid("listeners", "the line listeners={id=BlobHybridListener} is missing");
+    return Invalid(
+        "listeners",
+        "the line listeners={id=BlobHybridListener} is missing, or its name is misspelt");
   }
   if (!family.enable_blob_files) {
     return Invalid("enable_blob_files", "the line enable_blob_files=true is missing");

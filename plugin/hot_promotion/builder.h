@@ -11,8 +11,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Builds a block-based table as its base class does, and gives what was harvested to the hot store once the table is
-// complete. Not thread-safe.
+// Builds a block-based table as its base class does. Gives what was harvested to the hot store once
+// the table is complete. Not thread-safe.
 class HotBuilder : public BlockBasedTableBuilder {
  public:
   // `path` is the file's; if it is empty, nothing is published.

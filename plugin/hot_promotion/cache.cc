@@ -11,7 +11,7 @@ namespace hot_promotion {
 
 namespace {
 
-// Of the maps and allocations, per record.
+// Bytes of maps and allocations for each record.
 constexpr uint64_t kOverhead = 160;
 
 }  // namespace

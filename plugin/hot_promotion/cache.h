@@ -17,9 +17,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Memory for records that were read from slow storage and may be worth a copy in the hot store (HotRAP's promotion
-// cache, section 3.4). There are two halves: the active one takes records; when it is full it is frozen, and written to
-// the store while the other one takes records. Both are served from. When both are full records are refused.
+// Memory for records that were read from slow storage and may be worth a copy in the hot store
+// (HotRAP's promotion cache, section 3.4). There are two halves. The active one takes records; when
+// it is full it is frozen, and written to the store while the other one takes records. Both answer
+// reads. When both are full records are refused.
 //
 // Thread-safe but for Freeze(), Frozen() and Thaw(), which one thread calls.
 class PromotionCache {

@@ -170,8 +170,8 @@ std::vector<FileId> Catalog::TakeDead(bool all, const GoOn& go_on) {
   return dead;
 }
 
-// Removes places of an SST; true: it has no other, and is removed. One that was told of anew since it was looked for is
-// another location.
+// Removes places of an SST. True: it has no other place, and is removed. A place that was told of
+// anew since it was looked for is another location.
 bool Catalog::Remove(const FileId& id, const std::vector<Location>& gone) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = files_.find(id);

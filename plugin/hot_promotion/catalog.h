@@ -16,28 +16,33 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The SSTs that the hot store may have records of, and where they are: a record is alive as long as its SST is known
-// here. Known are those that were told of (Add), until they are found to be gone from all of their places (TakeDead).
+// The SSTs that the hot store may have records of, and where they are. A record is alive as long as
+// its SST is known here. An SST is known from Add() or AddStored() on, until TakeDead() finds that
+// it is gone from all of its places.
 //
 // Thread-safe, but for TakeDead(), which one thread calls.
 class Catalog {
  public:
-  // An SST that was opened or written at this path. `file_system` is asked whether it is still there.
+  // Adds an SST that was opened or written at this path. `file_system` is asked whether it is still
+  // there.
   void Add(const FileId& file, uint64_t space, const std::string& path,
            const std::shared_ptr<FileSystem>& file_system);
 
-  // An SST that the store names. A place of it is gone when FileSystems of that name are known and none has it.
+  // Adds an SST that the store names. A place of it is gone when FileSystems of that name are known
+  // and none has it.
   void AddStored(const FileId& file, const FileEntry& entry);
 
   bool Find(const FileId& file, FileEntry* entry) const;
 
-  // The file of this SST is about to be deleted. False: it is not known.
+  // Notes that the file of this SST is about to be deleted. False: the SST is not known.
   bool NoteObsolete(const FileId& file);
 
-  // Removes the SSTs whose files are gone and returns them, after looking for files as long as go_on(). Those that
-  // NoteObsolete() was told of come first; the others, if `all`, from where the last call ended.
+  // Removes the SSTs whose files are gone and returns them, after looking for files as long as
+  // go_on(). Those that NoteObsolete() was told of come first; the others, if `all`, from where the
+  // last call ended.
   using GoOn = std::function<bool()>;
-  std::vector<FileId> TakeDead(bool all, const GoOn& go_on = [] { return true; });
+  std::vector<FileId> TakeDead(
+      bool all, const GoOn& go_on = [] { return true; });
   // Whether the last call with `all` came to the end of them.
   bool LookedForAll() const { return next_ == FileId{}; }
 

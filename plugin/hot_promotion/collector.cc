@@ -15,12 +15,12 @@ const char kHotBytesProperty[] = "rocktier.hot_bytes";
 
 namespace {
 
-// Of a record that is kept, at most: its pointer, when the array of them grows.
+// Most bytes for a kept record besides itself: its pointer, while the array of pointers grows.
 constexpr uint64_t kOverhead = 3 * sizeof(char*);
 
 constexpr int kMaxLength = 5;  // of a varint32
 
-// What comes after its length.
+// Takes a length and the bytes that follow it.
 Slice TakeSlice(const char** input) {
   uint32_t size = 0;
   const char* const begin = GetVarint32Ptr(*input, *input + kMaxLength, &size);

@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// What an SST that is being written has of hot records. Shared by its builder, which publishes the records, and its
-// collector, which is told of all entries. One thread at a time.
+// The hot records of an SST that is being written. Shared by its builder, which publishes the
+// records, and its collector, which is told of all entries. One thread at a time.
 class Harvest {
  public:
   // `keep`: the records are kept, not only counted; at most `max_bytes` of memory have them.
@@ -27,14 +27,15 @@ class Harvest {
         keep_(keep),
         max_bytes_(max_bytes) {}
 
-  // Entries come in the order of their internal keys: the first one of a user key is the newest, and what readers that
-  // see the whole SST find. Any other must not be copied.
+  // Entries come in the order of their internal keys: the first one of a user key is the newest,
+  // and what readers that see the whole SST find. Any other must not be copied.
   void Add(const Slice& internal_key, const Slice& value);
 
   uint64_t hot_keys() const { return hot_keys_; }
   uint64_t hot_bytes() const { return hot_bytes_; }
 
-  // Gives the records of the SST to the hot store, unless there is a range deletion in it, which may cover them.
+  // Gives the records of the SST to the hot store, unless there is a range deletion in it, which
+  // may cover them.
   void Publish(const FileId& file);
 
   // What the records take, with all that is needed to keep them.
@@ -61,8 +62,8 @@ class Harvest {
   uint64_t hot_bytes_ = 0;
 };
 
-// User properties of SSTs, decimal numbers: how many of its keys were hot when it was written, and the bytes of these
-// keys and values. "sst_dump --show_properties" prints them.
+// User properties of SSTs, decimal numbers: how many of its keys were hot when it was written, and
+// the bytes of these keys and values. "sst_dump --show_properties" prints them.
 extern const char kHotKeysProperty[];
 extern const char kHotBytesProperty[];
 

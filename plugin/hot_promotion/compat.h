@@ -22,15 +22,20 @@ namespace hot_promotion {
 
 inline const std::map<std::string, Temperature>& Temperatures() {
   static const std::map<std::string, Temperature> names = {
-      {"unknown", Temperature::kUnknown}, {"hot", Temperature::kHot}, {"warm", Temperature::kWarm},
+    {"unknown", Temperature::kUnknown},
+    {"hot", Temperature::kHot},
+    {"warm", Temperature::kWarm},
 #if ROCKSDB_MAJOR >= 11
-      {"cool", Temperature::kCool},       {"ice", Temperature::kIce},
+    {"cool", Temperature::kCool},
+    {"ice", Temperature::kIce},
 #endif
-      {"cold", Temperature::kCold}};
+    {"cold", Temperature::kCold}
+  };
   return names;
 }
 
-// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw one before.
+// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw
+// one before.
 template <typename Open>
 Status OpenInto(std::unique_ptr<DB>* db, const Open& open) {
 #if ROCKSDB_MAJOR >= 11

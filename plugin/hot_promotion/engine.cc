@@ -19,14 +19,15 @@ constexpr uint64_t kRoomWait = kSecond / 20;
 constexpr uint64_t kRoomPoll = 10000;
 constexpr uint64_t kMaxErrorsLogged = 100;
 
-// Of a key of the store.
+// The user key in a key of the store.
 Slice UserKeyOf(const Slice& key) {
   return Slice(key.data() + kKeyHeaderSize, key.size() - kKeyHeaderSize);
 }
 
 }  // namespace
 
-// What is free serves nobody; when room is needed, what was read but once goes first.
+// Decides whether a record that was read is worth a copy. Free room serves nobody, so one read is
+// enough while there is some; when room is needed, what was read but once goes first.
 bool Engine::IsWanted(Space space, const Slice& user_key, uint64_t hash) {
   const bool before = seen_.Before(hash);
   return before || free_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
@@ -70,8 +71,8 @@ void Engine::NoteObsolete(const FileId& file) {
 
 bool Engine::CacheIsDue() const { return cache_.ActiveBytes() >= flush_bytes_; }
 
-// Writes the hot ones of the frozen records, and freezes the active ones first if there are none. What finds no room is
-// tried again in the next round, but for the last one.
+// Writes the hot ones of the frozen records. If none are frozen, freezes the active ones first.
+// What finds no room is tried again in the next round, unless this is the last one.
 Status Engine::FlushCache(bool last) {
   Store* const store = store_.get();
   if (cache_.Bytes() == 0 || store == nullptr) {
@@ -103,7 +104,8 @@ Status Engine::WriteHot(Store* store, const std::vector<const PromotionCache::Re
     uint64_t bytes = 0;
     uint64_t cooled = 0;
     size_t end = *position;
-    // What was read twice takes the place of what has not served of late, no faster than that makes room.
+    // A record that was read twice takes the place of one that has not served of late. This goes no
+    // faster than evictions make room.
     const bool roomy = store->Bytes() <= store->high();
     for (; end < frozen.size() && bytes < store->batch(); end++) {
       const PromotionCache::Record& record = *frozen[end];
@@ -126,7 +128,7 @@ Status Engine::WriteHot(Store* store, const std::vector<const PromotionCache::Re
   return Status::OK();
 }
 
-// With what is known of their SSTs. Records of SSTs that are gone are left out.
+// Adds records, with what is known of their SSTs. Leaves out records of SSTs that are gone.
 Status Engine::Promote(Store* store, const std::vector<Store::Record>& records) {
   std::deque<std::string> kept;
   std::vector<Store::Record> all;
@@ -163,7 +165,7 @@ Status Engine::Add(Store* store, const std::vector<Store::Record>& records) {
   return s;
 }
 
-// Busy if there is still no room at the deadline.
+// Adds records, and waits for room until the deadline; Busy if there is still none then.
 Status Engine::AddInTime(Store* store, const std::vector<Store::Record>& records,
                          uint64_t deadline) {
   Status s = Add(store, records);
@@ -190,7 +192,8 @@ void Engine::Retain(const FileId& file, const NextRecord& next) {
   const std::string name = EncodeFileKey(Way::kRetained, file);
   const std::string known = EncodeFileEntry(entry);
   const uint64_t deadline = env_->NowMicros() + kRoomWait;
-  // What is known of the SST comes with the first records that are added; their files do not overlap then.
+  // The entry of the SST comes with the first records that are added, so that files of two SSTs do
+  // not overlap.
   bool named = false;
   while (more) {
     Arena keys;

@@ -26,18 +26,19 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// All that a directory on fast storage has: the access table, the hot store and what is on the way to it. One for each
-// directory in a process, shared by the table factories, readers and builders that name it; the last one closes it.
+// Owns all that a directory on fast storage has: the access table, the hot store, and the promotion
+// cache of what is on the way to it. There is one engine for each directory in a process. Table
+// factories, readers and builders that name the directory share it; the last one closes it.
 //
 // Thread-safe.
 class Engine {
  public:
-  // Bytes of the store for a record besides its user key and value, about.
+  // About how many bytes of the store a record takes besides its user key and value.
   static constexpr uint64_t kRecordOverhead = 40;
 
-  // The engine of the folder options.path, however it is spelled; null if it cannot be made. The options of the first one
-  // count, and of open_files, how many the databases may have open. It may not be open: then it is tried again every few
-  // seconds, and has no copies until it succeeds. See folder.h.
+  // Returns the engine of the folder options.path, however it is spelled, and makes it if there is
+  // none. The options of the first caller count. The engine may not be open: then it tries to open
+  // again every few seconds, and has no copies until it succeeds. See folder.h.
   static std::shared_ptr<Engine> Get(const HotPromotionOptions& options);
 
   // The engine of this folder in this process, or null.
@@ -55,32 +56,35 @@ class Engine {
 
   enum class Source { kNone, kMemory, kStore };
 
-  // Calls serve(value) if there is a copy of the record with this key (of the store). Without I/O if `memory_only`.
+  // Calls serve(value) if there is a copy of the record with this key (of the store). Does no I/O
+  // if `memory_only`.
   template <typename Serve>
   Source Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve);
 
-  // Whether this read of slow storage is one of those that are looked at: what it finds is offered, with the time that it took.
+  // Whether this read of slow storage is one of those that are looked at. The caller then times it
+  // and offers what it finds.
   bool LooksAtRead() const {
     return serving_.load(std::memory_order_relaxed) && slow_reads_.Take();
   }
 
-  // A moment, in nanoseconds.
+  // The current time, in nanoseconds.
   uint64_t NowNanos() const { return env_->NowNanos(); }
 
-  // Takes a record into the promotion cache if it was read before, is hot or the store has free room.
-  // `quick`: its read took too little time to be one of slow storage.
+  // Takes a record into the promotion cache if it was read before, if it is hot, or if the store
+  // has free room. `quick`: its read took too little time to be one of slow storage.
   void Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, bool quick);
 
-  // Adds the hot records of an SST that was written and is in the catalog: next(&user_key, &value) gives them in the order of
-  // the bytes of their keys, and is false at their end; what it gave stays where it is. May wait for a moment for room.
+  // Adds the hot records of an SST that was written and is in the catalog. next(&user_key, &value)
+  // gives them in bytewise order of their keys and is false at their end; what it gave must stay
+  // valid. May wait for a moment for room.
   using NextRecord = std::function<bool(Slice* user_key, Slice* value)>;
   void Retain(const FileId& file, const NextRecord& next);
 
-  // The file of this SST is about to be deleted.
+  // Notes that the file of this SST is about to be deleted.
   void NoteObsolete(const FileId& file);
 
-  // Records that a record was read: in the access table, if there are not so many reads that a part of them tells as much.
-  // What counts as its size there is what the store needs for it.
+  // Counts a read of a record in the access table. If there are very many reads, a random part of
+  // them is counted. The size that counts there is what the store needs for the record.
   void Access(Space space, const Slice& user_key, uint64_t value_size) {
     if (open_.load(std::memory_order_acquire) && accesses_.Take()) {
       ralt_->Access(space, user_key, value_size + kRecordOverhead);
@@ -95,7 +99,8 @@ class Engine {
   Catalog* catalog() { return &catalog_; }
   Counters* counters() { return &counters_; }
   uint64_t promotion_cache() const { return options_.promotion_cache; }
-  // Bytes of the largest record that is copied; one must not need a good part of the store.
+  // Bytes of the largest record that is copied: a single one must not need a good part of the
+  // store.
   uint64_t max_record() const { return options_.budget / 64; }
 
   HotPromotionStats Stats() const;
@@ -142,30 +147,30 @@ class Engine {
 
   const HotPromotionOptions options_;
   Env* const env_;
-  const uint64_t flush_bytes_;  // of the active half of the cache, which are written then
+  const uint64_t flush_bytes_;  // with so many the active half of the cache is written
   Counters counters_;
   Catalog catalog_;
   PromotionCache cache_;
   Seen seen_;                         // records that were read from slow storage
-  Used used_;                         // copies of the store
-  Sampler accesses_;                  // that are recorded
-  Sampler slow_reads_;                // that are looked at
-  std::atomic<uint64_t> offered_{0};  // of these, that were not quick
+  Used used_;                         // copies of the store that answered
+  Sampler accesses_;                  // which accesses are recorded
+  Sampler slow_reads_;                // which slow reads are looked at
+  std::atomic<uint64_t> offered_{0};  // slow reads looked at that were not quick
   std::atomic<bool> warm_{false};     // whether the access table can tell which records are cold
-  Hints hints_;                       // of copies in the cache and in the store
-  std::atomic<bool> told_{false};     // of all of them
+  Hints hints_;                       // which copies are in cache and store
+  std::atomic<bool> told_{false};     // whether hints_ know of all copies
 
-  // Folder, LOG and access table: there as long as the engine is, once open_ is set.
+  // Folder, LOG and access table. Once open_ is set they are there as long as the engine is.
   std::unique_ptr<Folder> folder_;
   std::unique_ptr<Folder> table_folder_;
   std::shared_ptr<Logger> logger_;
   std::unique_ptr<Ralt> ralt_;
   std::atomic<bool> open_{false};
-  // The store: there while serving_ is set, but for moments. It may be replaced.
+  // The store. It is there while serving_ is set, except for moments, and may be replaced.
   Guarded<Store> store_;
   std::atomic<bool> serving_{false};
   std::atomic<bool> free_{false};  // whether the store has room for what is read once
-  // What stores that were replaced have counted.
+  // Counts of stores that were replaced.
   struct Past {
     std::atomic<uint64_t> written{0};
     std::atomic<uint64_t> dead{0};
@@ -177,13 +182,14 @@ class Engine {
   mutable std::mutex status_mutex_;
   Status status_;  // guarded by status_mutex_
 
-  // The background thread. What it does is serialized with Settle() by round_mutex_, which guards what follows.
+  // The background thread. round_mutex_ serialises its rounds with Settle(), and guards what
+  // follows.
   std::mutex round_mutex_;
-  size_t flushed_ = 0;  // of the frozen records, in the order of their keys
+  size_t flushed_ = 0;  // so many frozen records are written, in key order
   uint64_t last_flush_ = 0;
   uint64_t last_reconcile_ = 0;
-  bool reconciles_ = true;  // all SSTs, a few a round
-  uint64_t next_try_ = 0;   // to open what is not open, or to replace the store
+  bool reconciles_ = true;  // looks for all SSTs, a few a round
+  uint64_t next_try_ = 0;   // when to open what is not open, or to replace the store
   uint64_t retry_ = 0;      // how long it is until then
   uint64_t evictions_in_a_row_ = 0;
   bool telling_ = false;
@@ -201,7 +207,8 @@ class Engine {
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;
-  // Guarded by wake_mutex_, as is stop_. At once after opening: until hints_ know of all, each read looks for a copy.
+  // wanted_, obsolete_ and stop_ are guarded by wake_mutex_. A round is wanted at once after
+  // opening: until hints_ know of all copies, each read looks for one.
   bool wanted_ = true;
   bool obsolete_ = false;
   bool stop_ = false;

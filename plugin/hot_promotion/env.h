@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The default Env, of which the hot store needs neither the threads nor the syncs: it has threads of its own, for it must
-// make progress while all threads of the default one compact the databases that wait for it.
+// The Env of the hot store: the default Env without syncs and with threads of its own. The store
+// must make progress while all threads of the default Env compact the databases that wait for it.
 class StoreEnv : public CompositeEnvWrapper {
  public:
   StoreEnv()

@@ -19,7 +19,8 @@ HotPromotionTable::HotPromotionTable(const BlockBasedTableOptions& table_options
   RegisterOptions(&options_, &OptionTypes());
 }
 
-// Opens its own engine, as it may get other options; with the same path that is the same one.
+// A clone opens its own engine, as it may get other options. With the same path that is the same
+// engine.
 HotPromotionTable::HotPromotionTable(const HotPromotionTable& other)
     : BlockBasedTableFactory(other),
       options_(other.options_),
@@ -29,7 +30,8 @@ HotPromotionTable::HotPromotionTable(const HotPromotionTable& other)
       writes_(other.writes_.load()),
       max_open_files_(other.max_open_files_.load()) {}
 
-// As a string or a section of an OPTIONS file has them, or SetOptions() with the whole factory.
+// Takes the options of a string, of a section of an OPTIONS file, or of SetOptions() with the whole
+// factory.
 Status HotPromotionTable::ConfigureOptions(
     const ConfigOptions& config, const std::unordered_map<std::string, std::string>& options,
     std::unordered_map<std::string, std::string>* unused) {
@@ -39,7 +41,8 @@ Status HotPromotionTable::ConfigureOptions(
   return s.ok() && !options.empty() ? Validate(options_) : s;
 }
 
-// SetOptions() changes an option of a clone, which is then used, and persisted, as it is.
+// SetOptions() changes an option of a clone. RocksDB then uses and persists the clone as it is, so
+// a wrong value is taken back here.
 Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
                                       const std::string& name, const std::string& value,
                                       void* address) {
@@ -92,7 +95,8 @@ std::string HotPromotionTable::GetPrintableOptions() const {
          "\n  store_open_files: " + std::to_string(options_.store_open_files) + "\n";
 }
 
-// Any failure is told once. What cannot be opened for a reason that may pass has an engine without copies.
+// Tells any failure once. If the folder cannot be opened for a reason that may pass, the engine is
+// there, without copies.
 std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger, bool writes) const {
   if (options_.path.empty()) {
     return nullptr;
@@ -109,7 +113,7 @@ std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger, bool write
     }
   }
   if (!opened_ && !writes_) {
-    // Of another family or database of this process, if there is one.
+    // One that another family or database of this process has opened.
     return valid_.ok() ? Engine::Find(options_.path) : nullptr;
   }
   if (!opened_) {
@@ -207,7 +211,7 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
                         space, keep ? file->file_name() : "");
 }
 
-// Of a file that is being written. Only a reader is told the temperature.
+// Whether a file that is being written is slow. Only a reader is told the temperature.
 bool HotPromotionTable::IsSlow(const std::string& path, const ImmutableOptions& options) const {
   Temperature temperature = Temperature::kUnknown;
   if (slow_.AsksForTemperature()) {

@@ -17,8 +17,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A BlockBasedTableFactory with options of its own beside those of the base class, so that RocksDB and its users find
-// all that they know of block-based tables. Thread-safe once it is configured.
+// A BlockBasedTableFactory with options of its own beside those of the base class, so that RocksDB
+// and its users find all that they know of block-based tables. Thread-safe once it is configured.
 class HotPromotionTable : public BlockBasedTableFactory {
  public:
   explicit HotPromotionTable(const BlockBasedTableOptions& table_options = BlockBasedTableOptions(),
@@ -62,27 +62,27 @@ class HotPromotionTable : public BlockBasedTableFactory {
                                     Temperature temperature) const;
 
   HotPromotionOptions options_;
-  bool configures_ = false;  // more than one option, which are looked at together
+  bool configures_ = false;  // several options are set and are validated together
   const bool is_clone_ = false;
-  const HotPromotionOptions before_;  // of a clone: what its original had, if that is in use
+  const HotPromotionOptions before_;  // of a clone: the options of its original
   const bool may_not_change_ = false;
 
-  // An instance that writes uses this: it may take the folder, which others must not.
+  // An instance that writes uses this factory. Only such a one may take the folder.
   mutable std::atomic<bool> writes_{false};
-  mutable std::atomic<int> max_open_files_{-1};  // of it
+  mutable std::atomic<int> max_open_files_{-1};  // of that instance
 
-  // The engine is opened when it is first needed: the options are complete only then, and PrepareOptions() is not called
-  // by all who make a factory.
+  // The engine is opened when it is first needed: the options are complete only then, and
+  // PrepareOptions() is not called by all who make a factory.
   mutable std::mutex mutex_;
-  mutable bool parsed_ = false;  // slow_, which is constant after that
+  mutable bool parsed_ = false;  // slow_ is set, and constant from then on
   mutable Status valid_;
   mutable SlowFiles slow_;
-  mutable bool opened_ = false;  // engine_, the same
+  mutable bool opened_ = false;  // engine_ is set, and constant from then on
   mutable std::shared_ptr<Engine> engine_;
 };
 
-// The engine of a table factory. InvalidArgument: it is of another kind; NotFound: its directory is not
-// open.
+// Finds the engine of a table factory. InvalidArgument: the factory is of another kind. NotFound:
+// its directory is not open.
 Status EngineOf(const TableFactory* factory, std::shared_ptr<Engine>* engine);
 
 }  // namespace hot_promotion

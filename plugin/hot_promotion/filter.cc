@@ -27,7 +27,7 @@ class StoreFilter : public CompactionFilter {
   }
 
  private:
-  // Of what is neither dead nor cold, one of so many is dropped if need be.
+  // Under Pressure::kForced one of so many records that are neither dead nor cold is dropped.
   static constexpr int kForcedShare = 5;
 
   bool Keep(const Slice& key) const {
@@ -59,8 +59,9 @@ class StoreFilter : public CompactionFilter {
     return alive_;
   }
 
-  // A hot record that is updated is read from where its new versions are. So one that was retained is worth its place if it
-  // answers reads; those that were promoted were read from here.
+  // A promoted record was read from this SST. A retained one need not be: if its key is updated,
+  // reads find the new version elsewhere. So a retained record is worth its place only if it
+  // answers reads.
   bool IsHot(const StoreKey& key) const {
     return key.way == Way::kPromoted && factory_->judge_.hot(entry_.space, key.user_key);
   }

@@ -12,19 +12,19 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// How badly the hot store needs room, which evictions make. Other compactions drop dead records only: those that were just
-// added are compacted most often, and are not to be judged before others.
+// How badly the hot store needs room, which evictions make. Other compactions drop dead records
+// only: they take newly added records most often, and these must not be judged before others.
 enum class Pressure : int {
   kNone,   // records of SSTs that are gone are dropped
   kCold,   // and those that have not answered a read of late and are not hot, or were retained
   kForced  // and a part of the others
 };
 
-// Who tells which records are worth their place. Thread-safe.
+// Callbacks that tell which records are worth their place. They must be thread-safe.
 struct Judge {
   std::function<bool(const FileId&, FileEntry*)> alive;
   std::function<bool(uint64_t space, const Slice& user_key)> hot;
-  // Whether it answered a read since this was last asked; may be empty.
+  // Whether the record answered a read since this was last asked; may be empty.
   std::function<bool(const Slice& key)> used;
   std::function<void(const Slice& key)> dropped;  // told of records that are; may be empty
 };

@@ -49,7 +49,8 @@ Status SystemError(const std::string& what, int error) {
   return Status::IOError(what, strerror(error));
 }
 
-// All of a file if it is no larger, else as much of it. Not of a FIFO or the like, which would be waited for.
+// Reads at most `most` bytes from the start of a file. A FIFO or the like is NotFound: reading it
+// would wait.
 Status ReadStart(const std::string& path, size_t most, std::string* contents) {
   const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat attributes;
@@ -73,7 +74,7 @@ bool StartsWith(const std::string& text, const char* start) {
   return text.compare(0, strlen(start), start) == 0;
 }
 
-// What does not make a folder somebody's.
+// Whether a name counts for nothing when it is asked whose a folder is.
 bool IsNothing(const std::string& name) {
   return name == "LOCK" || name == "LOG" || StartsWith(name, "LOG.old") || name == "lost+found" ||
          name == kNewMarker;
@@ -93,7 +94,7 @@ bool IsOfStore(const std::string& name, bool* options) {
   return type != kMetaDatabase && type != kBlobFile;
 }
 
-// Of all kinds, by its name.
+// Whether a name in a folder of this kind is one that the plugin gives.
 bool IsOurs(Kind kind, const std::string& name) {
   uint64_t number;
   bool options;

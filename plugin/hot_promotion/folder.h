@@ -2,47 +2,67 @@
 //
 // Who may delete what when a database is opened.
 //
-// hot_promotion has three folders: the one of the option `path`, and in it `store` and `ralt`. Each has a marker, the file
-// HOT_PROMOTION. Files are deleted in marked folders only, and of these only files with names that the part itself gives.
+// hot_promotion has three folders: that of the option `path`, and in it `store` and `ralt`. Each
+// has a marker, the file HOT_PROMOTION. Files are deleted in marked folders only, and only files
+// with names that the part itself gives.
 //
-//   what is at the place of a folder              | a database is opened           | rocktier hot clear
-//   ----------------------------------------------+--------------------------------+-------------------------------
-//   nothing                                       | is made and marked             | NotFound
-//   an empty folder (LOCK, LOG, lost+found and a  | is marked                      | NotFound
-//     marker that was being written do not count) |                                |
-//   a marked folder                               | is used                        | its own files are deleted
-//   one without a marker in which all is ours, as | is marked and used             | the same
-//     the first version made it                   |                                |
-//   anything else: a file, somebody's folder      | InvalidArgument; nothing is    | InvalidArgument; nothing is
-//                                                 | changed, not even a lock taken | changed
-//   what cannot be looked at (EIO, EACCES, ...)   | no copies; tried again         | that error
-//   a folder that another process has locked      | no copies; tried again         | Busy
+//   what is at the place of a folder       | a database is opened         | rocktier hot clear
+//   ---------------------------------------+------------------------------+------------------------
+//   nothing                                | is made and marked           | NotFound
+//   an empty folder (LOCK, LOG, lost+found | is marked                    | NotFound
+//   and a marker that was being written do |                              |
+//   not count)                             |                              |
+//   a marked folder                        | is used                      | its own files are
+//                                          |                              | deleted
+//   one without a marker in which all is   | is marked and used           | the same
+//   ours, as the first version made it     |                              |
+//   anything else: a file, somebody's      | InvalidArgument; nothing is  | InvalidArgument;
+//   folder                                 | changed, not even a lock     | nothing is changed
+//                                          | taken                        |
+//   what cannot be looked at (EIO, EACCES, | no copies; tried again       | that error
+//   ...)                                   |                              |
+//   a folder that another process has      | no copies; tried again       | Busy
+//   locked                                 |                              |
 //
-// In the first version's folders "ours" is: nothing in `path` but LOCK, LOG, store and ralt; nothing in the store but files
-// of a RocksDB whose OPTIONS name HotPromotionFilter; nothing in ralt but tablets and a CATALOG that begins with its magic.
+// A folder of the first version is "ours" if there is nothing else in it: in `path` LOCK, LOG,
+// store and ralt; in the store files of a RocksDB whose OPTIONS name HotPromotionFilter; in ralt
+// tablets and a CATALOG that begins with its magic.
 //
 //   in a marked folder                            | what happens
-//   ----------------------------------------------+----------------------------------------------------------------
-//   a store that is damaged, lacks a file that it | begins empty: its files are deleted (Store::OpenOrReplace), also
-//     names, or is of another version             | while the process runs (Engine::ReplaceStore)
+//   ----------------------------------------------+------------------------------------------------
+//   a store that is damaged, lacks a file that it | begins empty: its files are deleted
+//   names, or is of another version               | (Store::OpenOrReplace), also while the process
+//                                                 | runs (Engine::ReplaceStore)
 //   a store that has keys and no format           | InvalidArgument: another database was put there
 //   a store that cannot be opened for another     | is left as it is: no copies; tried again
-//     reason (descriptors, EIO, space, busy)      |
+//   reason (descriptors, EIO, space, busy)        |
 //   files run-N in the store, once it is open     | deleted: nothing refers to them
-//   an access table whose CATALOG is damaged      | begins empty: its tablets are deleted (ralt::Shelf)
+//   an access table whose CATALOG is damaged      | begins empty: its tablets are deleted
+//                                                 | (ralt::Shelf)
 //   a tablet that is damaged or missing           | is dropped from the table, and deleted
 //   an access table that cannot be read for       | is left as it is: no copies; tried again
-//     another reason                              |
-//   other files and folders                       | are left
+//   another reason                                |
+//   other files and folders                       | are left; rocktier hot clear refuses a store or
+//                                                 | access table that has some
 //
-// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, read-only and secondary instances do
-// not.
+// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, read-only and
+// secondary instances do not.
 //
-// Locks, in the order in which they are taken; none is held while a database's own SST is read or written:
-//   HotPromotionTable::mutex_, Registry::mutex_, Engine::round_mutex_, the table of folders (folder.cc),
-//   Store::evict_mutex_, Store::add_mutex_, locks of the store's RocksDB,
-//   Catalog::mutex_ or PromotionCache::Shard::mutex or Engine::wake_mutex_ or Engine::status_mutex_: nothing under them.
-// Engine::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from Store::add_mutex_ on.
+// Locks, in the order in which they are taken; none is held while a database's own SST is read or
+// written:
+//
+//   HotPromotionTable::mutex_
+//   Registry::mutex_
+//   Engine::round_mutex_
+//   the table of folders (folder.cc)
+//   Store::evict_mutex_
+//   Store::add_mutex_
+//   locks of the store's RocksDB
+//   one of Catalog::mutex_, PromotionCache::Shard::mutex, Engine::wake_mutex_ and
+//     Engine::status_mutex_: no lock is taken under these
+//
+// Engine::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from
+// Store::add_mutex_ on.
 
 #pragma once
 
@@ -55,25 +75,29 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A folder of ours, as long as the object lives: no other object of this process has it, whatever name it is given there.
+// A folder of ours. While the object lives, no other object of this process has the folder, by
+// whatever name.
 class Folder {
  public:
   enum class Kind : char { kTop = 1, kStore = 2, kTable = 3 };
 
-  // Whether a folder may be opened; changes nothing. InvalidArgument: it is somebody else's. OK if there is none.
+  // Whether a folder may be opened; changes nothing. InvalidArgument: it is somebody else's. OK if
+  // there is none.
   static Status Check(Kind kind, const std::string& path);
 
-  // Makes, locks (kTop only) and marks it. Busy: somebody has it.
+  // Makes, locks (kTop only) and marks a folder. Busy: somebody has it. InvalidArgument: as of
+  // Check().
   static Status Open(Kind kind, const std::string& path, std::unique_ptr<Folder>* result);
 
-  // Makes it if there is nothing, as far as that is possible.
+  // Makes the folder `path` if there is nothing. Errors are left to Open().
   static void Make(const std::string& path);
 
-  // Removes a folder with all that is ours in it. NotFound: there is none; InvalidArgument: there is something else, and nothing
-  // was removed.
+  // Removes a folder with all that is ours in it. NotFound: there is none. InvalidArgument: there
+  // is something else, and nothing was removed.
   static Status Remove(Kind kind, const std::string& path);
 
-  // What a folder is, whatever its name: device and inode. Empty: there is none, or it cannot be looked at.
+  // Identifies a folder by device and inode, whatever its name. Empty: there is none, or it cannot
+  // be looked at.
   static std::string IdOf(const std::string& path);
 
   ~Folder();

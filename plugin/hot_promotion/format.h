@@ -21,8 +21,8 @@ using FileId = UniqueId64x2;
 constexpr size_t kFileIdSize = 16;
 constexpr size_t kKeyHeaderSize = 1 + kFileIdSize + 1;
 
-// How a copy came to the store; the first byte of its key. The files of the store that have retained ones have those of one
-// SST only, so that they are written once and deleted with it.
+// How a copy came to the store; the first byte of its key. A file of the store with retained
+// records has those of one SST only, so that it is written once and deleted with the SST.
 enum class Way : char {
   kPromoted = 1,  // when it was read
   kRetained = 2   // when its SST was written
@@ -37,7 +37,8 @@ enum class Tag : char {
 // The one key without an SST's id, and what it must have: another store is not read.
 constexpr char kFormatKey[] = "format";
 constexpr char kFormat[] = "hot_promotion 3";
-// Of a store that is read, and becomes one of the other format: an SST had one place there.
+// The former format. Such a store is read, and becomes one of the current format. An SST had one
+// place there.
 constexpr char kFormerFormat[] = "hot_promotion 2";
 
 // Writes kKeyHeaderSize bytes.
@@ -73,7 +74,8 @@ struct Place {
   }
 };
 
-// What is known of an SST. It has more than one place in a database and its checkpoint, say, or when a family was imported.
+// What is known of an SST. An SST has more than one place if it is in a database and its
+// checkpoint, say, or if a family was imported.
 struct FileEntry {
   // More are not stored.
   static constexpr size_t kMostPlaces = 8;

@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// An object that any number of threads use, and that one takes away while they do: it waits for them. Who uses it takes no
-// lock, and writes to a cache line of its core only.
+// An object that any number of threads use, and that one thread takes away: it waits for those that
+// use it. A user takes no lock, and writes to a cache line of its core only.
 template <typename T>
 class Guarded {
  private:

@@ -14,25 +14,27 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Which copies there may be, so that reads of records without one need not look for it: a mark of eight bits for each
-// copy, in the cache line that its hash chooses. A line that has been full says yes to all from then on, so that no copy
-// is missed; how many are says whether all should be told anew.
+// Tells which copies there may be, so that reads of records without one need not look for it. Each
+// copy has a mark of eight bits in the cache line that its hash chooses. A line that has been full
+// says yes to all from then on, so that no copy is missed. The number of such lines says whether
+// all copies should be told anew.
 //
-// Thread-safe, without locks. Copies are told of by the hash of their key, once each time they are made and dropped.
+// Thread-safe, without locks. Add() and Remove() take the hash of a copy's key; each is called once
+// when the copy is made or dropped.
 class Hints {
  public:
   explicit Hints(uint64_t bytes);
 
   bool MayHave(uint64_t hash) const;
   void Add(uint64_t hash);
-  // Of one that was not told of, another one's mark may go.
+  // A Remove() without an Add() may remove the mark of another copy.
   void Remove(uint64_t hash);
 
   void Clear();
 
   // Whether a good part of the lines is full, or was.
   bool Crowded() const { return full_.load(std::memory_order_relaxed) > lines_ / 16; }
-  // How many copies there may be without that.
+  // How many copies there may be until it is crowded.
   uint64_t Capacity() const { return lines_ * kComfortable; }
 
  private:
@@ -47,7 +49,8 @@ class Hints {
   static constexpr Word kFull = 1;
   static constexpr Word kOnes = 0x0101010101010101;
   static Word MarkOf(uint64_t hash) { return 2 + (hash & 0xffff) % 254; }
-  // Not 0 if a byte of `word` is zero; the lowest bit is then the highest one of the lowest such byte.
+  // Not 0 if a byte of `word` is zero. Its lowest bit is then the highest bit of the lowest such
+  // byte.
   static Word Zeros(Word word) { return (word - kOnes) & ~word & (kOnes << 7); }
 
   Line& LineOf(uint64_t hash) const;

@@ -1,8 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// hot_promotion: a block-based table factory that serves hot records of SSTs on slow storage from copies on fast
-// storage. After "HotRAP: Hot Record Retention and Promotion for LSM-trees with Tiered Storage"; RocksDB and its files
-// are as they were.
+// hot_promotion: a block-based table factory that serves hot records of SSTs on slow storage from
+// copies on fast storage. RocksDB and its files are as they were.
+//
+// Follows Qiu et al., "HotRAP: Hot Record Retention and Promotion for LSM-trees with Tiered
+// Storage". Sections named below are of this paper. README.md is the introduction, REFERENCE.md the
+// full reference.
 
 #pragma once
 
@@ -21,56 +24,82 @@ namespace hot_promotion {
 
 // All options can be set by name from strings, beside those of BlockBasedTableOptions:
 // "table_factory={id=HotPromotionTable;path=/ssd/hot;budget=10G;slow=/hdd;block_size=16K}".
+//
+// A value out of its range is InvalidArgument with the option's name: from
+// NewHotPromotionTableFactory(), DB::Open() and SetOptions(). DB::SetOptions() changes `slow`,
+// `slow_read_micros`, `retention` and `scan_records`, for SSTs that are opened or written from then
+// on; it refuses changes of the others.
+//
+// Where several factories of a process share a `path`, those four are each factory's own. Of the
+// others those of the first factory that opens the directory count.
 struct HotPromotionOptions {
   static const char* kName() { return "HotPromotionOptions"; }
 
-  // Directory on fast storage that copies of hot records are kept in, and which records are accessed. It is made if
-  // it is missing, may be shared by databases and column families of one process, and may be deleted while none is
-  // open: nothing in it is the only copy. Default: empty, no promotion: a plain block-based table.
+  // Directory on fast storage for the copies of hot records and for the access table. Absolute. It
+  // is made if it is missing; the directory above it must exist. Databases and column families of
+  // one process may share it. It may be deleted while none is open: nothing in it is the only copy.
+  // DB::Open() is InvalidArgument if it is somebody else's. If it cannot be used at present, the
+  // database is served without copies, and it is tried again. Default: empty, a plain block-based
+  // table; no other option is looked at then.
   std::string path;
 
-  // Most bytes of these copies in `path`. Required, at least 1 MiB. The access table has a limit of its own
-  // (ralt_bytes) in addition.
+  // Most bytes of the copies in `path`; their files may have 5% more. Up to 85% of it can be hot.
+  // The access table has a limit of its own (ralt_bytes) in addition. More keeps more records.
+  // Required with a path. At least 1 MiB.
   uint64_t budget = 0;
 
-  // Which SSTs are on slow storage, a list separated by commas. An entry is a directory (with all below it), or
-  // "temperature:" and one of hot, warm, cool, cold, ice, unknown: what the FileSystem reports of the file. Required.
+  // Which SSTs are on slow storage, a list separated by commas. An entry is an absolute directory
+  // (with all below it, compared as text with the SST's path), or "temperature:" and one of
+  // unknown, hot, warm, cold, and since RocksDB 11 cool, ice: what the FileSystem reports of the
+  // file. Required with a path.
   std::string slow;
 
-  // Bytes of memory for records that were read from slow storage and are not in `path` yet. They are written when a
-  // part of it is full. Records larger than a sixteenth of it, or a 64th of the budget, are not promoted. Default: 64 MiB. At least 64 KiB.
+  // Bytes of memory for records that were read from slow storage and are not in `path` yet (the
+  // promotion cache, section 3.4). They are written when a part of it is full. Records larger than
+  // a sixteenth of it, or a 64th of the budget, are not promoted. As many bytes bound what
+  // retention keeps of one SST. Default: 64 MiB. At least 64 KiB.
   uint64_t promotion_cache = 64 << 20;
 
-  // A read of an SST on slow storage that took less than so many microseconds was answered by memory (the block cache, the
-  // page cache): its record is not promoted. Default: 20. 0: the time does not matter.
+  // Microseconds. A read of an SST on slow storage that took less was answered by memory (the block
+  // cache, the page cache): its record is not promoted. 0: the time does not matter, as for a trial
+  // with a small database. Default: 20. Any value.
   uint64_t slow_read_micros = 20;
 
-  // Whether hot records of SSTs that are written to slow storage are copied then, so that a compaction does not make
-  // them slow. Default: true.
+  // Whether hot records of SSTs that are written to slow storage are copied then (section 3.1), so
+  // that a compaction does not make them slow. Default: true.
   bool retention = true;
 
-  // Records that are counted as accessed of each scan and SST, from where it begins. Scans are not answered from copies;
-  // point reads of the same records are. Default: 16. 0: none.
+  // Records that are counted as accessed of each scan and SST, from where the scan begins. Scans
+  // are not answered from copies; point reads of the same records are. 0: none. Default: 16. Any
+  // value.
   uint32_t scan_records = 16;
 
-  // Most bytes of the access table's files. Default: 0, 15% of the budget.
+  // Most bytes of access records in the access table (RALT, sections 3.2 and 3.7). Its files take
+  // more for filters, indexes and merges. With too little fewer records are known as hot.
+  // Default: 0, 15% of the budget. Less than 64 KiB counts as 64 KiB.
   uint64_t ralt_bytes = 0;
 
-  // Bytes of memory for accesses that are not in these files yet. Default: 0, by ralt_bytes.
+  // Bytes of memory for accesses that are not in the access table's files yet. More takes fewer
+  // writes; less makes records known as hot earlier, and loses less to a kill -9.
+  // Default: 0, a 16th of ralt_bytes, but 256 KiB at least and 16 MiB at most. Other values are
+  // brought into 4 KiB to 1 GiB.
   uint64_t ralt_buffer_bytes = 0;
 
   // Whether copies are read and written past the page cache, as SSTs are with use_direct_reads and
-  // use_direct_io_for_flush_and_compaction. The file system of `path` must be able to. Default: false.
+  // use_direct_io_for_flush_and_compaction. The file system of `path` must be able to. Without it
+  // the page cache holds copies too, in memory without a limit. Default: false.
   bool direct_io = false;
 
-  // Most files of the hot store that are open at a time. Default: 0, a quarter of the database's max_open_files or of what the
-  // process may open (RLIMIT_NOFILE), whichever is less, but 20. The access table has a few dozen more.
+  // Most files of the hot store that are open at a time. With fewer than it has some reads of
+  // copies open a file first. The access table has a few dozen more. Default: 0, a quarter of the
+  // database's max_open_files or of what the process may open (RLIMIT_NOFILE), whichever is less,
+  // but at least 20. Else at least 20.
   int store_open_files = 0;
 };
 
-// X(name, unit, description). Counters count since the directory was opened, of all databases that share it; gauges
-// (marked so) move. Reads that memtables or a row cache answer are not seen. Those that the block cache answers are
-// counted with the SST's tier.
+// X(name, unit, description). Counters count since the directory was opened, of all databases that
+// share it; gauges (marked so) move. Reads that memtables or a row cache answer are not seen. Those
+// that the block cache answers are counted with the SST's tier. REFERENCE.md has more on each.
 #define HOT_PROMOTION_STATS(X)                                                                  \
   X(served_memory, "reads", "of records on slow storage, answered by the promotion cache")      \
   X(served_store, "reads", "of records on slow storage, answered by the hot store")             \
@@ -104,19 +133,21 @@ struct HotPromotionStats {
 #define X(name, unit, description) uint64_t name = 0;
   HOT_PROMOTION_STATS(X)
 #undef X
-  std::map<std::string, uint64_t> access_table;  // the same of the access table
+  std::map<std::string, uint64_t> access_table;  // the same of the access table; see REFERENCE.md
 
   std::string ToString() const;  // a line "name: value" each
-  std::string ToJson() const;
+  std::string ToJson() const;    // one object on one line, with the object "access_table" in it
 };
 
-// The statistics of a table factory's directory. InvalidArgument: not a HotPromotionTable; NotFound: its directory has
-// not been opened, or could not be. Thread-safe.
+// Takes a snapshot of the statistics of a table factory's directory. InvalidArgument: the factory
+// is not a HotPromotionTable. NotFound: its directory has not been opened, or could not be.
+// Thread-safe.
 Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stats);
 
-// Writes what is in the promotion cache and hot to the store, and recorded accesses to the access table, and removes what
-// is no longer of use; all of this happens in the background anyway. For tests and benchmarks. Errors as above, and of
-// writing. Thread-safe.
+// Does at once what the background does anyway: writes recorded accesses to the access table,
+// writes what is hot in the promotion cache to the store, and removes copies of SSTs that are gone.
+// For tests and benchmarks. Errors: those of GetHotPromotionStats(), and of writing; Busy: the
+// store had no room. Thread-safe.
 Status SettleHotPromotion(const TableFactory* factory);
 
 // What a directory (the option `path`) has, and what a look at it has found.
@@ -132,29 +163,32 @@ struct HotStoreInfo {
   uint64_t equal = 0;      // records that their SST has so
   uint64_t different = 0;  // records that it does not: never if all is well
   uint64_t unchecked =
-      0;  // records whose SST is gone, or cannot be opened with the default comparator and FileSystem
-  std::string ToString() const;
-  std::string ToJson() const;
+      0;  // records whose SST is gone, or that this process cannot open by the default FileSystem
+  std::string ToString() const;  // a line "name: value" each
+  std::string ToJson() const;    // one object on one line
 };
 
-// These read the store without changing it, also while it is in use: what is removed meanwhile may then be an error.
-// Errors: NotFound, IOError, Corruption, NotSupported (another version).
+// Counts what a directory has. Does not change it, also while it is in use; what is removed
+// meanwhile may then be an error. Errors: NotFound: no hot store; IOError; Corruption;
+// NotSupported: another version. Thread-safe, as are all functions below.
 Status InspectHotStore(const std::string& path, HotStoreInfo* info);
 
-// The same, and compares each record with what its SST has.
+// Does what InspectHotStore() does, and compares each record with what its SST has.
 Status VerifyHotStore(const std::string& path, HotStoreInfo* info);
 
-// Calls visit(path of the SST, user key, value) for each record, by SST, until it returns false. The path is empty if it is
-// not known.
+// Calls visit(path of the SST, user key, value) for each record, by SST, until it returns false.
+// The path is empty if it is not known. Changes nothing. Errors as of InspectHotStore().
 using HotRecordVisitor =
     std::function<bool(const std::string& file, const Slice& user_key, const Slice& value)>;
 Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit);
 
-// Removes the store and the access table. Busy if the directory is in use; NotFound if it has neither.
+// Removes the store and the access table; nothing is lost but time. Busy: the directory is in use.
+// NotFound: it has neither. InvalidArgument: it, or a part of it, is or has somebody else's.
 Status ClearHotStore(const std::string& path);
 
-// Makes a table factory; `table_options` are those of its SSTs. Errors: InvalidArgument, with the option's name. The
-// directory is only opened with the first SST: an error there is in the LOG, and nothing is promoted.
+// Makes a table factory; `table_options` are those of its SSTs. InvalidArgument: an option is
+// wrong; its name is in the message. The directory is only opened with the first SST. An error
+// there is in the database's LOG; then nothing is promoted, and the directory is tried again.
 Status NewHotPromotionTableFactory(const HotPromotionOptions& options,
                                    const BlockBasedTableOptions& table_options,
                                    std::shared_ptr<TableFactory>* result);

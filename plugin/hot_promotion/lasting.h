@@ -7,8 +7,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Whether an error is of what is on the disk, and comes again: only then may a store or an access table begin anew. All others
-// (too few descriptors, EIO, no space, busy) may pass.
+// Whether an error comes from what is on the disk, and will come again. Only then may a store or an
+// access table begin anew. All others (too few descriptors, EIO, no space, busy) may pass.
 inline bool IsLasting(const Status& s) {
   return s.IsCorruption() || s.IsNotSupported() || s.IsNotFound() || s.IsPathNotFound();
 }

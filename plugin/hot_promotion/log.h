@@ -8,11 +8,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Looks at the records of a log or MANIFEST of the store, as far as they are of use to log::Reader. Corruption: one has
-// a type or a checksum that it cannot have. A file that ends in a record is fine: a crash leaves such ones.
+// Checks the records of a log or MANIFEST of the store, as far as log::Reader uses them.
+// Corruption: a record has an impossible type or a wrong checksum. A file that ends within a record
+// is fine: a crash leaves such files.
 //
-// RocksDB's reader must not see some of what this finds: at a record of a recycled log in a file that did not begin with
-// one (one bit of the type makes one) it stays forever (ReadPhysicalRecord() returns kBadRecord and consumes nothing).
+// RocksDB's reader must not see some of the damage that this finds. At a record of a recycled log,
+// in a file that did not begin with such a record, it stays forever: ReadPhysicalRecord() returns
+// kBadRecord and consumes nothing. One flipped bit of the type makes such a record.
 Status CheckLog(const Slice& contents);
 
 }  // namespace hot_promotion

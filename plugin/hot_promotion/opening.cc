@@ -20,11 +20,11 @@ constexpr uint64_t kLogInterval = 600 * kSecond;
 constexpr uint64_t kHintsShare = 128;  // of the budget: memory
 constexpr uint64_t kSeenShare = 128;   // the same
 constexpr uint64_t kUsedShare = 1024;  // the same
-// The hot set's largest size, of the budget: what the store has room for without evictions. HotRAP's is a part of the fast
-// storage, which has its other levels too.
+// The hot set's largest size, as a part of the budget: what the store has room for without
+// evictions. In HotRAP it is a part of the fast storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
-// Of it, what may be there that was read but once of late: HotRAP's tenth takes twice as long to come to know a hot set
-// that is updated, of which few reads come here.
+// The part of the hot set for what was read but once of late. HotRAP's tenth takes twice as long to
+// come to know a hot set that is updated, of which few reads come here.
 constexpr double kUnstableShare = 0.3;
 
 // Never destroyed: objects that are closed while the process ends need it.
@@ -33,7 +33,7 @@ Registry<Engine>* Engines() {
   return engines;
 }
 
-// What a folder is called in the registry: by what it is, if there is one.
+// The name of a folder in the registry: its id if it is there, else its path.
 std::string KeyOf(const std::string& path) {
   const std::string id = Folder::IdOf(path);
   return id.empty() ? path : id;
@@ -146,7 +146,8 @@ void Engine::CloseTable() {
   folder_.reset();
 }
 
-// What happened before is in LOG.old. It stays open when the folder is closed for a while.
+// Opens LOG; that of the last time becomes LOG.old. LOG stays open when the folder is closed for a
+// while.
 Status Engine::OpenLog() {
   const std::string path = options_.path + "/LOG";
   if (logger_ != nullptr) {
@@ -197,7 +198,7 @@ Status Engine::OpenStore() {
   return s;
 }
 
-// Closes the store, which has failed, and opens it: empty, if it is damaged.
+// Closes the store, which has failed. Try() opens it again: empty, if it is damaged.
 void Engine::ReplaceStore() {
   serving_.store(false);
   const std::unique_ptr<Store> old = store_.Take();

@@ -14,14 +14,15 @@ namespace hot_promotion {
 // Names and types of HotPromotionOptions.
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
 
-// InvalidArgument, with the option's name.
+// Checks all options. InvalidArgument, with the option's name.
 Status Validate(const HotPromotionOptions& options);
 
-// InvalidArgument with the name of an option that has changed and may not while a database is open.
+// Checks a change while a database is open. InvalidArgument with the name of an option that may not
+// change then.
 Status ValidateChange(const HotPromotionOptions& before, const HotPromotionOptions& after);
 
-// How many files the store may have open: what `store_open_files` says, or else a quarter of what a database with this
-// max_open_files, or the process, may.
+// How many files the store may have open: what `store_open_files` says. If it is 0: a quarter of
+// this max_open_files, or of what the process may open, whichever is less.
 int StoreOpenFiles(const HotPromotionOptions& options, int max_open_files);
 
 }  // namespace hot_promotion

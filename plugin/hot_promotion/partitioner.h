@@ -9,9 +9,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Ends a file of the hot store where retained records of another SST begin, so that what a new SST retains lies between
-// files, goes to the last level at once and is deleted as a whole. Promoted records come from many SSTs at a time, and
-// share files.
+// Ends a file of the hot store where retained records of another SST begin. So what a new SST
+// retains lies between files, goes to the last level at once and is deleted as a whole. Promoted
+// records come from many SSTs at a time, and share files.
 class RetainedPartitioner : public SstPartitioner {
  public:
   const char* Name() const override { return "HotPromotionPartitioner"; }

@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // RALT, the recent access lookup table (Qiu et al., "HotRAP: Hot Record Retention and Promotion for
-// LSM-trees with Tiered Storage", sections 3.2 and 3.7): which records have been read so often of late
-// that they are worth their place on the fast tier.
+// LSM-trees with Tiered Storage", sections 3.2 and 3.7): which records have been read so often of
+// late that they are worth their place on the fast tier.
 
 #pragma once
 
@@ -18,38 +18,38 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// What identifies the records of one column family of one database: a hash of the DB id and the family's
-// id. Different spaces never mix.
+// What identifies the records of one column family of one database: a hash of the DB id and the
+// family's id. Different spaces never mix.
 using Space = uint64_t;
 
-// All sizes are in bytes. Of a record, key and value count. The ratios have the paper's values; a value
-// out of its range is brought into it.
+// All sizes are in bytes. Of a record, key and value count. The ratios have the paper's values; a
+// value out of its range is brought into it.
 struct RaltOptions {
   // nullptr: Env::Default().
   Env* env = nullptr;
 
-  // A directory of the table's own, on the fast tier. It is created if need be; the one above it must
-  // exist. One Ralt at a time may have it open.
+  // A directory of the table's own, on the fast tier. It is created if need be; the one above it
+  // must exist. One Ralt at a time may have it open.
   std::string path;
 
   // The size of the fast tier as far as hot records may fill it; all the ratios below are of this.
   // At least 1.
   uint64_t fast_bytes = 0;
 
-  // The most that the files of the table take, but for what is being written: one more run of a full
-  // buffer and one more file. 0: 15% of fast_bytes. At least 64K.
+  // The most that the files of the table take, but for what is being written: one more run of a
+  // full buffer and one more file. 0: 15% of fast_bytes. At least 64K.
   uint64_t max_bytes = 0;
 
-  // Memory for accesses that are not on the disk yet. Half of it full is written. More takes fewer and
-  // larger writes; less makes records known as hot earlier, and loses less to a kill -9.
-  // 0: a 16th of max_bytes, from 256K to 16M. At least 4K.
+  // Memory for accesses that are not on the disk yet. Half of it full is written. More takes fewer
+  // and larger writes; less makes records known as hot earlier, and loses less to a kill -9. 0: a
+  // 16th of max_bytes, from 256K to 16M. At least 4K.
   uint64_t buffer_bytes = 0;
 
   // After so many seconds what the buffer has is written, however little it is. At least 1.
   uint32_t flush_seconds = 5;
 
-  // The score of a record is the sum of alpha^age over the ticks in which it was accessed. Above 0, at
-  // most 1.
+  // The score of a record is the sum of alpha^age over the ticks in which it was accessed. Above 0,
+  // at most 1.
   double alpha = 0.999;
   // A tick passes with each tick_ratio of fast_bytes that is accessed. Above 0.
   double tick_ratio = 0.1;
@@ -59,12 +59,13 @@ struct RaltOptions {
   double hot_min_ratio = 0.05;
   double hot_max_ratio = 0.7;
   double unstable_ratio = 0.1;
-  // That limit until it is first set.
+  // The hot set's size limit until it is first set.
   double initial_hot_ratio = 0.5;
 
-  // An access adds counter_step to a record's counter, up to counter_max; each decay_ratio of fast_bytes
-  // that is accessed takes 1 from all of them. A record is stable if it was accessed more than once and
-  // its counter is above 0. Counters are kept to a tenth; counter_max is from 1 to 12.
+  // An access adds counter_step to a record's counter, up to counter_max; each decay_ratio of
+  // fast_bytes that is accessed takes 1 from all of them. A record is stable if it was accessed
+  // more than once and its counter is above 0. Counters are kept to a tenth; counter_max is from 1
+  // to 12.
   double counter_step = 2.6;
   double counter_max = 5;
   double decay_ratio = 0.7;
@@ -109,14 +110,14 @@ struct RaltStats {
 #undef X
 };
 
-// Accesses are gathered in memory and merged in the background into sorted runs on the disk, from which
-// filters and sums are kept in memory. FORMAT.md has the format.
+// Accesses are gathered in memory and merged in the background into sorted runs on the disk, from
+// which filters and sums are kept in memory. FORMAT.md has the format.
 //
 // Thread-safe. Owns its directory, which holds nothing that cannot be lost.
 //
 // What is there again: after a clean close everything; after kill -9 or a power loss all but the
-// accesses of the last flush_seconds, and of these at most as many as buffer_bytes hold (an access takes
-// its key's size and about 20 bytes).
+// accesses of the last flush_seconds, and of these at most as many as buffer_bytes hold (an access
+// takes its key's size and about 10 bytes).
 class Ralt {
  public:
   // Files that are damaged or unknown are dropped, with a line in the LOG; a table without any is
@@ -128,19 +129,19 @@ class Ralt {
   Ralt(const Ralt&) = delete;
   Ralt& operator=(const Ralt&) = delete;
 
-  // Records that a record was read. Never waits for I/O: when the background is behind, accesses are
-  // dropped and counted; so are those of records that are larger than the hot set may ever be. The access
-  // is known to the other functions when it has been written: when the
-  // buffer is half full, after flush_seconds, or by Flush().
+  // Counts a read of a record. Never waits for I/O: when the background is behind, accesses are
+  // dropped and counted; so are those of records that are larger than the hot set may ever be. The
+  // access is known to the other functions when it has been written: when the buffer is half full,
+  // after flush_seconds, or by Flush().
   void Access(Space space, const Slice& key, size_t value_size);
 
-  // Whether the record is in the hot set. No I/O. Of the records that are not, about one in 10,000 is
-  // said to be.
+  // Whether the record is in the hot set. No I/O. Of the records that are not, about one in 10,000
+  // is said to be.
   bool IsHot(Space space, const Slice& key) const;
 
-  // About how many bytes (keys and values) the hot records from `begin` to before `end` have, by bytewise
-  // order. An empty `end` is the end of the space. No I/O: up to a block of access records too many at
-  // either end and run are counted.
+  // Estimates how many bytes (keys and values) the hot records from `begin` to before `end` have,
+  // by bytewise order. An empty `end` is the end of the space. No I/O: up to a block of access
+  // records too many at either end and run are counted.
   uint64_t HotBytes(Space space, const Slice& begin, const Slice& end) const;
 
   RaltStats Stats() const;

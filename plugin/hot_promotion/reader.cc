@@ -42,9 +42,10 @@ class HotReader::Lookup {
   std::unique_ptr<char[]> heap_;
 };
 
-// The reader sees all entries of the SST (GetContext compares sequence numbers by nothing but the key's and its
-// callback's), no range deletion covers any of them, nothing has been found so far, and nothing but value and state of
-// the answer are asked for.
+// Whether a copy may answer this read. The reader must see all entries of the SST (GetContext
+// compares sequence numbers with nothing but the key's and its callback's). No range deletion may
+// cover any of them. Nothing may have been found so far. Nothing but value and state of the answer
+// may be asked for.
 bool HotReader::Usable(const Slice& key, GetContext* context) const {
   const SequenceNumber* covering = context->max_covering_tombstone_seq();
   return !(file_.slow && file_.has_range_deletions) &&
@@ -89,8 +90,9 @@ bool HotReader::Looks(const ReadOptions& options) const {
          engine_->LooksAtRead();
 }
 
-// `log` is what GetContext was told while the SST was read: types and values. A single value is all that may be copied:
-// anything else (a merge, a deletion, a blob, an entity) depends on more than this SST, or is of another type.
+// Offers what a read found. `log` is what GetContext was told while the SST was read: types and
+// values. Only a single value may be copied: anything else (a merge, a deletion, a blob, an entity)
+// depends on more than this SST, or is of another type.
 void HotReader::Capture(const Lookup& lookup, const Slice& log, uint64_t nanos) {
   Slice input = log;
   Slice value;
@@ -104,7 +106,8 @@ void HotReader::Capture(const Lookup& lookup, const Slice& log, uint64_t nanos) 
   }
 }
 
-// `log` is empty if nothing was to be looked at; `nanos` is what the read took.
+// Counts a read of the SST, and offers what it found. `log` is empty if the read was not looked at;
+// `nanos` is the time that it took.
 void HotReader::AfterRead(const ReadOptions& options, const Lookup& lookup, const Slice& log,
                           uint64_t nanos, GetContext* context) {
   if (context->State() != GetContext::kFound || options.read_tier == kBlockCacheTier) {
@@ -228,7 +231,8 @@ void HotReader::MultiGetSlow(const ReadOptions& options, const MultiGetContext::
   const uint64_t keys = rest.KeysLeft();
   const uint64_t begin = engine_->NowNanos();
   target_->MultiGet(options, &rest, prefix_extractor, skip_filters);
-  // A quarter more for each further key: in memory they take less, and on a device they may be read at the same time.
+  // Each further key may take a quarter more: in memory it takes less, and a device may read keys
+  // at the same time.
   const uint64_t nanos = (engine_->NowNanos() - begin) * 4 / (keys + 3);
   for (size_t i = 0; i < count; i++) {
     const Pending& read = *pending[i];

@@ -16,27 +16,29 @@ constexpr uint64_t kFlushInterval = 10 * kSecond;
 constexpr uint64_t kReconcileInterval = 30 * kSecond;
 constexpr uint64_t kReconcileMoment = kSecond / 50;
 constexpr uint64_t kSampleInterval = kSecond / 10;
-// Of so many accesses in a second all are recorded: enough to tell what is hot while it matters; what is fast is not made
-// slow by it. So many while the hot set becomes known: as long as each eviction of the access table finds so much more of what
-// may be hot to be stable.
+// Up to so many accesses a second all are recorded. That is enough to tell what is hot while it
+// matters, and does not make slow what is fast. While the hot set becomes known the limit is
+// kAccessesToLearn: as long as each eviction of the access table finds kLearnt more of the largest
+// hot set to be stable.
 constexpr double kAccessesPerSecond = 8 << 10;
 constexpr double kAccessesToLearn = 32 << 10;
 constexpr double kLearnt = 1.0 / 64;
-// And so many reads of slow storage are looked at: it does no more if it is slow. To find them among those that memory
-// answers, more are looked at, at most so many times as many.
+// So many reads of slow storage a second are looked at; slow storage does no more. To find them
+// among those that memory answers, up to kLooksForOne times as many are looked at.
 constexpr double kSlowReadsPerSecond = 8 << 10;
 constexpr double kLooksForOne = 8;
 // The hot set's largest size, of the budget, as in opening.cc.
 constexpr double kHotShare = 0.85;
-// Of what is left after evictions: with less, what is read once is copied too, until there is as much again. Not more:
-// where SSTs with retained records come and go there is room for a moment only.
+// In tenths of what is left after evictions. With less than that in the store, what is read once is
+// copied too, until the store is filled again. It is no more because where SSTs with retained
+// records come and go there is room for a moment only.
 constexpr uint64_t kFreeTenths = 5;
 constexpr uint64_t kToldAtOnce = 32 << 20;  // bytes of the store
 constexpr auto kRoundInterval = std::chrono::seconds(1);
 constexpr auto kBusyInterval = std::chrono::milliseconds(20);
 
-// After the whole store was compacted so many times and there still is no room, hot records are dropped too. A turn is
-// 32 evictions.
+// After a turn of so many evictions in a row, which compact the whole store, hot records are
+// dropped too if there still is no room.
 constexpr uint64_t kEvictionsBeforeForce = 32;
 constexpr int kEvictionsPerRound = 8;
 
@@ -73,7 +75,7 @@ void Engine::Run() {
   }
 }
 
-// Does what the engine does in the background. Without a store nothing but trying to open it.
+// Does what the engine does in the background. Without an access table it only tries to open.
 Status Engine::Round(bool flush) {
   const uint64_t now = env_->NowMicros();
   if (now >= next_try_ && store_.get() != nullptr && store_.get()->HasFailed()) {
@@ -105,7 +107,8 @@ Status Engine::Round(bool flush) {
   return Status::OK();
 }
 
-// An access table that has been lost knows of no hot records: until it has come to know some, none is cold.
+// A new access table knows of no hot records. Until it has come to know some, no record counts as
+// cold.
 void Engine::Warm() {
   if (!warm_.load(std::memory_order_relaxed)) {
     const RaltStats stats = ralt_->Stats();
@@ -113,7 +116,7 @@ void Engine::Warm() {
   }
 }
 
-// Whether the hot set becomes known.
+// Whether the hot set is still becoming known.
 bool Engine::Learns(const RaltStats& stats) {
   if (stats.evictions != evictions_when_learnt_) {
     const double learnt =
@@ -135,7 +138,7 @@ void Engine::Sample(uint64_t now) {
   accesses_.SetRate(
       static_cast<double>(recorded - sampled_accesses_) * accesses_.one_in() / seconds,
       Learns(stats) ? kAccessesToLearn : kAccessesPerSecond);
-  // Of those that memory answers there may be many more.
+  // There may be many more reads that memory answers.
   const uint64_t all_slow_reads = counters_.Sum(Counter::served_slow);
   const uint64_t slow_reads = offered_.load(std::memory_order_relaxed);
   slow_reads_.SetRate(
@@ -149,8 +152,8 @@ void Engine::Sample(uint64_t now) {
   sampled_all_slow_reads_ = all_slow_reads;
 }
 
-// Tells hints_ of all copies, a part of the store at a time, after it was opened and when there are too many marks of
-// copies that are gone.
+// Tells hints_ of all copies, a part of the store at a time. Does so after the store was opened,
+// and when there are too many marks of copies that are gone.
 void Engine::TellHints() {
   const uint64_t written = store_.get()->WrittenBytes();
   if (told_ && hints_.Crowded() && store_.get()->Records() < hints_.Capacity() &&
@@ -169,7 +172,7 @@ void Engine::TellHints() {
         const uint64_t hash = HashOfKey(key);
         hints_.Add(hash);
         if (!told_once_) {
-          used_.Mark(hash);  // what did before the store was closed is not known
+          used_.Mark(hash);  // it is not known which ones did before the store was closed
         }
       },
       &next_to_tell_);
@@ -183,14 +186,14 @@ void Engine::TellHints() {
   }
 }
 
-// Of another store hints_ know nothing.
+// Forgets that hints_ know all copies: another store has been opened.
 void Engine::ForgetTold() {
   told_.store(false);
   telling_ = false;
   cannot_tell_ = false;
 }
 
-// What is added meanwhile is told of by those who add it.
+// Starts to tell hints_ of all copies. Those who add copies meanwhile tell of them themselves.
 void Engine::BeginToTell() {
   telling_ = true;
   written_when_told_ = store_.get()->WrittenBytes();
@@ -213,7 +216,8 @@ Status Engine::Settle() {
   return s.ok() ? FlushCache(/*last=*/false) : s;
 }
 
-// Drops copies of SSTs that are gone. All SSTs are looked for in turn, for a moment in each round; if `all`, at once.
+// Drops copies of SSTs that are gone. Looks for all SSTs in turn, for a moment in each round; if
+// `all`, at once.
 void Engine::Reconcile(bool all, uint64_t now) {
   reconciles_ = reconciles_ || all || now - last_reconcile_ > kReconcileInterval;
   const uint64_t end = env_->NowMicros() + kReconcileMoment;

@@ -12,7 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Takes a random part of the events of a kind, so that what follows from them has a bound in each second. Thread-safe.
+// Takes a random part of the events of a kind, so that the work for them in each second is bounded.
+// Thread-safe.
 class Sampler {
  public:
   // Whether this event is taken.
@@ -21,13 +22,13 @@ class Sampler {
     return one_in == 1 || Random::GetTLSInstance()->OneIn(one_in);
   }
 
-  // There are so many events a second now, of which so many are enough.
+  // Sets the part by how many events there are a second now, and how many are enough.
   void SetRate(double rate, double enough) {
     const double one_in = rate / enough + 0.5;
     one_in_.store(static_cast<int>(std::clamp(one_in, 1.0, kMost)), std::memory_order_relaxed);
   }
 
-  // Of so many events one is taken.
+  // One of so many events is taken.
   int one_in() const { return one_in_.load(std::memory_order_relaxed); }
 
  private:

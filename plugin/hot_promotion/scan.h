@@ -9,8 +9,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// An iterator of an SST that records the first records after each seek that the scan goes past: these are short scans,
-// or the beginnings of long ones. Everything else is done by the iterator that it wraps. One thread at a time.
+// An iterator of an SST that records the first records after each seek that the scan goes past:
+// these are short scans, or the beginnings of long ones. Everything else is done by the iterator
+// that it wraps. One thread at a time.
 class ScanRecorder : public InternalIterator {
  public:
   // In `arena` if it is not null, as `target` is then. `value_size`: what values have in the mean.
@@ -95,8 +96,8 @@ class ScanRecorder : public InternalIterator {
         value_size_(value_size),
         records_(records) {}
 
-  // The record that the scan leaves. Where a seek ends is no access yet: it moves the iterators of all SSTs, and the
-  // scan comes to few of them.
+  // Records the record that the scan leaves. Where a seek ends is no access yet: a seek moves the
+  // iterators of all SSTs, and the scan comes to few of them.
   void Record();
 
   InternalIterator* const target_;

@@ -14,16 +14,18 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Which records were asked for of late, by a mark of 16 bits each: of a record that is read for the second time. Marks are
-// in groups of four, in the order of their coming; a new one pushes the oldest one of its group out.
+// Remembers which records were asked for of late, so that a second read is known as one. Each has a
+// mark of 16 bits. Marks are in groups of four, in the order of their coming; a new mark pushes the
+// oldest one of its group out.
 //
 // Thread-safe, without locks: of marks that come to one group at the same moment some may be lost.
 class Seen {
  public:
-  // Of memory: about the records that were asked for last, one for each two bytes.
+  // `bytes` of memory remember one record for each two bytes, about those that were asked for last.
   explicit Seen(uint64_t bytes) : groups_(std::max<size_t>(256, bytes / sizeof(Group))) {}
 
-  // Whether a record with this hash was asked for before. It is from now on. One in 8,000 that was not is said to be.
+  // Whether a record with this hash was asked for before; marks it as asked for. One in 8,000
+  // records that were not asked for is said to be.
   bool Before(uint64_t hash) {
     Group& group = groups_[FastRange64(hash, groups_.size())];
     const uint64_t mark = (hash & kMask) | 1;  // 0 is a free place

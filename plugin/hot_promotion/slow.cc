@@ -15,7 +15,8 @@ namespace {
 
 constexpr char kTemperature[] = "temperature:";
 
-// With a slash at the end, and never two in a row, so that directories compare by their first bytes.
+// Makes a path end with one slash, and have never two in a row, so that directories compare by
+// their first bytes.
 std::string Normalized(const std::string& path) {
   std::string result;
   for (const char c : path + "/") {

@@ -23,19 +23,21 @@ namespace {
 
 constexpr uint64_t kMinBatch = 16 << 10;
 constexpr uint64_t kMaxBatch = 32 << 20;
-constexpr uint64_t kMaxPiece = 1 << 30;  // of an eviction
+constexpr uint64_t kMaxPiece = 1 << 30;  // most bytes of one eviction
 constexpr char kRunPrefix[] = "run-";    // of files that are being written
 
 // A file of this name: the store is damaged.
 constexpr char kDamaged[] = "DAMAGED";
 
-// What files of a run have in addition to keys and values is less than this part of it, and so many bytes.
+// The file of a run is larger than its keys and values: by less than this part of them, and so many
+// bytes.
 constexpr uint64_t kOverheadShare = 8;
 constexpr uint64_t kOverhead = 4 << 10;
 
 BlockBasedTableOptions TableOptions() {
   BlockBasedTableOptions options;
-  // Values go from the page cache to the caller. Blocks of the databases that are served have their own cache.
+  // Values go from the page cache to the caller. Blocks of the databases that are served have their
+  // own cache.
   options.no_block_cache = true;
   options.block_size = 4 << 10;
   options.filter_policy.reset(NewBloomFilterPolicy(10));
@@ -92,7 +94,8 @@ bool Store::IsOwnName(const std::string& name) {
   return name == kDamaged || name.compare(0, sizeof(kRunPrefix) - 1, kRunPrefix) == 0;
 }
 
-// What is damaged, or of another version, is replaced by an empty store: see folder.h.
+// Opens the store. A store that is damaged or of another version is replaced by an empty one: see
+// folder.h.
 Status Store::OpenOrReplace() {
   Status s = Folder::Open(Folder::Kind::kStore, path_, &folder_);
   if (!s.ok()) {
@@ -116,7 +119,8 @@ Status Store::OpenOrReplace() {
   return s;
 }
 
-// It begins empty when it is opened the next time, and soon is. Until then its errors are misses.
+// Notes damage in a file. The engine soon opens the store again, and it then begins empty. Until
+// then its errors are misses.
 void Store::NoteDamage(const Status& s) {
   if (s.IsCorruption() && !damaged_.exchange(true)) {
     const Status written = WriteStringToFile(&env_, s.ToString(), path_ + "/" + kDamaged);
@@ -125,7 +129,8 @@ void Store::NoteDamage(const Status& s) {
   }
 }
 
-// RocksDB takes no more work after some errors in its background. Room comes again without that.
+// After some errors in its background RocksDB takes no more work, and the store must be opened
+// again. After lack of space it need not.
 void Store::NoteFailure(const Status& s) {
   NoteDamage(s);
   uint64_t errors = 0;
@@ -158,7 +163,7 @@ Status Store::OpenDatabase() {
   return s.ok() ? RemoveRuns() : s;
 }
 
-// Nothing refers to them.
+// Removes files of the plugin that are left from before; nothing refers to them.
 Status Store::RemoveRuns() {
   std::vector<std::string> names;
   Status s = env_.GetChildren(path_, &names);
@@ -214,7 +219,8 @@ Status Store::CheckFormat() {
   return s.ok() ? db_->Flush(FlushOptions()) : s;
 }
 
-// Sizes follow the budget, so that what a compaction adds for a moment, its output, is a small part of it.
+// Sizes follow the budget, so that the output that a compaction adds for a moment is a small part
+// of it.
 ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   ROCKSDB_NAMESPACE::Options options;
   options.env = &env_;
@@ -300,7 +306,8 @@ bool Store::HasRoom(uint64_t bytes) const {
   return !FillsLevel0(bytes) && Bytes() + bytes <= capacity();
 }
 
-// It is compacted as a whole: it must be small. To ask for its bytes takes a look at all files of the store.
+// Level 0 is compacted as a whole, so it must be small. Asking for its bytes looks at all files of
+// the store; asking for its number of files does not.
 bool Store::FillsLevel0(uint64_t bytes) const {
   const uint64_t most = std::max(budget_ / 16, 4 * batch_);
   std::string files;
@@ -423,7 +430,8 @@ Status Store::Evict(bool forced) {
   return s;
 }
 
-// The key range of the next few files after the cursor, a 32nd of the store at most; empty if there are none.
+// The key range of the next few files after the cursor, a 32nd of the store at most; empty if there
+// are none.
 std::string Store::NextPiece(std::string* begin) {
   std::vector<LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);

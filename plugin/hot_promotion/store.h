@@ -17,11 +17,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The hot store: copies of records on fast storage, in a RocksDB of their own. A record is (SST, user key) -> value; as
-// SSTs never change, it is right as long as the SST lives, and of no use after that.
+// The hot store: copies of records on fast storage, in a RocksDB of their own. A record is (SST,
+// user key) -> value. As SSTs never change, a record is right as long as its SST lives, and of no
+// use after that.
 //
-// Thread-safe. Owns its directory. Its files never have more bytes than the budget and 5%; so much more for moments
-// only, while files are compacted.
+// Thread-safe. Owns its directory. Its files never have more bytes than the budget and 5%. They
+// have more than the budget for moments only, while files are compacted.
 class Store {
  public:
   struct Options {
@@ -40,50 +41,56 @@ class Store {
     Slice value;
   };
 
-  // A store that is missing, of another version or damaged becomes an empty one: damaged is one that RocksDB finds to be when it
-  // opens it, or found to be when it was open. What may pass is an error, and nothing is removed then; so is a folder that is
-  // somebody else's (InvalidArgument).
+  // Opens the store. One that is missing, of another version or damaged becomes an empty one.
+  // Damaged is a store that RocksDB finds to be when it opens it, or found to be while it was open.
+  // A failure that may pass is an error, and nothing is removed; so is a folder that is somebody
+  // else's (InvalidArgument).
   static Status Open(const Options& options, std::unique_ptr<Store>* result);
   ~Store();
 
   // Whether a file in the store's folder is named as its own ones are that are none of RocksDB's.
   static bool IsOwnName(const std::string& name);
 
-  // Whether it must be opened anew: it is damaged, and begins empty then, or its RocksDB has stopped because of an error.
+  // Whether the store is damaged, or must be opened anew. A damaged store begins empty then;
+  // otherwise its RocksDB has stopped because of an error.
   bool IsDamaged() const { return damaged_.load(std::memory_order_relaxed); }
   bool HasFailed() const { return IsDamaged() || failed_.load(std::memory_order_relaxed); }
 
-  // A copy of the record with this key, however it came. NotFound, or an error that the caller may treat as such.
+  // Reads a copy of the record with this key, promoted or retained. NotFound, or an error that the
+  // caller may treat as such.
   Status Get(const Slice& key, PinnableSlice* value);
 
-  // Adds records, in strictly ascending order of their keys; retained ones of one SST only. Busy if the store has no room at present: compactions or
-  // evictions make it.
+  // Adds records, in strictly ascending order of their keys; retained ones of one SST only. Busy if
+  // the store has no room at present: compactions or evictions make room.
   Status Add(const std::vector<Record>& records);
 
-  // What is written with each Add at most, in bytes, so that the budget is kept.
+  // Most bytes that one Add() may write, so that the budget is kept.
   uint64_t batch() const { return batch_; }
   static uint64_t BatchOf(uint64_t budget);
 
   // The SSTs that it has records of.
   Status ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit);
 
-  // Visits keys of records from *next on, until about so many bytes were read. Sets *next to where to go on; empty: there are no
-  // more.
+  // Visits keys of records from *next on, until about so many bytes were read. Sets *next to where
+  // to go on; empty: there are no more.
   Status ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
                        std::string* next);
 
-  // Removes the files that have nothing but records of one of these SSTs; compactions remove the rest.
+  // Removes the files that have nothing but records of one of these SSTs; compactions remove the
+  // rest.
   Status Drop(const std::vector<FileId>& files);
 
-  // Compacts a part of the store, in turn, under Pressure::kCold, or kForced. Does nothing if it is empty.
+  // Compacts the next part of the store, in turn, under Pressure::kCold, or kForced. Does nothing
+  // if the store is empty.
   Status Evict(bool forced);
 
   // An Evict() that is under way ends soon.
   void Stop() { stopped_.store(true); }
 
-  // Bytes of files; what it should be kept under, and above which evictions should begin.
+  // Bytes of files.
   uint64_t Bytes() const;
-  // The rest is for what a compaction writes before it removes what it has read.
+  // Most bytes that additions may fill. The rest of the budget is for what a compaction writes
+  // before it removes what it has read. Evictions begin above high() and end below low().
   uint64_t capacity() const {
     return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
   }
@@ -92,7 +99,7 @@ class Store {
 
   uint64_t WrittenBytes() const { return written_.load(std::memory_order_relaxed); }
   uint64_t Records() const;
-  // Of its table readers: filters and indexes.
+  // Memory of its table readers: filters and indexes.
   uint64_t MemoryBytes() const;
   const Dropped& dropped() const { return filter_->dropped(); }
 

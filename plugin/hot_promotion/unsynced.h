@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Syncs nothing: for files that are the only copy of nothing, and whose damage is found by their checksums. They outlive
-// the process; a power loss may take them.
+// A FileSystem that syncs nothing. It is for files that are the only copy of nothing, and whose
+// checksums find damage. They outlive the process; a power loss may take them.
 class UnsyncedFileSystem : public FileSystemWrapper {
  public:
   explicit UnsyncedFileSystem(const std::shared_ptr<FileSystem>& target)

@@ -14,18 +14,19 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Which copies of the store have answered a read since they were last looked at, so that of those that the access table does
-// not know as hot the ones that serve are kept (CLOCK). A bit for each hash, which some share.
+// Remembers which copies of the store have answered a read since they were last looked at. So
+// copies that serve are kept, also if the access table does not know them as hot (CLOCK). There is
+// a bit for each hash, which some share.
 //
 // Thread-safe, without locks.
 class Used {
  public:
-  // Of memory.
+  // `bytes` of memory.
   explicit Used(uint64_t bytes) : words_(std::max<size_t>(16, bytes / sizeof(Word))) {}
 
   void Mark(uint64_t hash) {
     Word& word = WordOf(hash);
-    // Most often it is there; then the cache line is only read.
+    // Most often the mark is there; then the cache line is only read.
     if ((word.load(std::memory_order_relaxed) & BitOf(hash)) == 0) {
       word.fetch_or(BitOf(hash), std::memory_order_relaxed);
     }

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Makes logs those of the directory that their stubs are in: of a database that was copied to another place, or put
-// back from a copy. Deletes nothing.
+// Makes logs those of the directory that their stubs are in: of a database that was copied to
+// another place, or put back from a copy. Deletes nothing.
 
 #include <map>
 #include <set>
@@ -51,7 +51,7 @@ class Adoption {
   }
 
  private:
-  // As if it had been created in this directory.
+  // Returns the name that the log would have if it had been created in this directory.
   static std::string NameFor(const std::string& path) {
     std::string base = path.substr(path.rfind('/') + 1);
     if (IsTrashName(base)) {

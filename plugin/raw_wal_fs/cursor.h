@@ -12,10 +12,10 @@ namespace raw_wal_fs {
 
 // Decides where a log's next frame goes in its segment. Pure: no I/O.
 //
-// Small frames would leave most of their blocks empty. Where the new bytes fit, a frame therefore repeats
-// those of the frame before it, in another block, and the block of that one is used for the next: two blocks
-// take turns until one is full. A block is only written again when the frame that repeats it is durable,
-// so that no write, torn or whole, can harm bytes that were acknowledged.
+// Small frames would leave most of their blocks empty. Where the new bytes fit, a frame therefore
+// repeats those of the frame before it, in another block, and the block of that one is used for the
+// next: two blocks take turns until one is full. A block is only written again when the frame that
+// repeats it is durable, so that no write, torn or whole, can harm bytes that were acknowledged.
 class Cursor {
  public:
   Cursor(uint32_t block_size, uint64_t segment_size)
@@ -28,8 +28,9 @@ class Cursor {
     uint32_t repeated = 0;  // of these, bytes that the frame before holds too
   };
 
-  // Places a frame for bytes of the log from `offset` on, at most `length` of them and at most `limit` in
-  // one frame. `durable`: so many bytes of the log are durable. False if the segment is full.
+  // Places a frame for bytes of the log from `offset` on, at most `length` of them and at most
+  // `limit` in one frame. `durable`: how many bytes of the log are durable. False if the segment is
+  // full.
   bool Next(uint64_t offset, uint64_t length, uint64_t limit, uint64_t durable, Place* place) {
     const bool last_is_durable = has_last_ && durable >= last_.offset + last_.length;
     if (last_is_durable && FrameHeader::kSize + last_.length + length <= block_size_ &&
@@ -63,7 +64,7 @@ class Cursor {
     return true;
   }
 
-  // A new segment, whose first block is its header's.
+  // Begins a new segment. Its first block is the header's.
   void StartSegment() {
     next_ = 1;
     has_last_ = false;

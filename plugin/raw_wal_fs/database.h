@@ -15,11 +15,12 @@ namespace raw_wal_fs {
 // Keeps others from opening it, until fs->UnlockFile(). InvalidArgument: there is no database.
 IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lock);
 
-// Where it has its logs: its wal_dir, as its OPTIONS say, or its own folder. InvalidArgument: that is not there.
+// Finds the directory of a database's logs: its wal_dir, as its OPTIONS say, or its own folder.
+// InvalidArgument: that directory is not there.
 IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result);
 
-// The paths of its logs, there and in the archive there; those that
-// wait to be deleted, too.
+// Finds the paths of a database's logs, in that directory and in its archive, those that wait to be
+// deleted included.
 IOStatus FindLogs(FileSystem* fs, const std::string& database, std::vector<std::string>* logs);
 
 }  // namespace raw_wal_fs

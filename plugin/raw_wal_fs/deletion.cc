@@ -1,38 +1,43 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Who may delete what, when a database is opened and afterwards. Nothing else in this plugin deletes a log, but
-// `rocktier wal rm` (remove.cc) and `rocktier wal format --force`, whose user has said so; `rocktier wal adopt`
-// (adopt.cc) makes a log another directory's, and deletes nothing.
+// Who may delete what, when a database is opened and afterwards. Elsewhere in this plugin only
+// `rocktier wal rm` (remove.cc) and `rocktier wal format --force` delete logs, because a user said
+// so. `rocktier wal adopt` (adopt.cc) makes a log another directory's, and deletes nothing.
 //
-//   A stub is found in a directory, and                       then
-//   the log's header names this directory, by inode and       it is this database's, under whatever path: read, and
-//     time of birth                                             deleted when RocksDB deletes the stub
-//   ... another one, there or not, of this path or not         a copy, or moved as one: refused, at LockFile(), at
-//                                                               reading, at deleting, until `rocktier wal adopt`
-//   ... none (version 1), and there is a stub of the log       a copy: the same
-//     where it was created, which is not here
-//   ... none, and there is no stub of it there                 it is this database's
-//   no header names the log; this process writes it, in        a copy: refused
-//     another directory
-//   no header names the log; the stub knows of no durable      an empty log, but for its tail
-//     byte
-//   no header names the log; the stub knows of durable bytes   Corruption; the stub stays
-//   its epoch is one that the device has not had               Corruption: a snapshot of the device was restored
-//   ... and nothing was ever appended to the log               an empty log
-//   its uuid is another device's                               InvalidArgument
-//   it is cut off or damaged                                   Corruption
-//   it is empty, and a log on the device was created here      Corruption: somebody has emptied the stub
-//     under its name
-//   it is called *.trash, in the archive, and is this          the log is deleted, then the stub: RocksDB had deleted
-//     database's                                                 it, and was interrupted
+//   A stub is found in a directory, and            then
+//   the log's header names this directory, by      it is this database's, under whatever path:
+//     inode and time of creation                   read, and deleted when RocksDB deletes the stub
+//   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
+//     or not                                       and, if this process writes to the device, at
+//                                                  reading and deleting, until `rocktier wal adopt`
+//   ... none (version 1), and there is a stub of   a copy: the same
+//     the log where it was created, not here
+//   ... none, and there is no stub of it there     it is this database's
+//   no header names the log; this process writes   a copy: refused
+//     it, in another directory
+//   no header names the log; the stub knows of     an empty log, except for its tail
+//     no durable byte
+//   no header names the log; the stub knows of     Corruption; the stub stays
+//     durable bytes
+//   its epoch is one that the device has not had   Corruption: the device is a restored snapshot
+//   ... and nothing was ever appended to the log   an empty log
+//   its uuid is another device's                   InvalidArgument
+//   it is cut off or damaged                       Corruption
+//   it is empty, and a log on the device was       Corruption: somebody has emptied the stub
+//     created here under its name
+//   it is called *.trash, in the archive, and is   the log is deleted, then the stub: RocksDB had
+//     this database's                              deleted it, and was interrupted
 //
-//   A log on the device has no stub anywhere                   it stays, until `rocktier wal rm`
-//   The device is blank, or holds something else               it stays as it is: only a file that is not there is made
+//   A log on the device has no stub anywhere       it stays, until `rocktier wal rm`
+//   The device is blank, or holds something else   it stays as it is: only a file that is not there
+//                                                  is made
 //
-// A log loses its name first (*.trash), then its headers, then the stub: so a stub under the name of a log has a log.
+// A log loses its name first (*.trash), then its headers, then the stub. So each stub under the
+// name of a log has its log.
 //
-// Lock order: RawWalFileSystem::rename_mutex_, Log::io_mutex_, RawWalFileSystem::mutex_, the registry of volumes
-// (layout.cc), Log::mutex_, Volume::mutex_. No device is touched under Log::mutex_ or Volume::mutex_ alone.
+// Lock order: RawWalFileSystem::rename_mutex_, Log::io_mutex_, RawWalFileSystem::mutex_, the
+// registry of volumes (layout.cc), Log::mutex_, Volume::mutex_. No device is touched under
+// Log::mutex_ or Volume::mutex_ alone.
 
 #include <algorithm>
 #include <string>
@@ -96,7 +101,7 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
                 "' tells what would be lost; --force makes the logs those of this directory");
 }
 
-// Whether RocksDB has written to a plain log.
+// Returns whether a plain log begins with zeros, or is empty: RocksDB has not written to it.
 bool IsEmptied(FileSystem* target, const std::string& path) {
   constexpr size_t kRecordHeader = 7;
   std::unique_ptr<FSRandomAccessFile> file;
@@ -139,8 +144,8 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
 }
 
-// Before RocksDB looks at any of them: with paranoid_checks=false it would pass over a log that it cannot read. What
-// is found is kept for it.
+// Called before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
+// it cannot read. The logs that are found are kept for RocksDB.
 IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Volume& volume) {
   std::vector<std::string> names;
   IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -210,8 +215,8 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   if (s.IsNotFound()) {
     return target_->DeleteFile(path, options, dbg);
   }
-  // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a loss.
-  // What a crash leaves under the other name RocksDB deletes when it opens the database.
+  // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a
+  // loss. What a crash leaves under the other name RocksDB deletes when it opens the database.
   std::string trash = path;
   if (s.ok() && !IsTrashName(path)) {
     trash += kTrash;
@@ -254,8 +259,8 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsLogName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
-  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may move
-  // the same log to its archive twice.
+  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
+  // move the same log to its archive twice.
   std::lock_guard<std::mutex> lock(rename_mutex_);
   LogId replaced;
   if (from != to && target_->FileExists(from, options, dbg).ok()) {
@@ -284,6 +289,7 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
       wal_dir != DirectoryOf(path)) {
     s = CheckDirectory(wal_dir, *volume);
+    s = s.ok() ? CleanArchive(wal_dir) : s;
   }
   if (s.ok()) {
     s = CleanArchive(DirectoryOf(path));

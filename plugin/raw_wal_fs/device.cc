@@ -23,8 +23,8 @@ namespace raw_wal_fs {
 
 namespace {
 
-// udev locks a block device for a moment when its last writer closes it, and the kernel takes a moment to
-// end the I/O of a process that was killed.
+// udev locks a block device for a moment when its last writer closes it, and the kernel takes a
+// moment to end the I/O of a process that was killed.
 constexpr int kLockTries = 100;
 constexpr auto kLockPause = std::chrono::milliseconds(10);
 
@@ -36,7 +36,8 @@ class PosixDevice : public Device {
   PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd,
               std::vector<Descriptor> behind)
       : path_(std::move(path)), info_(info), fd_(std::move(fd)), behind_(std::move(behind)) {}
-  // The lock goes though a forked child may still have the descriptors; a child that ends does not take it away.
+  // Unlocks explicitly, since a forked child may still have the descriptors. A child that ends does
+  // not unlock.
   ~PosixDevice() override {
     if (getpid() != opened_by_) {
       return;
@@ -65,8 +66,8 @@ class PosixDevice : public Device {
     return IOStatus::OK();
   }
 
-  // One system call: it measured 5 to 15% faster than a linked io_uring write and fsync, whose fsync a
-  // worker thread of the kernel runs, and as fast as two calls.
+  // Writes with one system call: that measured 5 to 15% faster than a linked io_uring write and
+  // fsync, whose fsync a worker thread of the kernel runs, and as fast as two calls.
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
     size_t done = 0;
     while (done < size) {
@@ -112,8 +113,8 @@ IOStatus Lock(int fd, const std::string& path) {
   return IOStatus::OK();
 }
 
-// The path of the file behind a loop device, or behind that of which it is a partition; "" if the kernel does not
-// tell.
+// Returns the path of the file behind a loop device, or behind the loop device of which it is a
+// partition; "" if the kernel does not tell.
 std::string FileBehind(dev_t device) {
   const std::string folder =
       "/sys/dev/block/" + std::to_string(major(device)) + ":" + std::to_string(minor(device));
@@ -127,8 +128,8 @@ std::string FileBehind(dev_t device) {
   return "";
 }
 
-// Locks what is behind a loop device, too, if it is to be found here: whoever writes to the file writes to the
-// device.
+// Locks the file behind a loop device, too, if it can be found here: whoever writes to the file
+// writes to the device.
 IOStatus LockBehind(int fd, const std::string& path, std::vector<Descriptor>* locked) {
   struct stat status;
   loop_info64 info;
@@ -149,13 +150,14 @@ IOStatus LockBehind(int fd, const std::string& path, std::vector<Descriptor>* lo
   return s;
 }
 
-// Whether direct I/O in units of `size` bytes is refused.
+// Returns whether direct I/O in units of `size` bytes is refused.
 bool IsTooSmall(int fd, uint32_t size) {
   const Buffer buffer = NewBuffer(size);
   return buffer != nullptr && pread(fd, buffer.get(), size, 0) < 0 && errno == EINVAL;
 }
 
-// The smallest unit of direct I/O to a regular file: that of the device below its file system, or more.
+// Returns the smallest unit of direct I/O to a regular file: that of the device below its file
+// system, or more.
 uint32_t SmallestUnit(const std::string& path) {
   constexpr uint32_t kLeast = 512;
 #ifdef STATX_DIOALIGN

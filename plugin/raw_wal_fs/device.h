@@ -21,16 +21,16 @@ struct DeviceInfo {
   uint32_t physical_block = 4096;  // bytes; smallest unit that is written as a whole
 };
 
-// A block device or a regular file, read and written past the page cache. Thread-safe. This is the one
-// place where the plugin touches the device, and the seam for tests that lose power.
+// A block device or a regular file, read and written past the page cache. Thread-safe. This is the
+// one place where the plugin touches the device, and the seam for tests that lose power.
 class Device {
  public:
   virtual ~Device() = default;
 
   // Offset and size in bytes, multiples of the block size; memory aligned to 4096.
   virtual IOStatus Read(uint64_t offset, size_t size, char* to) const = 0;
-  // With `durable` these bytes, and not necessarily those of earlier writes, survive power loss when this
-  // returns.
+  // With `durable` these bytes, and not necessarily those of earlier writes, survive power loss
+  // when this returns.
   virtual IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) = 0;
   // Makes all durable that was written before.
   virtual IOStatus Flush() = 0;
@@ -41,8 +41,9 @@ class Device {
 
 IOStatus InspectDevice(const std::string& path, DeviceInfo* info);
 
-// Opens for reading, and for writing if `write`, when no other process may have it open for writing: else
-// Busy. The lock is on the inode, and, of a loop device, on that of the file behind it, too.
+// Opens for reading, and for writing if `write`, when no other process may have it open for
+// writing: else Busy. The lock is on the inode, and, of a loop device, on that of the file behind
+// it, too.
 IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>* result);
 
 }  // namespace raw_wal_fs

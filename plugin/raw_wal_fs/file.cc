@@ -11,7 +11,8 @@ namespace raw_wal_fs {
 
 namespace {
 
-// So many times what another process has written over meanwhile is looked for in its new place.
+// How many times a read looks for bytes in their new place, if another process has written over the
+// old one meanwhile.
 constexpr int kLooks = 10;
 
 IOStatus CheckTruncate(const Log& log, uint64_t size) {
@@ -65,8 +66,8 @@ IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char
   return s;
 }
 
-// Another process may have written more, or over what was found: frames change their places. False if it
-// did neither; then `s` is right.
+// Looks again for a log that another process writes: it may have written more, or over what was
+// found, since frames change their places. False if it did neither; then `s` is right.
 bool LogSequentialFile::LookAgain(uint64_t offset, IOStatus* s) {
   if (reader_->log().volume().writable()) {
     return false;

@@ -28,7 +28,7 @@ class LogWritableFile : public FSWritableFile {
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
     return log_->Append(data);
   }
-  // Appended bytes outlive the process without it.
+  // Does nothing: appended bytes outlive the process anyway.
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Sync(const IOOptions&, IODebugContext*) override { return log_->Sync(); }
   IOStatus Fsync(const IOOptions&, IODebugContext*) override { return log_->Sync(); }
@@ -36,12 +36,12 @@ class LogWritableFile : public FSWritableFile {
   IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return log_->Write();
   }
-  // To the size that it has.
+  // Accepts only the size that the log has; else NotSupported.
   IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override;
   IOStatus Close(const IOOptions&, IODebugContext*) override;
   uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return log_->size(); }
   bool use_direct_io() const override { return false; }
-  // The device was allocated when it was formatted.
+  // Does nothing: the device was allocated when it was formatted.
   IOStatus Allocate(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return IOStatus::OK();
   }
@@ -69,8 +69,8 @@ class LogReopenedFile : public FSWritableFile {
   const std::shared_ptr<Log> log_;
 };
 
-// Sees what is appended later, too, in this process or in another one. PathNotFound if the log was deleted by
-// another one before all of it was read.
+// Sees what is appended later, too, in this process or in another one. PathNotFound if the log was
+// deleted by another one before all of it was read.
 class LogSequentialFile : public FSSequentialFile {
  public:
   LogSequentialFile(RawWalFileSystem* fs, std::string path, std::shared_ptr<Log> log);

@@ -45,7 +45,7 @@ Finder::Answer Finder::Look(LogId log, const Volume::Segment& header, std::strin
   }
   path->clear();
   const std::string created = DirectoryOf(header.name);
-  for (const std::string& place : {created, created + "/archive"}) {
+  for (const std::string& place : {created, created + "/archive", created + "/lost"}) {
     const Directory& directory = Read(place);
     const auto it = directory.stubs.find(log);
     if (it != directory.stubs.end()) {

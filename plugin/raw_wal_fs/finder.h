@@ -12,8 +12,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Looks for the stubs of logs where they were created, in the default FileSystem: in that directory and in its
-// archive, under whatever name RocksDB may have given them since. Remembers what it has seen. Not thread-safe.
+// Looks for the stubs of logs where they were created, in the default FileSystem: in that directory
+// and in its archive, and in the folder `lost` where RepairDB() puts what it cannot read, under
+// whatever name RocksDB may have given them since. Remembers what it has seen. Not thread-safe.
 class Finder {
  public:
   enum class Answer : uint8_t {
@@ -24,10 +25,11 @@ class Finder {
 
   explicit Finder(std::string uuid) : uuid_(std::move(uuid)) {}
 
-  // `header`: of a segment of the log. `path`: of the stub if it is found, else why that is not known, if so.
+  // `header`: of a segment of the log. `path`: of the stub if it is found, else why that is not
+  // known, if so.
   Answer Look(LogId log, const Volume::Segment& header, std::string* path);
-  // The same, but missing is only what is missing in the very directory in which the log was created: another one
-  // of its name may be the mount point of a file system that is not mounted.
+  // Like Look(), but missing is only what is missing in the very directory in which the log was
+  // created: another one of its name may be the mount point of a file system that is not mounted.
   Answer Find(LogId log, const Volume::Segment& header, std::string* path);
 
  private:

@@ -304,7 +304,8 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   const auto has = [&bytes](size_t at, const char* text, size_t size) {
     return bytes.size() >= at + size && memcmp(bytes.data() + at, text, size) == 0;
   };
-  // One of the two is enough: a damaged stub must not be taken for a plain log, which RocksDB may tolerate.
+  // The magic or the text is enough: a damaged stub must not be taken for a plain log, which
+  // RocksDB may tolerate.
   constexpr size_t kTextSize = sizeof(kStubText) - 1;
   if (!has(kMagicAt, kStubMagic, 8) && !has(kTextAt, kStubText, kTextSize) &&
       !has(kTextAt1, kStubText, kTextSize)) {

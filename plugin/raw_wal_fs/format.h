@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What raw_wal_fs writes: pure codecs, no I/O. FORMAT.md tells how the pieces fit and why the logical
-// end of a log is exact. All integers are little-endian.
+// What raw_wal_fs writes: pure codecs, no I/O. FORMAT.md tells how the pieces fit and why the
+// logical end of a log is exact. All integers are little-endian.
 
 #pragma once
 
@@ -37,7 +37,8 @@ struct Superblock {
   // Where segment 0 begins.
   static constexpr uint64_t kDataOffset = 1 << 20;
   static constexpr uint32_t kVersion = 2;
-  // What is kept in memory for each is bounded by it: 1 TiB in segments of 64 KiB, 64 TiB in those of 4 MiB.
+  // Bounds the memory that is kept for segments: 1 TiB in segments of 64 KiB, 64 TiB in those
+  // of 4 MiB.
   static constexpr uint64_t kMaxSegments = 1 << 24;
 
   uint32_t block_size = 0;
@@ -49,17 +50,17 @@ struct Superblock {
 
   uint64_t SegmentOffset(uint64_t segment) const { return kDataOffset + segment * segment_size; }
   uint64_t Size() const { return SegmentOffset(segments); }
-  // Of all segments: no log has more bytes on the device.
+  // Bytes of all segments: no log has more on the device.
   uint64_t Capacity() const { return segments * segment_size; }
 
   std::string Encode() const;
-  // NotFound: no superblock; Corruption: a damaged one, or it says what cannot be; NotSupported: another version.
-  // `device` is for messages.
+  // NotFound: no superblock; Corruption: a damaged one, or it says what cannot be; NotSupported:
+  // another version. `device` is for messages.
   static Status Decode(const Slice& bytes, const std::string& device, Superblock* result);
 };
 
-// What tells a log from all others, on whatever device: 128 random bits. Version 1 had numbers: `high` is 0, and
-// `low` the epoch in the upper half, a counter below.
+// What tells a log from all others, on whatever device: 128 random bits. Version 1 had numbers:
+// `high` is 0, and `low` the epoch in the upper half, a counter below.
 struct LogId {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -77,7 +78,8 @@ struct LogId {
   static bool Parse(const std::string& text, LogId* result);
 };
 
-// What tells a directory from its copies: a rename keeps it, as does a start of the machine. All zero: not known.
+// What tells a directory from its copies: a rename keeps it, as does a start of the machine. All
+// zero: not known.
 struct DirectoryId {
   uint64_t born = 0;  // when it was made, in ns since 1970; 0 if the file system does not tell
   uint64_t inode = 0;
@@ -88,15 +90,15 @@ struct DirectoryId {
   }
 };
 
-// The first block of a segment. All zero: never used. It is written together with the segment's first
-// frame, and again, with state kFree, when the log is deleted. Only the first 512 bytes mean something, so
-// that no power loss tears it.
+// The first block of a segment. All zero: never used. It is written together with the segment's
+// first frame, and again, with state kFree, when the log is deleted. Only the first 512 bytes mean
+// something, so that no power loss tears it.
 //
 //   offset size  field
 //        0    4  masked CRC-32C of bytes 4 to 511
 //        4    4  magic "RSG2"
 //        8    4  state: 1 live, 2 free
-//       12    4  ordinal: the how-manieth segment of its log, from 0
+//       12    4  ordinal: the place of the segment in its log, from 0
 //       16   16  log id
 //       32    8  segment: its number on the device
 //       40   16  uuid of the device
@@ -105,13 +107,14 @@ struct DirectoryId {
 //       72    4  block_size
 //       76    2  length of name
 //       78    2  1 if name is not all of it
-//       80   16  directory: of the log when it was created, or adopted: when it was made itself, and its inode; 0
-//                if it had none
+//       80   16  directory in which the log was created or adopted: the directory's time of
+//                creation, and its inode; 0 if there was none
 //       96    8  epoch of the device when this was written
-//      104  408  name: the path under which the log was created or adopted, absolute; its end if it is longer
+//      104  408  name: the path under which the log was created or adopted, absolute; its end if
+//                it is longer
 //
-// Version 1: the checksum begins with the uuid, the magic is "RSEG", the log id has 8 bytes, and at 24 are 8 bytes
-// of segment, 2 of length and 478 of name. It is read, not written.
+// Version 1: the checksum begins with the uuid, the magic is "RSEG", the log id has 8 bytes, and at
+// 24 are 8 bytes of segment, 2 of length and 478 of name. It is read, not written.
 struct SegmentHeader {
   static constexpr size_t kSize = 512;
   static constexpr size_t kMaxName = 408;
@@ -125,28 +128,30 @@ struct SegmentHeader {
   std::string name;
   bool whole_name = true;
 
-  // Whether it looks like one, of any device.
+  // Returns whether the bytes look like a segment header, of any device.
   static bool Resembles(const char* bytes);
 
   void Encode(const Superblock& superblock, char* bytes) const;
   // False if it is damaged or of another device; see IsZero() for one that was never used.
   static bool Decode(const char* bytes, const std::string& uuid, SegmentHeader* result);
-  // Of whatever device, which it tells: its uuid, geometry and epoch. Not of version 1, which does not.
+  // Decodes a header of any device, and what it tells of the device: uuid, geometry and epoch.
+  // False for headers of version 1, which do not tell that.
   static bool DecodeAny(const char* bytes, SegmentHeader* result, Superblock* superblock);
 };
 
-// What precedes a piece of a log, at a block boundary. A frame is the header, the payload and zeros up
-// to the next block boundary, and lies in one segment.
+// The header of a piece of a log, at a block boundary. A frame is the header, the payload and zeros
+// up to the next block boundary, and lies in one segment.
 //
 //   offset size  field
-//        0    4  masked CRC-32C of the uuid followed by all other bytes of the frame, padding included
+//        0    4  masked CRC-32C of the uuid followed by all other bytes of the frame, padding
+//                included
 //        4   16  log id
 //       20    8  offset: of the payload in the log
-//       28    8  durable: so many bytes of the log had been made durable before this frame was written
+//       28    8  durable: how many bytes of the log were durable before this frame was written
 //       36    4  length of the payload, not 0
 //
-// Version 1, of a log whose id is a number: at 4 the magic "RFRM", 8 bytes each of log id, offset and durable, 4 of
-// length, 4 of zeros.
+// Version 1, of a log whose id is a number: at 4 the magic "RFRM", 8 bytes each of log id, offset
+// and durable, 4 of length, 4 of zeros.
 struct FrameHeader {
   static constexpr size_t kSize = 40;
 
@@ -155,35 +160,38 @@ struct FrameHeader {
   uint64_t durable = 0;
   uint32_t length = 0;
 
-  // Bytes on the device.
+  // Returns the frame's bytes on the device.
   uint64_t FrameSize(uint32_t block_size) const { return FrameSize(length, block_size); }
   static uint64_t FrameSize(uint64_t length, uint32_t block_size) {
     return (kSize + length + block_size - 1) / block_size * block_size;
   }
 
-  // Completes a frame of FrameSize() bytes whose payload is in its place: header, padding and checksum.
+  // Completes a frame of FrameSize() bytes whose payload is in its place: header, padding and
+  // checksum.
   void Seal(const std::string& uuid, uint32_t block_size, char* frame) const;
-  // What the header says, without a look at the checksum; false if it cannot be one of this log, or the
-  // frame would be longer than `limit` bytes.
+  // Decodes the header, without a look at the checksum. False if it cannot be one of this log, or
+  // the frame would be longer than `limit` bytes.
   static bool Parse(const char* bytes, LogId log, uint64_t limit, uint32_t block_size,
                     FrameHeader* result);
-  // Whether a frame that was parsed is whole.
+  // Returns whether a frame that was parsed is whole.
   bool Verify(const std::string& uuid, uint32_t block_size, const char* frame) const;
-  // Corruption names the field of a whole frame, at `where`, that says what cannot be. No log has more bytes than
-  // `limit`.
+  // Corruption names the field of a whole frame, at `where`, that says what cannot be. No log has
+  // more bytes than `limit`.
   Status CheckBounds(uint64_t limit, const std::string& where) const;
 };
 
 // A log's stub: the plain file under the log's own name in the target FileSystem.
 //
 //   offset size  field
-//        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with an unknown
-//                tag, so that RocksDB without the plugin refuses to open the database. Its body:
-//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG", 4 version, 2,
-//                  16 uuid of the device, 16 log id, 8 size of the tail, 8 epoch of the device, and text
-//                  for a person who looks at it. Version 1: 8 bytes of log id, no epoch
-//        n       zeros up to kSize, but for
-//     4088    8  so many bytes of the log, or more, are durable. Version 1: 1 when there are any
+//        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with
+//                an unknown tag, so that RocksDB without the plugin refuses to open the database.
+//                Its body:
+//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG",
+//                  4 version, 2, 16 uuid of the device, 16 log id, 8 size of the tail,
+//                  8 epoch of the device, and text for a person who looks at it.
+//                  Version 1: 8 bytes of log id, no epoch
+//        n       zeros up to kSize, except for
+//     4088    8  how many bytes of the log are durable, at least. Version 1: 1 when there are any
 //     4096       the tail, see Chunk; cut off when the log is closed
 //     4096 + size of the tail: frames that found no room on the device
 struct Stub {
@@ -203,15 +211,15 @@ struct Stub {
   uint64_t SpillOffset() const { return kSize + tail_size; }
 
   std::string Encode() const;
-  // NotFound: not a stub; NotSupported: of another version; Corruption: cut off, damaged, or it says what cannot
-  // be. `path` is for messages.
+  // NotFound: not a stub; NotSupported: of another version; Corruption: cut off, damaged, or it
+  // says what cannot be. `path` is for messages.
   static Status Decode(const Slice& bytes, const std::string& path, Stub* result);
 };
 
-// What precedes appended bytes in a log's tail: bytes that may not be on the device yet. The tail has
-// two halves, each a run of chunks from its beginning. A chunk belongs to the log if its checksum and
-// its log id are right and its offset is where the chunk before it ended; the first that does not ends
-// the run.
+// The header of appended bytes in a log's tail, which may not be on the device yet. The tail has
+// two halves, each a run of chunks from its beginning. A chunk belongs to the log if its checksum
+// and its log id are right and its offset is where the chunk before it ended. The first one that
+// does not belong ends the run.
 //
 //   offset size  field
 //        0    4  masked CRC-32C of the device's uuid followed by all other bytes of the chunk

@@ -17,7 +17,7 @@ namespace raw_wal_fs {
 
 namespace {
 
-// So many times a log is looked at before it is believed to be damaged.
+// How many times a log is looked at before it is believed to be damaged.
 constexpr int kLooks = 5;
 
 }  // namespace
@@ -152,8 +152,8 @@ void RawWalFileSystem::Forget(LogId log) {
   found_.erase(log);
 }
 
-// A log that another process writes may look damaged, if a header was read before it was written and the next
-// segment's after that, or if frames were: then it is looked at again.
+// A log that another process writes may look damaged, if a header was read before it was written
+// and the next segment's after that, or if frames were: then it is looked at again.
 IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                                    std::shared_ptr<Log>* result) {
   IOStatus s;

@@ -17,14 +17,15 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Puts the logs that RocksDB writes on the log device, each with a stub under its name in the target
-// FileSystem, and passes everything else on. The names are the target's: renaming, listing and deleting a
-// log is renaming, listing and deleting its stub, with the durability that the target gives.
+// Puts the logs that RocksDB writes on the log device, each with a stub under its name in the
+// target FileSystem, and passes everything else on. The names are the target's: renaming, listing
+// and deleting a log is renaming, listing and deleting its stub, with the durability that the
+// target gives.
 //
-// A log goes to the device if it is opened with the FileOptions of OptimizeForLogWrite(), or, since a
-// wrapper of the older Env interface loses what these say, if its database, in the same directory, was
-// locked by this FileSystem. Copies of logs that checkpoints and backups make are neither, and are plain
-// files that stock RocksDB reads.
+// A log goes to the device if it is opened with the FileOptions of OptimizeForLogWrite(). A wrapper
+// of the older Env interface loses what these say, so a log goes there, too, if this FileSystem has
+// locked a database in the same directory. Copies of logs that checkpoints and backups make are
+// neither, and are plain files that stock RocksDB reads.
 //
 // Thread-safe.
 class RawWalFileSystem : public FileSystemWrapper {
@@ -46,7 +47,7 @@ class RawWalFileSystem : public FileSystemWrapper {
                                IODebugContext* dbg) override;
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override;
-  // A log can be closed again, not continued: RocksDB never does.
+  // Opens a log to be closed again. It cannot be continued: RocksDB never does that.
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<FSWritableFile>* result,
                               IODebugContext* dbg) override;
@@ -88,11 +89,11 @@ class RawWalFileSystem : public FileSystemWrapper {
                     const IOOptions& options, bool use_fsync, IODebugContext* dbg) override;
 #endif
 
-  // A log that is on the device, for readers; null, with OK, if `path` is anything else. `fresh`: a log
-  // that another process writes is looked at again.
+  // Finds a log that is on the device, for readers. Null, with OK, if `path` is anything else.
+  // `fresh`: a log that another process writes is looked at again.
   IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
 
-  // Whether `path` is the stub of a log, on this device or another one.
+  // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
 
   void AddStats(RawWalStats* stats) const;
@@ -109,7 +110,7 @@ class RawWalFileSystem : public FileSystemWrapper {
     }
     return log != nullptr ? on_log(log) : otherwise();
   }
-  // Whether a file that is created is a log for the device.
+  // Returns whether a file that is created is a log for the device.
   bool IsLog(const std::string& path, const FileOptions& options) const;
   IOStatus ForWriting(std::shared_ptr<Volume>* result);
   IOStatus ForReading(std::shared_ptr<Volume>* result);
@@ -120,11 +121,12 @@ class RawWalFileSystem : public FileSystemWrapper {
                    std::shared_ptr<Log>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
 
-  // In deletion.cc: who may delete what.
+  // From here to CleanArchive(): in deletion.cc, which says who may delete what.
   //
-  // Whether a stub is one of this device, of its present, and, on a device that is written to, no copy.
+  // Checks that a stub is of this device, and not newer than the device, and, if this process
+  // writes to the device, that it is no copy.
   IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
-  // The same of all logs in a database's directory.
+  // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);

@@ -81,8 +81,8 @@ IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   return s;
 }
 
-// So many times a log is looked at before it is believed to be damaged: the device may be in use, and what was
-// written while it was read does not fit together.
+// How many times a log is looked at before it is believed to be damaged: the device may be in use,
+// and what was written while it was read does not fit together.
 constexpr int kLooks = 5;
 
 IOStatus ScanUntilSound(Volume* volume, LogId id, RawWalLogInfo* log) {
@@ -120,7 +120,7 @@ Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progr
 
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
                         const RawWalProgress& progress) {
-  // One of its own, that can be looked at again, also where this process writes to the device.
+  // Opens a volume of its own, which can be read again, even if this process writes to the device.
   std::unique_ptr<Device> opened;
   std::shared_ptr<Volume> volume;
   IOStatus s = OpenDevice(device, /*write=*/false, &opened);

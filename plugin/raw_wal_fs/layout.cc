@@ -71,7 +71,8 @@ IOStatus Clear(Device* device, uint64_t offset, uint64_t size, const char* zeros
   return IOStatus::OK();
 }
 
-// A block device keeps what is between the headers: without them it is never read.
+// Writes zeros, then the superblocks. A block device keeps what is between the headers: without
+// headers it is never read.
 IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all, const Progress& progress) {
   const Buffer zeros = NewBuffer(kChunk);
   if (zeros == nullptr) {
@@ -98,8 +99,8 @@ IOStatus SyncDirectoryOf(const std::string& path) {
                                                : PosixError("fsync of the directory", path, errno);
 }
 
-// A file without a name, or, where the file system has none, of a name that nobody has: what somebody else calls
-// DEVICE.tmp is not ours.
+// A file without a name, or, where the file system has none, of a name that nobody has: what
+// somebody else calls DEVICE.tmp is not ours.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& device)
@@ -132,7 +133,8 @@ class TemporaryFile {
   std::string name_;  // empty if it has none
 };
 
-// Without its name first, so that a crash leaves nothing that looks like a log device.
+// Makes the file without its name first, so that a crash leaves nothing that looks like a log
+// device.
 IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
                     const Progress& progress) {
   const TemporaryFile file(options.device);
@@ -156,7 +158,7 @@ IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
   if (s.ok()) {
     s = WriteEmpty(device.get(), plan, /*all=*/true, progress);
   }
-  // Not over a file that another process made meanwhile.
+  // Fails if another process made a file of that name meanwhile.
   if (s.ok() && !file.Link(options.device)) {
     s = PosixError("create", options.device, errno);
   }
@@ -217,7 +219,7 @@ Registry& Volumes() {
   return *registry;
 }
 
-// What tells devices and files apart, whatever their paths.
+// Finds what tells devices and files apart, whatever their paths.
 IOStatus IdentityOf(const std::string& path, std::pair<uint64_t, uint64_t>* identity) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {

@@ -24,8 +24,8 @@ uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
 }
 
-// Where the bytes begin that were written to a segment with these frames: all before them was durable. The
-// first frame may have been lost with the power; then some other one says so.
+// Returns the offset at which the bytes of a segment with these frames begin: all bytes before it
+// were durable. If a power loss took the first frame, another frame says where that is.
 uint64_t EndOfEarly(const Frames& frames) {
   uint64_t first = frames.claimed;
   for (const Piece& piece : frames.pieces) {
@@ -34,7 +34,8 @@ uint64_t EndOfEarly(const Frames& frames) {
   return first;
 }
 
-// Segments that nobody owns for the damage to their headers may have been the log's, to the last one.
+// Looks for frames of the log in segments whose headers are damaged: any of these may have been the
+// log's. Corruption if there are some.
 IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) {
   const std::vector<Volume::Segment> segments = volume.segments();
   Window window;
@@ -66,7 +67,7 @@ IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, b
                       "restored. 'rocktier wal export --force' takes what there is");
 }
 
-// The file of a log may be longer than all that is on the device by what it spilled.
+// Corruption if the stub claims more durable bytes than the device and its spill can hold.
 IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::string& path,
                       const Stub& stub) {
   uint64_t size;
@@ -107,11 +108,12 @@ IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& sett
   log->header_.name = AbsolutePath(path);
   log->header_.directory = IdentityOf(DirectoryOf(path));
   log->release_ = true;  // of the segment, should anything fail
-  // One that fails for want of room begins without a segment: RocksDB needs a new log to let go of old ones.
+  // With OnFull::kFail a log begins without a segment: RocksDB needs a new log to let go of old
+  // ones.
   s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
-    // Before there is a stub: whoever finds that shall find the log that is being written.
+    // The log is added before it has a stub: whoever finds the stub must find the open log.
     volume->AddLog(stub.log, log);
     s = Tail::Create(settings.target, path, stub, &tail);
   }
@@ -134,7 +136,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   IOStatus s = volume->SegmentsOf(stub.stub.log, &early);
   const bool is_nowhere = s.IsNotFound();  // it never got so far, or is lost
   s = is_nowhere ? IOStatus::OK() : s;
-  // A power loss may have left the last one empty, but for its header.
+  // A power loss may have left the last segment empty, except for its header.
   auto window = std::make_unique<Window>();
   while (s.ok() && found.pieces.empty() && !early.empty()) {
     s = ScanSegment(*volume, stub.stub.log, early.back(), window.get(), &found);
@@ -153,7 +155,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   uint64_t claimed = found.claimed;
   log->pieces_.Assign(std::move(found.pieces));
   if (stub.stub.durable > std::max({claimed, log->early_end_, log->pieces_.end()})) {
-    // No frame knows of what is missing.
+    // No frame tells of the bytes that are missing.
     s = take_damaged ? CheckDurable(*volume, target, path, stub.stub)
                      : Lost(*volume, path, stub.stub, is_nowhere);
     if (!s.ok()) {
@@ -286,8 +288,8 @@ IOStatus Log::Sync() {
 IOStatus Log::Close() {
   StopWriter();
   std::lock_guard<std::mutex> io_lock(io_mutex_);
-  // Durable, so that the stub can say that the log is on the device: a copy of the stub would pass for an empty
-  // log once the log is deleted.
+  // Makes the log durable, so that the stub can say that the log is on the device. Otherwise a copy
+  // of the stub would pass for an empty log once the log is deleted.
   IOStatus s = tail_ != nullptr ? WriteTail(size(), /*durable=*/true) : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   {
@@ -365,7 +367,7 @@ uint64_t Log::EndOf(const Piece& piece) const {
 // Writes the tail up to `end` at least. Requires io_mutex_.
 IOStatus Log::WriteTail(uint64_t end, bool durable) {
   {
-    // What failed once may be lost, though a later flush succeeds.
+    // A write that failed once may be lost, even if a later flush succeeds.
     std::lock_guard<std::mutex> lock(mutex_);
     if (!error_.ok()) {
       return error_;
@@ -406,7 +408,7 @@ IOStatus Log::WriteHalf(const Tail::Half& half, bool durable) {
   return s;
 }
 
-// Where the next frame goes, in the segment, in a new one, or in the spill.
+// Decides where the next frame goes: in the segment, in a new one, or in the spill.
 IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
   const uint64_t length = half.end - written_io_;
   while (spill_ == nullptr) {
@@ -442,7 +444,7 @@ IOStatus Log::StartSegment() {
   return s;
 }
 
-// All that is on the device is durable: StartSegment() saw to it.
+// Called when no segment is free. All that is on the device is durable: StartSegment() saw to it.
 IOStatus Log::StartSpill(const IOStatus& reason) {
   if (settings_.on_spill != nullptr) {
     settings_.on_spill(path_, reason);
@@ -514,7 +516,7 @@ IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable
   return s.ok() && durable && !one_call ? FlushDevice() : s;
 }
 
-// With the header of a new segment, which is in the block before.
+// Writes a frame, together with the header of a new segment, which is in the block before.
 IOStatus Log::WriteToDevice(const Cursor::Place& place, uint64_t frame_size, bool durable,
                             uint64_t* position) {
   const Superblock& superblock = volume_->superblock();

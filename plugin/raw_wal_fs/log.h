@@ -23,20 +23,20 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// What takes the place of bytes that were durable and are gone. RocksDB's log reader reports it as a
-// damaged record; zeros it would pass over in silence.
+// The byte that takes the place of bytes that were durable and are gone. RocksDB's log reader
+// reports it as a damaged record; it would pass over zeros in silence.
 constexpr char kFiller = 1;
 
 // A log on the device, open for writing, or as it was found.
 //
-// Appended bytes go to the tail. They are written to the device when the log is synced or closed, or, by a
-// thread, when half of the tail is full. Readers see them at once.
+// Appended bytes go to the tail. They are written to the device when the log is synced or closed,
+// or, by a thread, when half of the tail is full. Readers see them at once.
 //
 // Thread-safe: any number of readers, one thread that appends, and any that sync.
 // Locks: io_mutex_ before mutex_; no device is touched under mutex_ alone.
 // Invariants: bytes [0, written_) are on the device, [written_, appended_) in the tail;
-// durable_ <= written_. A segment's header is written only when all that is in the segments before it is
-// durable.
+// durable_ <= written_. A segment's header is written only when all that is in the segments before
+// it is durable.
 class Log {
  public:
   struct Settings {
@@ -47,56 +47,59 @@ class Log {
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
   };
 
-  // A new log whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no segment for it; else
-  // its first write asks for one.
+  // Makes a new log, whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no
+  // segment for it; with OnFull::kFail its first write asks for a segment.
   static IOStatus Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
                          const std::string& path, std::shared_ptr<Log>* result);
-  // A log that nobody writes. Finds its end by a scan of its last segment that holds anything: what is in
-  // the segments before was durable before that was begun. Their frames whoever reads them finds.
-  // Corruption if the stub knows of durable bytes that no frame does, unless `take_damaged`.
+  // Finds a log that nobody writes, and its end, by a scan of its last segment that holds anything.
+  // What is in the segments before was durable before that one was begun; their frames are found by
+  // whoever reads them. Corruption if the stub knows of durable bytes that no frame does, unless
+  // `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                           const std::string& path, StubFile stub, bool take_damaged,
                           std::shared_ptr<Log>* result);
   ~Log();
 
-  // After an error all calls that write return it. NoSpace is an exception: with OnFull::kFail one call of
-  // Append(), which then takes nothing, or Sync() returns it; what else was and is appended goes to the stub.
-  // So RocksDB can resume: it writes again to this log what failed, and begins another one.
+  // After an error all calls that write return it. NoSpace with OnFull::kFail is an exception: one
+  // call returns it, either Append(), which then takes nothing, or Sync(). Everything else that was
+  // and is appended goes to the stub. So RocksDB can resume: it writes to this log again what
+  // failed, and begins another one.
   IOStatus Append(const Slice& data);
   IOStatus Sync();
   // Writes what is in the tail, without a flush.
   IOStatus Write();
   IOStatus Close();
 
-  // The logical size in bytes.
+  // Returns the logical size in bytes.
   uint64_t size() const;
-  // Bytes were durable that Recover() did not find.
+  // Returns whether bytes were durable that Recover() did not find.
   bool damaged() const { return damaged_; }
-  // Changes whenever bytes move: what was read from the device before may be elsewhere now.
+  // Returns a number that changes whenever bytes move: what was read from the device before may be
+  // elsewhere now.
   uint64_t version() const;
-  // A run of the log's bytes from `offset` on, which is not below early_end(): either in `bytes`, or, if that
-  // is empty, on the device in `piece`. False at the end of the log.
+  // Finds a run of the log's bytes from `offset` on, which is not below early_end(): either in
+  // `bytes`, or, if that is empty, on the device in `piece`. False at the end of the log.
   bool Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const;
 
-  // Of a log that was found: the segments that were not scanned, by ordinal, and the end of the bytes of the
-  // log that are in them.
+  // For a log that was found: the segments that were not scanned, by ordinal, and the end of the
+  // log's bytes in them.
   const std::vector<uint64_t>& early_segments() const { return early_segments_; }
   uint64_t early_end() const { return early_end_; }
 
-  // The window with all frames of pieces on the device, each verified, if this log was found last and nobody
-  // has asked for it; else null.
+  // Hands over the window with all frames of pieces on the device, each verified, if this log was
+  // found last and nobody has asked for it; else null.
   std::unique_ptr<Window> TakeVerified();
 
   // Reads frames, from the device or the spill.
   IOStatus ReadFrames(uint64_t position, size_t n, char* to) const;
-  // The end of what can be read in one piece from this one's position on.
+  // Returns the end of what can be read in one go from the piece's position on.
   uint64_t EndOf(const Piece& piece) const;
 
   LogId id() const { return id_; }
   const std::string& path() const { return path_; }
   const Volume& volume() const { return *volume_; }
 
-  // The log was deleted: its segments are free when the last one who reads it is done.
+  // Called when the log was deleted. Its segments are free when its last reader is done.
   void ReleaseWhenDestroyed() { release_ = true; }
 
  private:
@@ -114,7 +117,6 @@ class Log {
   IOStatus FlushDevice();
   IOStatus TellFull();
   IOStatus SetDurable();
-  void Fail(const IOStatus& s);
   void WriterLoop();
   void StopWriter();
 

@@ -17,7 +17,8 @@ namespace raw_wal_fs {
 namespace {
 
 constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
-// A log that is about to take the place of a plain file; RocksDB deletes one that was left.
+// The end of the name of a log that is about to take the place of a plain file. RocksDB deletes one
+// that was left.
 constexpr char kImported[] = ".imported.trash";
 
 struct Move {
@@ -47,7 +48,7 @@ class Migration {
   Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, RawWalProgress progress)
       : fs_(std::move(fs)), directory_(std::move(directory)), progress_(std::move(progress)) {}
 
-  // Nobody else has the database open as long as this lives.
+  // Keeps others from opening the database as long as this object lives.
   IOStatus Lock() { return LockDatabase(fs_.get(), directory_, &lock_); }
   ~Migration() {
     if (lock_ != nullptr) {
@@ -113,8 +114,8 @@ class Migration {
     return s.ok() ? Copy(source.get(), target.get(), [this](size_t n) { Count(n); }) : s;
   }
 
-  // The copy is durable before the log is deleted, and the stub stands in the way of RocksDB until the
-  // copy has its name.
+  // The copy is durable before the log is deleted, and the stub stands in the way of RocksDB until
+  // the copy has its name.
   IOStatus ExportOne(const std::string& path) {
     const std::string copy = path + kExported;
     const std::string partial = copy + ".tmp";

@@ -12,7 +12,7 @@ namespace raw_wal_fs {
 
 // What RocksDB appends to the name of a file that waits to be deleted.
 constexpr char kTrash[] = ".trash";
-// A plain copy of a log that is about to take the place of its stub has this behind its name.
+// The end of the name of a plain copy that is about to take the place of a log's stub.
 constexpr char kExported[] = ".exported";
 
 inline bool EndsWith(const std::string& text, const std::string& end) {
@@ -21,8 +21,8 @@ inline bool EndsWith(const std::string& text, const std::string& end) {
 
 inline bool IsTrashName(const std::string& path) { return EndsWith(path, kTrash); }
 
-// Whether RocksDB gives a write-ahead log such a name, wherever it is: "000012.log", and, when it waits
-// to be deleted, "000012.log.trash".
+// Returns whether RocksDB gives a write-ahead log such a name, wherever it is: "000012.log", and,
+// when it waits to be deleted, "000012.log.trash".
 inline bool IsLogName(const std::string& path) {
   const std::string base = path.substr(path.rfind('/') + 1);
   const size_t digits = base.find_first_not_of("0123456789");
@@ -44,7 +44,8 @@ inline std::string DirectoryOf(const std::string& path) {
   return path.substr(0, std::max<size_t>(end, 1));
 }
 
-// Where a log was created that is in this directory now, or in a folder there to which RocksDB moves logs.
+// Returns the directory of the database whose log this is: a log in archive/ or lost/, to which
+// RocksDB moves logs, is one of the directory above.
 inline std::string DatabaseOf(const std::string& path) {
   const std::string directory = DirectoryOf(path);
   return EndsWith(directory, "/archive") || EndsWith(directory, "/lost") ? DirectoryOf(directory)

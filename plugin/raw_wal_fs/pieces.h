@@ -22,12 +22,12 @@ struct Piece {
   uint64_t end() const { return offset + length; }
 };
 
-// Where a log's bytes are. Bytes of a log never change, so where two frames hold the same ones either
-// will do. Not thread-safe.
+// Where a log's bytes are. Bytes of a log never change, so where two frames hold the same ones
+// either will do. Not thread-safe.
 class Pieces {
  public:
-  // A frame that holds the bytes from `piece.offset` on. It replaces the last piece if that begins where
-  // it does: its block will be written anew.
+  // Adds a frame that holds the bytes from `piece.offset` on. It replaces the last piece if that
+  // begins where it does: its block will be written anew.
   void Append(const Piece& piece) {
     if (!pieces_.empty() && pieces_.back().offset == piece.offset) {
       pieces_.back() = piece;
@@ -36,8 +36,8 @@ class Pieces {
     }
   }
 
-  // Takes the frames that a scan found, in any order. Overlaps are cut off; the longest of those that
-  // begin alike counts.
+  // Takes the frames that a scan found, in any order. Overlaps are cut off; the longest of those
+  // that begin alike counts.
   void Assign(std::vector<Piece> found) {
     std::sort(found.begin(), found.end(), [](const Piece& a, const Piece& b) {
       return a.offset != b.offset ? a.offset < b.offset : a.length > b.length;

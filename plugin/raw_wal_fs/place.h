@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Where a directory is, whatever the text of its path.
+// Tells directories apart, whatever the text of their paths.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Not known if there is none, or if it is not one of this machine's.
+// Returns the identity of a directory: not known() if there is none that this machine can look at.
 inline DirectoryId IdentityOf(const std::string& directory) {
   struct statx status;
   if (statx(AT_FDCWD, directory.c_str(), 0, STATX_TYPE | STATX_INO | STATX_BTIME, &status) != 0 ||
@@ -34,7 +34,7 @@ inline DirectoryId IdentityOf(const std::string& directory) {
   return id;
 }
 
-// With no link and no dots, if its directory exists.
+// Returns the path without links and dots, if its directory exists; else the path as it is.
 inline std::string AbsolutePath(const std::string& path) {
   const std::unique_ptr<char, Free> directory(realpath(DirectoryOf(path).c_str(), nullptr));
   if (directory == nullptr) {

@@ -19,11 +19,11 @@ namespace raw_wal_fs {
 
 namespace {
 
-// What nobody has a name for is told by its first and its last bytes. The first segment of a log device whose
-// superblocks are gone begins at 1 MiB.
+// Contents that libblkid does not name are told by their first and last bytes. The first segment of
+// a log device whose superblocks are gone begins at 1 MiB.
 constexpr size_t kHead = Superblock::kDataOffset + SegmentHeader::kSize;
 constexpr size_t kEnd = 1 << 20;
-// Of a partition table's copy, in the last block of a disk.
+// The magic of a partition table's copy, in the last block of a disk.
 constexpr char kGptMagic[] = "EFI PART";
 
 #ifdef RAW_WAL_LIBBLKID

@@ -1,9 +1,15 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// raw_wal_fs: a FileSystem that keeps RocksDB's write-ahead logs on a raw device or in a preallocated
-// file, so that a synchronous write costs one device write and one flush and no metadata of a file
-// system. After "MyWAL: performance optimization by removing redundant input/output stack in
-// key-value store", sections 3 and 4. RocksDB, its log format and its recovery are as they were.
+// raw_wal_fs: a FileSystem that keeps RocksDB's write-ahead logs on a log device, which is a block
+// device or a preallocated file. A synchronous write then costs one device write and one flush, and
+// no metadata of a file system. RocksDB, its log format and its recovery are unchanged.
+//
+// Source: "MyWAL: performance optimization by removing redundant input/output stack in key-value
+// store", sections 3 and 4.
+//
+// Words: a stub is the plain file under a log's own name in the target FileSystem, which has all
+// other files. A segment is the unit in which the device is shared out among logs, and a frame is a
+// piece of a log in a segment. README.md is the introduction, REFERENCE.md has everything else.
 
 #pragma once
 
@@ -22,47 +28,61 @@ namespace raw_wal_fs {
 
 // What happens to a log that finds no room on the device.
 enum class OnFull {
-  kSpill,  // it goes to the target FileSystem, as stock RocksDB would have it
-  // A write fails with IOStatus::NoSpace. RocksDB, by itself or when DB::Resume() is called, then flushes, lets
-  // the logs go and goes on with a new one. What the log had taken, and what is written to it again when
-  // RocksDB resumes, goes to the target.
+  // The log goes to the target FileSystem: a new log as a plain file, one that is being written in
+  // its stub. The LOG has a warning.
+  kSpill,
+  // The write fails with IOStatus::NoSpace, and so do all later ones until RocksDB resumes: by
+  // itself after some seconds, or when DB::Resume() is called. RocksDB then flushes, deletes the
+  // logs and goes on with a new one. What the old log had taken, and what is written to it again
+  // when RocksDB resumes, goes to the target.
   kFail,
 };
 
-// Options can be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...".
+// Options of a RawWalFileSystem and of the functions for tools. All but `force` can be set by name
+// from strings: "id=RawWalFileSystem;device=...;size=8G;...". Sizes there may end in K, M, G or T.
+// A value out of range is InvalidArgument, which names the option. Not thread-safe: set them before
+// they are used.
 struct RawWalOptions {
   static const char* kName() { return "RawWalOptions"; }
 
-  // Block device, or regular file. Required.
+  // Path of a block device or a regular file. Required. InvalidArgument if it is anything else, or
+  // holds anything but a log device.
   std::string device;
 
-  // Bytes of a regular file that is created, and written once so that its blocks are allocated, if
-  // `device` does not exist. 0, the default: it must exist. Of no effect on one that does.
+  // Bytes of a regular file that is made if `device` does not exist, when it is first opened for
+  // writing. It is rounded down to 1 MiB and whole segments, and written once, so that its blocks
+  // are allocated. Default: 0, the device must exist. Range: 1 MiB and one segment, or more, up to
+  // 2^24 segments. No effect on a device that exists: opening never formats one.
   uint64_t size = 0;
 
-  // Bytes of the units in which the device is shared out among logs: a power of two from 64K to 1G.
-  // Each open log holds at least one. Default: 4M. Of no effect on a device that is formatted.
+  // Bytes of a segment. Default: 4M. Range: a power of two from 64K to 1G. Each open log holds at
+  // least one. Small ones waste less in small logs, large ones allow larger devices: a device has
+  // at most 2^24 segments. No effect on a device that is formatted.
   uint64_t segment_size = 4 << 20;
 
-  // Bytes of the unit of a write: 512, 4096, or 0, the default: the device's physical block size. 512
-  // saves space where syncs are small, on devices that write 512 bytes without touching their
-  // neighbours. Of no effect on a device that is formatted.
+  // Bytes of the unit of a write. Default: 0, which is 512 for a device whose physical blocks have
+  // 512 bytes, else, and for regular files, 4096. Range: 0, 512, 4096. 512 saves space where syncs
+  // are small, on devices that write 512 bytes without touching their neighbours. InvalidArgument
+  // if direct I/O to the device needs larger units. No effect on a device that is formatted.
   uint32_t block_size = 0;
 
-  // Default: spill.
+  // What happens when the device is full; "spill" or "fail" in strings. Default: spill.
   OnFull on_full = OnFull::kSpill;
 
-  // Bytes of each open log that are held in the page cache until a Sync() or until there is half as much:
-  // 32K to 64M, a multiple of 8K. Default: 512K.
+  // Bytes of each open log that stay in the page cache until a sync, or until half of it is full.
+  // Default: 512K. Range: a multiple of 8K from 32K to 64M. More means larger writes to the device
+  // where nothing syncs; it costs memory and page cache per open log.
   uint64_t tail_size = 512 << 10;
 
-  // For the functions for tools only, and not to be set by name. FormatLogDevice(), RemoveLogs(): do it even if that
-  // destroys something. ExportLogs(): take logs of which a part is missing. RecoverLogDevice(): write. AdoptLogs(): the
-  // same. Default: false.
+  // Only for the functions for tools; cannot be set by name. Default: false.
+  // FormatLogDevice(), RemoveLogs(): do it even if that destroys something.
+  // ExportLogs(): take logs of which a part is missing, too.
+  // RecoverLogDevice(), AdoptLogs(): change something instead of only saying what there is.
   bool force = false;
 };
 
-// One line per counter: name, unit, description. All since the device was opened, in this process.
+// The counters, one per line: name, unit, description. They count from the moment at which this
+// process opened the device. All FileSystems of the process that write to the device share them.
 #define RAW_WAL_STATS(X)                                                               \
   X(appends, "count", "appends to logs on the device")                                 \
   X(appended_bytes, "bytes", "appended to logs on the device")                         \
@@ -82,56 +102,72 @@ struct RawWalOptions {
   X(sync_p99_us, "us", "99th percentile of the time of a sync")                        \
   X(sync_max_us, "us", "longest time of a sync")
 
+// A snapshot of the counters. It is a plain value: no lock, no life of its own.
 struct RawWalStats {
 #define X(name, unit, description) uint64_t name = 0;
   RAW_WAL_STATS(X)
 #undef X
+  // One line per counter: "    name : value unit".
   std::string ToString() const;
+  // One JSON object on one line.
   std::string ToJson() const;
 };
 
-// A FileSystem whose write-ahead logs are on options.device and whose other files are in `target`
-// (FileSystem::Default() if null). Opens the device when the first log is touched, or here if it must be
-// created or formatted. Thread-safe, as all FileSystems are.
-// InvalidArgument: an option is not sound or the device holds something else; both are named.
+// Makes a FileSystem whose write-ahead logs are on options.device and whose other files are in
+// `target` (FileSystem::Default() if null). Checks the options and looks at the device, and changes
+// nothing: the device is made, if it must be, and opened for writing when a database is locked or
+// the first log is written. It stays open until the last FileSystem of this process that uses it is
+// gone. The result is thread-safe, as all FileSystems are.
+//
+// InvalidArgument: an option is not sound, or the device holds something else; both are named.
+// NotSupported: the device has another version of the format. Corruption: a damaged superblock.
+// Later, from DB::Open(), Busy: the device is open for writing in another process.
 Status NewRawWalFileSystem(const RawWalOptions& options, const std::shared_ptr<FileSystem>& target,
                            std::shared_ptr<FileSystem>* result);
 
-// InvalidArgument if `fs` is not a RawWalFileSystem, or wraps none.
+// Copies the counters of `fs`, which is a RawWalFileSystem or wraps one; else InvalidArgument. All
+// are 0 before the device was opened. Thread-safe.
 Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats);
 
-// --- For tools. None of these needs a database. ---
+// --- For tools. None of these needs an open database. They use the default FileSystem. ---
+//
+// Each may be called from any thread. `progress` is called by the calling thread.
 
-// Units done, of all.
+// Told how many units are done, of all.
 using RawWalProgress = std::function<void(uint64_t done, uint64_t total)>;
 
-// Makes an empty log device of options.device; a file of options.size bytes if it does not exist, and only then
-// with a size. Refuses what is not blank, logs of ours included, unless options.force.
+// Makes an empty log device of options.device. If nothing is there, makes a file of options.size
+// bytes; a size is refused if something is there. Progress: bytes.
+// InvalidArgument: an option is not sound, there is no room for a segment, or, unless
+// options.force, the device is not blank: log devices are not. Busy: it is mounted, or open for
+// writing in another process.
 Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress = nullptr);
 
-// A frame, as rocktier wal dump shows it.
+// A frame, as `rocktier wal dump` shows it.
 struct RawWalFrame {
   uint64_t position = 0;  // bytes from the beginning of the device
-  uint64_t offset = 0;    // of its first byte in the log
-  uint32_t length = 0;    // bytes of the log
-  uint64_t durable = 0;   // of the log, when the frame was written
+  uint64_t offset = 0;    // in the log, of the frame's first byte
+  uint32_t length = 0;    // bytes of the log in the frame
+  uint64_t durable = 0;   // bytes of the log that were durable before the frame was written
 };
 
+// A log on the device. Without a scan only `id`, `name` and `segments` are filled in.
 struct RawWalLogInfo {
-  std::string id;
-  std::string name;  // the path under which it was created, or the end of that
+  std::string id;    // 32 hexadecimal digits; "EPOCH:COUNTER" if version 1 wrote it
+  std::string name;  // the path under which it was created or adopted, or the end of that
   uint64_t segments = 0;
-  uint64_t bytes = 0;    // on the device; what is in the stub's tail comes on top
+  uint64_t bytes = 0;    // on the device; what is only in the stub comes on top
   uint64_t durable = 0;  // bytes that some frame says were durable
   std::vector<RawWalFrame> frames;
   std::string problem;  // empty if it is sound
-  std::string file;     // where its file is now, if that is known
-  // There is no file of it in the directory in which it was created, nor in the archive there. Then nobody knows
-  // the log any more, unless the database was moved.
+  std::string file;     // where its stub is now, if that is known
+  // The directory in which the log was created is there, and neither it nor its archive has the
+  // stub. A stub that was moved elsewhere, as to lost/ by RepairDB(), is not seen.
   bool missing = false;
-  std::string unknown;  // why it is not known whether there is a file
+  std::string unknown;  // why it is not known whether there is a stub
 };
 
+// What a log device says of itself.
 struct RawWalDeviceInfo {
   std::string uuid;  // hexadecimal
   uint32_t block_size = 0;
@@ -140,53 +176,69 @@ struct RawWalDeviceInfo {
   uint64_t segments_used = 0;
   uint64_t segments_free = 0;
   std::vector<uint64_t> segments_damaged;  // their numbers
-  uint64_t epoch = 0;
-  std::vector<RawWalLogInfo> logs;  // by id
+  uint64_t epoch = 0;                      // raised each time the device is opened for writing
+  std::vector<RawWalLogInfo> logs;         // by id
 };
 
-// Says what is on a log device, without changing it. With `scan` every frame is read and verified, else
-// the logs have no bytes and frames. A device in use may be looked at; what is said of a log that is being
-// written is then approximate.
+// Says what is on a log device, and changes nothing. With `scan` every frame is read and verified,
+// and the logs' stubs are looked for. A device in use may be looked at; what is said of a log that
+// is being written is approximate then. Progress: segments.
+// InvalidArgument: it is no log device; says what it holds. Corruption: a damaged superblock.
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
                         const RawWalProgress& progress = nullptr);
 
-// Looks for the segments of a log device whose superblocks are gone, says what they tell, and, with options.force,
-// writes the superblocks anew. Finds what version 2 of the format wrote. NotFound: no segments. InvalidArgument: the
-// device has a superblock, or segments of several devices.
+// Looks for the segments of a log device whose superblocks are gone, and says what they tell. With
+// options.force writes the superblocks anew, and nothing else. Finds what version 2 of the format
+// wrote. `info->segments_used`: segments that have a header. Progress: bytes.
+// NotFound: no segments. InvalidArgument: the device has a superblock, or segments of several
+// devices. Busy, with options.force: it is open for writing in another process.
 Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
                         const RawWalProgress& progress = nullptr);
 
-// Frees the segments of logs that nobody knows any more, such as those of a database that was deleted without
-// RocksDB. All or, if one may be known, none. `removed`: what was freed; bytes and frames are not filled in.
-// Busy: the device is open for writing in another process. NotFound: no such log. InvalidArgument: its file is
-// there, or might be; not with options.force, which leaves a database without its log.
+// Frees the segments of logs that nobody knows any more, such as those of a database that was
+// deleted without RocksDB. If one of them may be known, none is freed. `removed`: what was freed;
+// only id, name and segments are filled in. Opens the device for writing, which raises its epoch.
+// Busy: the device is open for writing in another process, or this one writes the log. NotFound: no
+// such log. InvalidArgument: no id of a log, or its stub is there, or might be. The last is not
+// asked with options.force, which leaves a database without its log.
 Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed);
 
+// What an adoption does, or would do.
 struct RawWalAdoption {
   std::vector<std::string>
-      foreign;  // files of the database whose logs are another directory's, and would be this one's
-  std::vector<std::string> losers;   // files there of the same logs
-  std::vector<std::string> missing;  // files of the database whose log is not on the device
-  // Logs, with their names, that are of this database by the path under which they were created, and that have no file in
-  // it: a newer state of it may have had them. They stay on the device.
+      foreign;  // stubs of the database whose logs are another directory's, and would be this one's
+  std::vector<std::string> losers;   // stubs in that directory of the same logs
+  std::vector<std::string> missing;  // stubs of the database whose log is not on the device
+  // Logs, with their names, that were created under a path of this database and have no stub in it:
+  // a newer state of it may have had them. They stay on the device.
   std::vector<std::string> unnamed;
 };
 
-// Makes the logs of a closed database its own: of one that is not opened because it was copied, to another place or file
-// system, or put back from a copy. Without options.force only says what would become of what: that there is another copy,
-// perhaps a newer one, whose logs these are as well, only the operator can know.
-// Busy, IOError: the device or the database is open. Corruption: the device is older than the database.
+// Makes the logs of a closed database its own. For a database that is refused because it was
+// copied, moved to another file system, or put back from a copy. Deletes nothing. Without
+// options.force only says what would become of what: only the operator can know whether there is a
+// newer copy, which would lose these logs. Opens the device for writing in either case, which
+// raises its epoch. After a crash it can be run again.
+// Busy: the device is open for writing in another process, or a log is being written. IOError: the
+// database is open. Corruption: the device is older than the database. InvalidArgument: there is no
+// database, or its logs are on another device.
 Status AdoptLogs(const RawWalOptions& options, const std::string& database, RawWalAdoption* result);
 
-// Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`: its folder;
-// where its logs are, and their archive, is in its OPTIONS file (wal_dir). After a crash it can be run again. Bytes
-// of progress. Corruption: a part of a log is missing; with options.force the plain log has bytes in its place that
-// RocksDB reports by the rules of wal_recovery_mode. IOError: the database is open. InvalidArgument: there is no database.
+// Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`
+// is its folder; the newest OPTIONS file there says where the logs and their archive are (wal_dir).
+// `logs`: how many there are. After a crash it can be run again. Opens the device for writing.
+// Progress: bytes.
+// Corruption: a part of a log is missing. With options.force the plain log has bytes in its place
+// that RocksDB reports by the rules of wal_recovery_mode. Busy: the device is open for writing in
+// another process. IOError: the database is open. InvalidArgument: there is no database, or it is a
+// copy whose logs are another directory's.
 Status ExportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 
-// Brings the plain logs of a closed database onto the device.
+// Brings the plain logs of a closed database onto the device: the way back from ExportLogs(), with
+// the same arguments and errors. NoSpace: the device has no room for a log; those before it were
+// moved.
 Status ImportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 

@@ -2,7 +2,8 @@ raw_wal_fs_SOURCES = adopt.cc database.cc deletion.cc device.cc file.cc finder.c
 raw_wal_fs_HEADERS = raw_wal_fs.h
 raw_wal_fs_FUNC = register_raw_wal_fs
 
-# libblkid is optional: without it only a device whose first MiB is zero is taken for blank.
+# libblkid is optional: it names the file system that a device holds. With and without it only a
+# device whose first and last MiB are zero is taken for blank.
 ifneq ($(wildcard /usr/include/blkid/blkid.h),)
 %/raw_wal_fs/probe.o: CXXFLAGS += -DRAW_WAL_LIBBLKID
 raw_wal_fs_LDFLAGS = -lblkid

@@ -97,7 +97,7 @@ IOStatus Reader::GoTo(size_t ordinal) {
   current_ = std::move(scanned);
   ordinal_ = ordinal;
   while (next_.size() < ahead_ && ordinal + 1 + next_.size() < count) {
-    // Where there is no thread to be had it is done when it is needed.
+    // If no thread can be had, the scan runs when it is needed.
     next_.push_back(Scan(ordinal + 1 + next_.size(), std::launch::async | std::launch::deferred));
   }
   IOStatus s = current_->status;

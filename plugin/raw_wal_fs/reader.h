@@ -15,31 +15,31 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Reads a log, also one that is being written. What it hands out was verified in the memory that it is
-// copied from. Not thread-safe.
+// Reads a log, also one that is being written. What it hands out was verified in the memory that it
+// is copied from. Not thread-safe.
 //
-// The early segments of a log that was found (see Log::Recover) are scanned here, one after the other, and
-// what a scan verified is handed out without being read again. Memory: a segment, or Window::kPart of a
-// larger one than Window::kMax; when it reads ahead, kAhead + 1 of them.
+// The early segments of a log that was found (see Log::Recover) are scanned here, one after the
+// other, and what a scan verified is handed out without being read again. Memory: a segment, or
+// Window::kPart of a larger one than Window::kMax; when it reads ahead, kAhead + 1 of them.
 class Reader {
  public:
-  // `ahead`: scans the next segments with threads meanwhile, for one who reads from the first byte to the
-  // last.
+  // `ahead`: scans the next segments with threads meanwhile, for one who reads from the first byte
+  // to the last.
   explicit Reader(std::shared_ptr<Log> log, bool ahead = false)
       : log_(std::move(log)), ahead_(ahead ? Ahead() : 0) {}
 
-  // Up to `n` bytes from `offset` on; fewer only at the end of the log.
+  // Reads up to `n` bytes from `offset` on; fewer only at the end of the log.
   IOStatus Read(uint64_t offset, size_t n, char* to, size_t* got);
 
   const Log& log() const { return *log_; }
 
  private:
-  // Segments that are read ahead: with one the device waits while it is verified. So many bytes, if they are
-  // small.
+  // How many segments are read ahead: with only one, the device would wait while it is verified.
+  // If segments are small, how many bytes are.
   static constexpr size_t kAhead = 2;
   static constexpr size_t kAheadBytes = 1 << 20;
 
-  // An early segment.
+  // An early segment, as a scan found it.
   struct Scanned {
     IOStatus status;
     Window window;
@@ -48,7 +48,8 @@ class Reader {
   using ScannedPtr = std::unique_ptr<Scanned>;
 
   size_t Ahead() const;
-  // A run of bytes from `offset` on, at most `n`; none at the end of the log. Busy: try again.
+  // Finds a run of bytes from `offset` on, at most `n`; none at the end of the log. Busy: try
+  // again.
   IOStatus Next(uint64_t offset, size_t n, Slice* bytes);
   IOStatus NextEarly(uint64_t offset, size_t n, Slice* bytes);
   // Points `bytes` to a piece's bytes in a window. Busy if the piece was moved meanwhile.

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t kStep = 64 << 10;  // the smallest segment
 constexpr size_t kBlock = 4096;
-// Files of logs may know of later openings than the headers do: nothing may have been written since.
+// Files of logs may know of later openings than the headers do: nothing may have been written
+// since.
 constexpr uint64_t kEpochs = 1 << 20;
 
 struct Candidate {
@@ -23,7 +24,7 @@ struct Candidate {
   uint64_t headers = 0;
 };
 
-// What the headers tell that are where they say, by uuid.
+// Collects what headers tell of their device, by uuid. A header counts if it is where it says.
 IOStatus FindHeaders(const Device& device, const Progress& progress,
                      std::map<std::string, Candidate>* found) {
   const Buffer buffer = NewBuffer(kBlock);
@@ -84,7 +85,7 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
       return IOStatus::InvalidArgument("device=" + options.device,
                                        "has a superblock: there is nothing to recover");
     }
-    // One that is damaged is what this is for.
+    // A damaged superblock is what this is for.
     s = s.IsNotFound() || s.IsCorruption() ? IOStatus::OK() : s;
   }
   std::map<std::string, Candidate> found;

@@ -20,10 +20,10 @@ struct Known {
 };
 
 std::string NameOf(const RawWalLogInfo& log) {
-  return "log " + log.id + ", created as " + log.name + ",";
+  return "log " + log.id + ", created as " + log.name;
 }
 
-// What the segments' headers say of a log. NotFound: they name none of this id.
+// Collects what the segments' headers say of a log. NotFound: they name none of this id.
 IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
   if (!LogId::Parse(id, &log->id)) {
     return IOStatus::InvalidArgument(id, "is no id of a log");

@@ -19,8 +19,8 @@ struct Frames {
   uint64_t claimed = 0;              // by them so many bytes of the log were durable at some time
 };
 
-// Finds the frames of a log in one of its segments and adds them to `frames`. The window is used to read; it
-// holds all of the segment afterwards if that has Window::kMax bytes at most.
+// Finds the frames of a log in one of its segments and adds them to `frames`. The window is used to
+// read; it holds all of the segment afterwards if that has Window::kMax bytes at most.
 IOStatus ScanSegment(const Volume& volume, LogId log, uint64_t segment, Window* window,
                      Frames* frames);
 

@@ -32,7 +32,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& st
   std::unique_ptr<Spill> spill(new Spill(path, size));
   s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
   std::string frame;
-  // One after the other; the first that is not whole is the end.
+  // Frames follow one another; the first that is not whole is the end.
   for (uint64_t at = stub.SpillOffset(); s.ok() && at + block_size <= size;) {
     frame.resize(block_size);
     s = spill->Read(kPosition + at, block_size, frame.data());

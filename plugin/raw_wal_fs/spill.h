@@ -23,10 +23,11 @@ class Spill {
   static constexpr uint64_t kPosition = uint64_t{1} << 62;
   static bool Holds(uint64_t position) { return position >= kPosition; }
 
-  // The spill of a log that is being written, empty.
+  // Makes an empty spill of a log that is being written.
   static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
                          std::unique_ptr<Spill>* result);
-  // Finds the frames of a log that is not, and adds them to `frames`. Null if there are none.
+  // Finds the frames of a log that is not being written, and adds them to `frames`. Null if there
+  // are none.
   static IOStatus Find(FileSystem* target, const std::string& path, const Stub& stub,
                        const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result);
@@ -35,7 +36,7 @@ class Spill {
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
   IOStatus Close() { return writer_->Close(IOOptions(), nullptr); }
 
-  // Exactly `n` bytes.
+  // Reads exactly `n` bytes.
   IOStatus Read(uint64_t position, size_t n, char* to) const;
 
  private:

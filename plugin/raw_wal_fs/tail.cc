@@ -14,7 +14,7 @@ namespace raw_wal_fs {
 
 namespace {
 
-// Less room than this at the end of a half is not worth a chunk.
+// The least room at the end of a half that is worth a chunk, in bytes.
 constexpr size_t kLeastChunk = Chunk::kSize + 64;
 
 uint32_t LengthOf(const char* chunk) { return DecodeFixed32(chunk + 4); }

@@ -15,9 +15,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// The bytes of an open log that are not on the device yet: in memory, and written to the stub, so that they
-// outlive the process. Not by a mapping: whoever truncates the stub would end the process with SIGBUS. Two
-// halves: one takes appended bytes while the other is being written to the device.
+// The bytes of an open log that are not on the device yet: in memory, and written to the stub, so
+// that they outlive the process. The stub is not mapped: whoever truncates it would end the process
+// with SIGBUS. Two halves: one takes appended bytes while the other is being written to the device.
 //
 // Not thread-safe: Log's mutex guards it.
 class Tail {
@@ -36,10 +36,10 @@ class Tail {
   static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
                          std::unique_ptr<Tail>* result);
 
-  // The stub is in the file system for good. To be called before anything of the log is on the device.
+  // Makes the stub durable. Must be called before anything of the log is on the device.
   IOStatus MakeDurable();
-  // Notes in the stub that so many bytes of the log are durable, so that their absence is an error. Not made
-  // durable itself: after power loss the stub may say less.
+  // Notes in the stub that so many bytes of the log are durable, so that their absence is an error.
+  // The note itself is not made durable: after power loss the stub may say less.
   IOStatus SetDurable(uint64_t bytes);
   // IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
@@ -50,16 +50,14 @@ class Tail {
   IOStatus Append(uint64_t offset, const Slice& data, size_t* n);
   // Makes the other half the active one; false if it is not empty.
   bool Switch();
-  // The half with the oldest bytes, null if there are none. The other one is active from now on.
+  // Returns the half with the oldest bytes, null if there are none. The other half becomes active.
   Half* Take();
-  // The half's bytes are on the device.
+  // Gives the half back: its bytes are on the device.
   static void Give(Half* half);
 
-  // Copies bytes of the log that are in the tail, up to the end of a chunk; how many. 0: the byte at
-  // `offset` is not there.
+  // Copies bytes of the log that are in the tail, up to the end of a chunk. Returns how many; 0 if
+  // the byte at `offset` is not in the tail.
   size_t Read(uint64_t offset, size_t n, char* to) const;
-
-  size_t half_size() const { return half_size_; }
 
  private:
   Tail(FileSystem* target, std::string path, const Stub& stub)
@@ -108,16 +106,16 @@ struct StubFile {
   std::vector<Run> runs;
 };
 
-// NotFound: there is no file, or it is no stub. Without `contents` the runs are
-// left out.
+// Reads a stub, and with `contents` the runs in its tail. NotFound: there is no file, or it is no
+// stub.
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result);
-// Whether a stub says that nothing was ever appended to its log.
+// Returns whether a stub says that nothing was ever appended to its log.
 bool IsOfEmptyLog(FileSystem* target, const std::string& path);
 
 // Makes the names in a directory durable.
 IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
 
-// The valid chunks of one half.
+// Returns the valid chunks of one half, as one run.
 Run ParseHalf(const Slice& half, const Stub& stub);
 
 }  // namespace raw_wal_fs

@@ -15,8 +15,9 @@ namespace {
 
 constexpr size_t kHeaderBlock = 4096;  // read at once; holds a header whatever the block size
 
-// Threads that read headers, each at least so many: one would wait for the device a quarter of the time that a
-// device full of logs takes to be read, or, with small segments, several times that.
+// How many threads read headers, and how many headers each reads at least. A single thread would
+// wait for the device a quarter of the time that a device full of logs takes to be read, or, with
+// small segments, several times that.
 constexpr uint64_t kHeaderReaders = 8;
 constexpr uint64_t kLeastShare = 64;
 
@@ -220,7 +221,7 @@ IOStatus Volume::Allocate(const SegmentHeader& header, uint64_t* segment) {
   return IOStatus::OK();
 }
 
-// By ordinal.
+// Returns the numbers of a log's segments, by ordinal.
 std::vector<uint64_t> Volume::NumbersOf(LogId log) const {
   std::vector<uint64_t> numbers;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -249,7 +250,7 @@ IOStatus Volume::WriteHeader(const SegmentHeader& header) {
 
 IOStatus Volume::Delete(LogId log) {
   IOStatus s;
-  // The first segment first: what a crash leaves of the log cannot be taken for a whole one.
+  // Frees the first segment first, so that what a crash leaves is not taken for a whole log.
   for (const uint64_t number : NumbersOf(log)) {
     SegmentHeader header;
     header.state = SegmentHeader::State::kFree;

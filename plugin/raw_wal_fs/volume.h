@@ -38,10 +38,11 @@ struct Counters {
 
 // A formatted log device: its superblock, and which segment belongs to which log.
 //
-// Nothing but the segments' headers says which segments are used: opening reads all of them, and making
-// a log longer writes no other block. A segment whose header is damaged is neither used nor free.
+// Nothing but the segments' headers says which segments are used: opening reads all of them, and
+// making a log longer writes no other block. A segment whose header is damaged is neither used nor
+// free.
 //
-// Thread-safe. Owns the device. Opened for writing, it is the only one of its device that is.
+// Thread-safe. Owns the device. At most one volume of a device is open for writing.
 class Volume {
  public:
   enum class Owner : uint8_t { kFree, kLog, kDamaged };
@@ -49,14 +50,14 @@ class Volume {
     Owner owner = Owner::kFree;
     uint32_t ordinal = 0;
     LogId log;
-    // As in the header.
+    // The same fields as in the segment's header.
     DirectoryId directory;
     std::string name;
     bool whole_name = true;
   };
 
-  // Reads the superblock and all headers. For writing also raises the epoch. Corruption, NotSupported:
-  // see Superblock::Decode.
+  // Reads the superblock and all headers. For writing also raises the epoch. Corruption,
+  // NotSupported: see Superblock::Decode.
   static IOStatus Open(std::unique_ptr<Device> device, bool write, std::shared_ptr<Volume>* result);
 
   bool writable() const { return writable_; }
@@ -67,24 +68,26 @@ class Volume {
 
   IOStatus NewLogId(LogId* result);
 
-  // Corruption if the device is as it was before it had the epoch that a stub says: a snapshot of it was restored.
+  // Corruption if the device has not had the epoch that a stub says yet: a snapshot of the device
+  // was restored.
   IOStatus CheckAge(uint64_t epoch) const;
-  // The header of the log's first segment that there is: it says whose log it is. False if it has none.
+  // Finds the header of the log's first segment that is there: it says whose log it is. False if
+  // the log has no segment.
   bool DescribeLog(LogId log, Segment* result) const;
 
-  // Gives a log another segment, in memory: its header is the caller's to write. NoSpace if none is free.
-  // `header`: as it will be.
+  // Gives a log another segment, in memory only: the caller writes its header, which will be
+  // `header`. NoSpace if no segment is free.
   IOStatus Allocate(const SegmentHeader& header, uint64_t* segment);
-  // Marks a log's segments free on the device, durably. They stay out of use until Release(): somebody may
-  // still be reading. After a failure it can be done again.
+  // Marks a log's segments free on the device, durably. They stay out of use until Release():
+  // somebody may still be reading. After a failure it can be done again.
   IOStatus Delete(LogId log);
-  // The segments of a deleted log may be used again.
+  // Lets the segments of a deleted log be used again.
   void Release(LogId log);
-  // Names another directory, and another file, in a log's headers, durably: in that of the first segment at last.
-  // After a failure it can be done again.
+  // Writes another directory and file name into a log's headers, durably, and into the first
+  // segment's last. After a failure it can be done again.
   IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name);
 
-  // The segments of a log by ordinal. Corruption if one is missing; no segments: NotFound.
+  // Finds the segments of a log, by ordinal. Corruption if one is missing; no segments: NotFound.
   IOStatus SegmentsOf(LogId log, std::vector<uint64_t>* segments) const;
 
   // Reads the headers again: another process may have written them. For reading only.
@@ -92,11 +95,12 @@ class Volume {
 
   std::vector<Segment> segments() const;
 
-  // The log if this process has it open for writing, or null.
+  // Returns the log if this process has it open for writing, else null.
   std::shared_ptr<Log> FindLog(LogId log) const;
   void AddLog(LogId log, const std::shared_ptr<Log>& object);
 
-  // `log` keeps what a scan verified, for the first who reads it. The one that did so before does no longer.
+  // Lets `log` keep what a scan verified, for its first reader. The log that was the keeper before
+  // drops what it kept.
   void SetKeeper(const std::shared_ptr<Log>& log);
 
   void AddStats(RawWalStats* stats) const;
@@ -124,7 +128,8 @@ class Volume {
   std::weak_ptr<Log> keeper_;
 };
 
-// Reads the valid superblock of a device, the copy with the higher generation. NotFound if it has none.
+// Reads the valid superblock of a device, the copy with the higher generation. NotFound if it has
+// none.
 IOStatus ReadSuperblock(const Device& device, Superblock* result);
 // Writes both copies, one after the other, so that a crash leaves one.
 IOStatus WriteSuperblock(Device* device, const Superblock& superblock);

@@ -14,19 +14,19 @@ namespace raw_wal_fs {
 // A range of the device, or of a spill, in memory. Not thread-safe.
 class Window {
  public:
-  // Bytes that are read at once where not all of a segment is wanted; more than the largest frame.
+  // Bytes that are read at once if not all of a segment is wanted; more than the largest frame.
   static constexpr uint64_t kPart = 1 << 20;
-  // Segments up to this size, in bytes, are read at once, and what was verified there is handed out without
-  // being read again.
+  // Segments up to this size, in bytes, are read at once, and what was verified there is handed out
+  // without being read again.
   static constexpr uint64_t kMax = 16 << 20;
 
   bool Holds(uint64_t position, uint64_t size) const {
     return position >= begin_ && position + size <= end_;
   }
   void Drop() { begin_ = end_ = 0; }
-  // For a position that it holds.
+  // Returns the bytes at a position that the window holds.
   const char* At(uint64_t position) const { return bytes_.get() + (position - begin_); }
-  // So many bytes that it holds are behind a position that it holds.
+  // Returns how many bytes the window holds from a position on that it holds.
   uint64_t BytesFrom(uint64_t position) const { return end_ - position; }
 
   // Holds this range from now on, and nothing else. read(position, size, to) is an IOStatus.

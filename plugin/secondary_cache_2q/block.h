@@ -21,10 +21,10 @@ struct Encoding {
 
 // A block held by the cache: the bookkeeping; where the bytes are is the Store's affair.
 //
-// Ownership: counted. AM holds one reference, each reader and the writer of the cache file one; who
+// Ownership: counted. AM holds one reference, each reader and the writer of the cache file one. Who
 // drops the last one hands the block to Store::Destroy().
-// Thread safety: the list links belong to the shard's mutex; refs is atomic; all else is constant once
-// the block is in AM.
+// Thread safety: the shard's mutex guards the list links, `used` and `promoted`; refs is atomic;
+// all else is constant once the block is in AM.
 struct Block {
   // AM's LRU list. An evicted block uses `older` to hang in the list of victims.
   Block* newer = nullptr;
@@ -40,7 +40,7 @@ struct Block {
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
   bool promoted = false;   // the primary cache has a copy; guarded by the shard's mutex
-  bool recovered = false;  // found in the cache file: what is in it was not made by this process
+  bool recovered = false;  // found in the cache file: another process may have made its bytes
   uint32_t size = 0;       // stored bytes
   uint16_t key_size = 0;
   Encoding encoding;

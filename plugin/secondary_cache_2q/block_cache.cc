@@ -22,8 +22,9 @@ namespace {
 using OptionMap = std::unordered_map<std::string, std::string>;
 using TypeMap = std::unordered_map<std::string, OptionTypeInfo>;
 
-// The registry wants an object of its own; the cache makers only give shared ones. CacheWrapper leaves
-// some calls with an answer of its own: what the secondary cache has to say would not reach the LOG.
+// A block cache for the registry, which takes unique objects only, while the cache makers give
+// shared ones. Forwards the calls that CacheWrapper answers itself: else what the secondary cache
+// says would not reach the LOG.
 class OwnedBlockCache : public CacheWrapper {
  public:
   explicit OwnedBlockCache(std::shared_ptr<Cache> target) : CacheWrapper(std::move(target)) {}
@@ -38,8 +39,8 @@ class OwnedBlockCache : public CacheWrapper {
   void DisownData() override { target_->DisownData(); }
 };
 
-// The text within one pair of braces around all of it. RocksDB 9 takes them off nested values, 11 leaves
-// them on.
+// The text without one pair of braces around all of it. RocksDB 9 takes them off nested values, 11
+// leaves them on.
 std::string Unbraced(const std::string& text) {
   const bool braced = text.size() >= 2 && text.front() == '{' && text.back() == '}';
   return braced ? text.substr(1, text.size() - 2) : text;

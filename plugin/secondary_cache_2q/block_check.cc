@@ -26,7 +26,7 @@ constexpr uint32_t kSeparateValues = 0;
 // Keys of data blocks are internal keys: their last bytes are sequence number and type.
 constexpr uint64_t kLeastKey = 8;
 
-// What stands before the end of a block.
+// The end of a block: what follows its entries.
 struct Restarts {
   const char* points = nullptr;  // 32 bits each, right behind the entries
   uint32_t count = 0;
@@ -81,7 +81,9 @@ bool InOrder(const Restarts& restarts) {
   return restarts.Point(0) == 0;
 }
 
-// An entry: bytes of the key that it has from the one before, further bytes, bytes of the value; the bytes.
+// Whether the entries fill the block exactly. An entry has three lengths: the bytes of the key that
+// it shares with the entry before, its own bytes of the key, and the bytes of the value. Its own
+// bytes of the key and the value follow.
 bool EntriesFit(const char* data, const Restarts& restarts) {
   Slice left(data, restarts.entries);
   uint64_t key = 0;

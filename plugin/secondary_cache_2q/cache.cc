@@ -18,8 +18,9 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// A full part of the cache file is emptied block by block until an extent fits: so many blocks, or four
-// times the bytes wanted. More would be too high a price for one block in a fragmented file.
+// To find room in a full part of the cache file, blocks are evicted one by one until an extent
+// fits, but no more than so many blocks or four times the bytes wanted, whichever is more. Further
+// evictions would be too high a price for one block in a fragmented file.
 constexpr int kMinEvictions = 16;
 
 // All caches of the process, for the listener. Never destroyed: a cache may be a static object that
@@ -266,7 +267,7 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
 }
 
 void TwoQSecondaryCache::SetOnlySaved(bool only_saved) {
-  if (only_saved_.load(std::memory_order_relaxed) != only_saved) {  // mostly so: do not write
+  if (only_saved_.load(std::memory_order_relaxed) != only_saved) {  // seldom: spares a write
     only_saved_.store(only_saved, std::memory_order_relaxed);
   }
 }
@@ -315,8 +316,8 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   if (block == nullptr) {
     return nullptr;
   }
-  // What the primary cache keeps, it shall offer when it lets it go, though policy=2q may still have it: so
-  // that we know when that is, and may evict blocks that both have.
+  // A block that the primary cache keeps shall be offered when it is evicted there, even if
+  // policy=2q still has it. Then we know when that is, and may evict blocks that both caches have.
   const bool promote = advise_erase && (in_force_.exclusive || OfferedBack());
   kept_in_sec_cache = !promote;
   const Slice view = store_->View(block);
@@ -370,7 +371,7 @@ Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
 void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool promoted) {
   Shard& shard = ShardFor(block->hash);
   if (!s.ok()) {
-    // A block that cannot be read or made an object of will not get better; want of memory may.
+    // A block that cannot be read, or be made an object, will not get better. Lack of memory may.
     if (s.IsCorruption()) {
       shard.CountCorrupt();
     }

@@ -18,11 +18,11 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// The SecondaryCache: finds the shard of a key, moves bytes between RocksDB's objects and the store,
-// and encodes them. Shards decide, the store keeps.
+// The SecondaryCache: finds the shard of a key, moves bytes between RocksDB's objects and the
+// store, and encodes them. Shards decide, the store keeps.
 //
-// Thread-safe after PrepareOptions(). Before it, and when another cache owns the file, everything is
-// passed through: nothing is found and nothing is kept.
+// Thread-safe after PrepareOptions(). Before it, and when another cache owns the file, everything
+// is passed through: nothing is found and nothing is kept.
 class TwoQSecondaryCache : public SecondaryCache {
  public:
   TwoQSecondaryCache();
@@ -62,8 +62,8 @@ class TwoQSecondaryCache : public SecondaryCache {
   Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
                       Cache::CreateContext* context, Cache::ObjectPtr* object,
                       size_t* charge) const;
-  // A look-up found the block, and made an object of it or not; `promoted`: the primary cache keeps that
-  // object. Drops the reference.
+  // Ends a look-up that found the block, by the status with which an object was made of it.
+  // `promoted`: the primary cache keeps that object. Drops the look-up's reference on the block.
   void FinishLookup(Block* block, const Status& s, bool promoted);
 
  private:
@@ -95,8 +95,8 @@ class TwoQSecondaryCache : public SecondaryCache {
   std::vector<std::unique_ptr<Shard>> shards_;
   uint64_t recovered_ = 0;
 
-  // The blocks come by InsertSaved, as below a TieredSecondaryCache: what the primary cache lets go is not
-  // offered here.
+  // Whether the blocks come by InsertSaved, as below a TieredSecondaryCache. What the primary cache
+  // evicts is then not offered here.
   std::atomic<bool> only_saved_{false};
 
   mutable std::mutex capacity_mutex_;

@@ -61,7 +61,7 @@ std::unique_ptr<char[]> Decompress(CompressionType type, const Slice& compressed
   if (raw_size > INT_MAX || compressed.size() > INT_MAX) {
     return nullptr;
   }
-  // A size of the cache file: what it asks for may be more than there is.
+  // The size comes from the cache file, and may be more memory than there is.
   std::unique_ptr<char[]> raw(new (std::nothrow) char[raw_size]);
   if (raw == nullptr) {
     return nullptr;

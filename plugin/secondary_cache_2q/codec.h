@@ -19,7 +19,8 @@ bool CodecSupported(CompressionType type);
 // Compresses; false if the result would not be smaller by an eighth at least.
 bool Compress(CompressionType type, const Slice& raw, std::string* compressed);
 
-// Decompresses to exactly raw_size bytes; null if the bytes are not what Compress() made of so many.
+// Decompresses to exactly raw_size bytes. Null if the bytes are not what Compress() made of so
+// many, or if there is no memory.
 std::unique_ptr<char[]> Decompress(CompressionType type, const Slice& compressed, size_t raw_size);
 
 }  // namespace secondary_cache_2q

@@ -27,7 +27,8 @@ namespace {
 // How long another owner of the file's lock may take to let go of it.
 constexpr auto kPatience = std::chrono::milliseconds(500);
 
-// O_DIRECT is tried for real: file systems accept the flag and refuse the read.
+// Whether a direct read works. It is tried, since some file systems accept O_DIRECT and refuse the
+// read.
 bool DirectWorks(int fd, size_t alignment) {
   AlignedBuffer buffer(4096);
   return buffer.data() != nullptr && pread(fd, buffer.data(), alignment, 0) >= 0;
@@ -75,7 +76,8 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, const std::string&
 
 Device::~Device() { UnmapPmem(pmem_, pmem_size_); }
 
-// A second descriptor: O_DIRECT is not for the index. It must be of the file that was looked at.
+// Opens a second descriptor, with O_DIRECT, which is not for the index. It must be of the same file
+// as the first one.
 Status Device::OpenDirect() {
   Descriptor direct(open(path_.c_str(), O_RDWR | O_DIRECT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (direct.get() < 0) {
@@ -135,9 +137,9 @@ Status Device::WriteIndex(uint64_t offset, const Slice& bytes) const {
              : PosixError("write the index", path_, n < 0 ? errno : EIO);
 }
 
-// The lock file, which the caller holds, is of this path; the same file may have another one, by a link.
-// The kernel takes a moment to drop the mapping and the rings of a process that was killed, after its
-// parent was told, and they hold this lock.
+// Locks the inode. The caller holds the lock file of this path, but the same file may have another
+// path, by a link. Waits a moment: the mapping and the rings of a killed process hold this lock,
+// and the kernel drops them some time after the parent was told.
 Status Device::Lock() const {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -174,7 +176,7 @@ std::shared_ptr<Ring> Device::ThreadRing() {
   if (ring != nullptr) {
     rings.push_back({alive_, ring});
   } else if (error == EPERM || error == EACCES || error == ENOSYS) {
-    uring_ = false;  // and not for want of something at the moment
+    uring_ = false;  // forbidden, and not just short of something at the moment
   }
   return ring;
 }

@@ -38,21 +38,22 @@ struct IndexRead {
   int error;  // an errno
 };
 
-// The open cache file: an index that is read at opening and stored into by a mapping, and a data area that
-// is read and written by io_uring, by pread and pwrite, or through a persistent memory mapping. The one seam
-// for the cache file's I/O.
+// The open cache file, and the one seam for its I/O. The index is read at opening and stored into
+// by a mapping. The data area is read and written by io_uring, by pread and pwrite, or through a
+// persistent memory mapping. Thread-safe after Open().
 class Device {
  public:
-  // Takes over `file`, the cache file at `path`, and locks its inode: Busy if another cache has it, by
-  // another name. `index_end`: the bytes from the start that may be stored into.
+  // Takes over `file`, the cache file at `path`, and locks its inode. Busy if another cache has
+  // that inode by another name. `index_end`: the bytes from the start that may be stored into.
   static Status Open(const TwoQSecondaryCacheOptions& options, const std::string& path,
                      Descriptor file, uint64_t index_end, std::unique_ptr<Device>* result);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // Part of the index, from an offset in the file: read and written at opening, in whole pages; stored
-  // into later, an entry at a time. What was stored reaches the file even if the process dies.
+  // Read, write or store a part of the index, from an offset in the file. It is read and written at
+  // opening, in whole pages, and stored into later, an entry at a time. What was stored reaches the
+  // file even if the process dies.
   Status ReadIndex(uint64_t offset, size_t size, char* bytes) const;
   Status WriteIndex(uint64_t offset, const Slice& bytes) const;
   Status StoreIndex(uint64_t offset, const Slice& bytes) { return index_.Store(offset, bytes); }
@@ -60,19 +61,20 @@ class Device {
   // The whole file, mapped for loads, or null if it is read by Transfers.
   const char* mapping() const { return pmem_; }
 
-  // Starts a transfer; it is done when Poll() says so or Wait() returns. Without `async` it is done at
-  // once. Offsets, sizes and addresses are multiples of 4096, or of 512 if the file is so aligned.
+  // Starts a transfer. It is done when Poll() says so or Wait() returns; without `async` it is done
+  // at once. Offsets, sizes and addresses are multiples of 4096, or of 512 if the file is so
+  // aligned.
   void Start(Transfer* transfer, bool async);
   bool Poll(Transfer* transfer);
   void Wait(Transfer* transfer);
   // After Wait: IOError unless all bytes were moved.
   Status Check(const Transfer& transfer) const;
 
-  // What became of io=auto and direct_io, for people.
+  // What io=auto and direct_io came to, for people to read.
   std::string ToString() const;
 
-  // The alignment that O_DIRECT wants of this file, which has 4096 bytes at least: 512 to 4096, and 512
-  // where there is no O_DIRECT.
+  // The alignment that O_DIRECT wants of this file, from 512 to 4096; 512 where there is no
+  // O_DIRECT. Requires that the file has at least 4096 bytes.
   static uint32_t BlockSize(int fd);
 
  private:
@@ -92,10 +94,11 @@ class Device {
   char* pmem_ = nullptr;
   size_t pmem_size_ = 0;
 
-  // Goes to false for good when the kernel refuses io_uring, as it may from any moment on.
+  // Whether io_uring is used. Goes to false for good when the kernel refuses it, as it may at any
+  // moment.
   std::atomic<bool> uring_{false};
 
-  // Dies with this object: threads then let go of their rings.
+  // Held by this object only: when it is gone, threads let go of their rings.
   const std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 

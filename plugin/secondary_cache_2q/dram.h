@@ -9,8 +9,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// storage=dram: one allocation per block holds the bookkeeping, the key and the bytes; the charge is
-// what the allocator says it takes.
+// storage=dram: one allocation per block holds the bookkeeping, the key and the bytes; the charge
+// is what the allocator says it takes.
 class DramStore : public Store {
  public:
   Room Allocate(uint32_t shard, const Slice& key, size_t size, Block** block,

@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// The free space of one shard's part of the data area, in allocation units. Best fit, with coalescing
-// of neighbours, so that a block's bytes are one extent and one read. Thread-safe.
+// The free space of one shard's part of the data area, in allocation units. A block's bytes are one
+// extent, and so one read. Best fit, with coalescing of neighbours. Thread-safe.
 class Extents {
  public:
   explicit Extents(uint64_t units) {

@@ -11,9 +11,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// A FIFO of references. A reference is known by its position, a number that grows with each Push, so
-// that one taken out early or pushed again needs no search: its old place just no longer counts. Such
-// a place still takes room until it rolls over. Not thread-safe.
+// A FIFO of references. A reference is known by its position, a number that grows with each Push.
+// One that is taken out early or pushed again needs no search: its old place just no longer counts.
+// Such a place still takes room until it rolls over. Not thread-safe.
 class Fifo {
  public:
   uint64_t Push(uint64_t hash) {

@@ -16,21 +16,22 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// The index is read in such pieces, and mended in such pages.
+// The index is read in pieces of kPiece bytes, and mended in pages of kPage bytes.
 constexpr size_t kPiece = 1 << 20;
 constexpr size_t kPage = 4096;
 
 // Writes that run side by side.
 constexpr size_t kWriteBatch = 32;
 
-// Of the capacity that may be staged, and so be lost when the process is killed.
+// One part in so many of the capacity may be staged, and so be lost when the process is killed.
 constexpr size_t kStagedShare = 8;
 
 FileBlock* AsFile(Block* block) { return static_cast<FileBlock*>(block); }
 
 }  // namespace
 
-// Reads the bytes from where they are: the staging buffer, the persistent memory mapping, or the file.
+// Reads the bytes from where they are: the staging buffer, the persistent memory mapping, or the
+// file.
 class FileRead : public Read {
  public:
   FileRead(FileStore* store, FileBlock* block) : store_(store), block_(block) {}
@@ -163,7 +164,8 @@ void FileStore::CheckIndexIo(const Status& s) {
   }
 }
 
-// An entry that stays although it should go names bytes that will not have its checksum.
+// Frees a slot in the file. If that fails, the slot stays and names bytes that will not match its
+// checksum.
 void FileStore::ClearSlot(uint32_t slot) {
   static constexpr char kFree[Slot::kSize] = {};
   CheckIndexIo(device_->StoreIndex(SlotOffset(slot), Slice(kFree, sizeof(kFree))));
@@ -232,8 +234,8 @@ void FileStore::Destroy(Block* block) {
   if (file_block->staged != nullptr) {
     staged_bytes_.fetch_sub(block->charge, std::memory_order_relaxed);
   }
-  // Once closed, the file keeps what it has. Before: the slot goes first, so that the index never names
-  // an extent that has another owner.
+  // Once the store is closed, the file keeps what it has. Before that, the slot is cleared first,
+  // so that the index never names an extent that has another owner.
   if (!closed_.load(std::memory_order_relaxed)) {
     if (file_block->published) {
       ClearSlot(file_block->slot);
@@ -250,8 +252,8 @@ std::unique_ptr<Read> FileStore::NewRead(Block* block) {
   return std::make_unique<FileRead>(this, AsFile(block));
 }
 
-// Reads a piece of the index. A page that cannot be read is free from now on: it is written anew, which is
-// also what lets a disk put another sector in the place of a bad one.
+// Reads a piece of the index. A page that cannot be read is free from now on. It is written anew,
+// which also lets a disk put another sector in the place of a bad one.
 void FileStore::ReadPiece(Piece* piece) {
   if (device_->ReadIndex(piece->offset, piece->bytes.size(), piece->bytes.data()).ok()) {
     return;
@@ -327,7 +329,7 @@ std::vector<Block*> FileStore::Recover() {
     ReadPiece(&piece);
     ScanPiece(&piece, &found);
   }
-  // The newest first: where two claim the same bytes, it is the one that was written last.
+  // The newest come first: where two slots claim the same bytes, the newer block was written last.
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a->sequence > b->sequence; });
   sequence_.store(found.empty() ? 1 : found.front()->sequence + 1, std::memory_order_relaxed);

@@ -29,7 +29,7 @@ struct FileBlock : public Block {
   uint32_t slot = 0;
   uint32_t checksum = 0;
   uint64_t sequence = 0;  // of a block that was found in the file
-  // The bytes are in the file and `staged` may be gone.
+  // Whether the bytes are in the file; `staged` may then be gone.
   std::atomic<bool> written{false};
   bool published = false;                 // the slot names this block, or may
   std::shared_ptr<AlignedBuffer> staged;  // guarded by FileStore::staged_mutex_ until written
@@ -37,11 +37,11 @@ struct FileBlock : public Block {
 
 // storage=file: blocks in a preallocated file with an index.
 //
-// A block is staged in memory, written by a background thread, and then its slot is stored in the
-// index, a mapping. Stores to a shared mapping outlive the process, so after kill -9 the index names just
-// the blocks whose bytes were written. After a power loss the kernel may have written index and data in
-// any order; therefore every slot and every block carries a checksum, and one that does not match is a
-// miss.
+// A block is staged in memory and written by a background thread. Then its slot is stored in the
+// index, a mapping. Stores to a shared mapping outlive the process, so after kill -9 the index
+// names just the blocks whose bytes were written. Before a power loss the kernel may have written
+// index and data in any order. Therefore every slot and every block carries a checksum, and one
+// that does not match is a miss.
 //
 // Thread-safe. Owns the file's lock, the device and the writer thread.
 class FileStore : public Store {

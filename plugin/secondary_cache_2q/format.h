@@ -52,7 +52,8 @@ struct Superblock {
   int ShardBits() const;
 
   std::string Encode() const;
-  // Corruption: not a cache file, or damaged; NotSupported: another version. `file` is for messages.
+  // Corruption: not a cache file, or damaged; NotSupported: another version. `file` is for
+  // messages.
   static Status Decode(const Slice& bytes, const std::string& file, Superblock* result);
   // What stands here until a file is whole: the magic alone.
   static std::string Unfinished();
@@ -89,8 +90,8 @@ struct Slot {
   static bool Decode(const char* bytes, const std::string& uuid, Slot* result, bool* used);
 };
 
-// Whether the entry is one that a cache would write at this place of the index: every field is in its
-// bounds, and key, place and extent are of one shard. Conditions 2, 3, 5 and 6 of FORMAT.md.
+// Whether a cache would write such an entry at this place of the index: every field is in its
+// bounds, and key, place and extent are of one shard. Checks conditions 2, 3, 5 and 6 of FORMAT.md.
 bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock);
 
 // The checksum of a block's bytes.

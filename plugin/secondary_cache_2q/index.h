@@ -14,8 +14,8 @@ namespace secondary_cache_2q {
 // What is known of a key: a block in AM, a reference in A1, a reference marked for admission.
 enum class Kind : uint8_t { kNone = 0, kBlock = 1, kGhost = 2, kMarked = 3 };
 
-// One word: the kind in the two lowest bits; above them the block's address, or whether the reference
-// is to a victim of AM, and the reference's position in its FIFO.
+// What is known of a key, in one word. The two lowest bits are the kind. Above them is the block's
+// address; or whether the reference is to a victim of AM, and the reference's position in its FIFO.
 class Known {
  public:
   Known() = default;
@@ -33,9 +33,9 @@ class Known {
   uint64_t word_ = 0;
 };
 
-// Hash of a key -> what is known of it. One table for AM, A1 and the marked references, so that a
-// look-up that misses touches one cache line. Open addressing with linear probing and backward-shift
-// deletion; at most three quarters full; grows by doubling. Not thread-safe.
+// Maps the hash of a key to what is known of it. One table serves AM, A1 and the marked references,
+// so that a look-up that misses touches one cache line. Open addressing with linear probing and
+// backward-shift deletion; at most three quarters full; grows by doubling. Not thread-safe.
 class Index {
  public:
   Index() : slots_(kMinSlots), mask_(kMinSlots - 1) {}

@@ -13,10 +13,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// The index of the cache file as a shared mapping, for stores only: they outlive the process, and do not
-// wait for reads of the file, as write() does. The processor never touches a page of it itself: the kernel
-// copies into it, from a pipe, so that a page that cannot be had (a bad sector, a full file system, a file
-// that was cut short) is an error and not a SIGBUS. Thread-safe.
+// The index of the cache file as a shared mapping, for stores only. Stores outlive the process, and
+// do not wait for reads of the file, as write() does. The process never touches a page of the
+// mapping itself: the kernel copies into it, from a pipe. So a page that cannot be had (a bad
+// sector, a full file system, a file that was cut short) is an error and not a SIGBUS. Thread-safe.
 class IndexMap {
  public:
   IndexMap() = default;

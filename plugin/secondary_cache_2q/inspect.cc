@@ -40,7 +40,8 @@ using Input = std::function<Status(uint64_t offset, size_t size, std::string* by
 
 std::string Hex(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
-// In parts, for a slot may claim 4 GiB. A block that cannot be read is no intact one.
+// Reads a block in parts, since a slot may claim 4 GiB. A block that cannot be read counts as
+// corrupt.
 void VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
                  CacheFileInfo* info) {
   constexpr uint64_t kPart = 1 << 20;
@@ -74,7 +75,7 @@ void ScanSlots(const Superblock& superblock, uint64_t first, const std::string& 
   }
 }
 
-// Entries that cannot be read are bad, and all others are looked at.
+// Looks at all entries. Those that cannot be read count as bad.
 void ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* info,
                const Visit& visit) {
   constexpr uint64_t kSlotsPerPage = 4096 / Slot::kSize;

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::chrono::minutes kLogPeriod{10};
 
-// 0 for an SST of a RocksDB before 6.24, whose cache keys do not come from its properties.
+// What all cache keys of the SST begin with. 0 for an SST of a RocksDB before 6.24, whose cache
+// keys do not come from its properties.
 uint64_t FileOf(const TableProperties& properties) {
   if (properties.db_session_id.empty() || properties.orig_file_number == 0) {
     return 0;

@@ -1,43 +1,49 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Who may make, replace or delete what when a cache is opened: this file, and no other of the plugin.
+// Who may make, replace or delete what when a cache is opened: this file, and no other of the
+// plugin.
 //
-//   what is at `path`                            what becomes of it
-//   nothing                                      a file is made. Should something have come meanwhile, it is
-//                                                left alone, and the opening fails
-//   a symbolic link to a file                    that file is meant, here and for the lock; the link stays
-//   a symbolic link to nothing                   refused
-//   a directory, FIFO, socket, device            refused, and not opened
-//   a file without our magic, also an empty one  refused
+//   what is at `path`                  what becomes of it
+//   nothing                            a file is made. Should something have come meanwhile, it is
+//                                      left alone, and the opening fails
+//   a symbolic link to a file          that file is meant, here and for the lock; the link stays
+//   a symbolic link to nothing         refused
+//   a directory, FIFO, socket, device  refused, and not opened
+//   a file without our magic, also an empty one
+//                                      refused
 //   ours, but of another version, with a damaged superblock, or shorter than that says
-//                                                refused: the operator deletes it
-//   ours, and another cache has it               not touched: the cache passes everything through
-//   ours, of the wanted capacity and shards      used. Entries that name no block are set to zero (file.cc)
-//   ours, of others                              replaced by a new file, by a rename, once that one is whole;
-//                                                there is nothing in it that is not in an SST
+//                                      refused: the operator deletes it
+//   ours, and another cache has it     not touched: the cache passes everything through
+//   ours, of the wanted capacity and shards
+//                                      used. Entries that name no block are set to zero (file.cc)
+//   ours, of others                    replaced by a new file, by a rename, once that one is whole;
+//                                      nothing is in it that is not in an SST
 //
-//   what is at `path`.lock                       what becomes of it
-//   nothing                                      an empty file is made
-//   a regular file                               locked; neither read nor written, and never deleted
-//   anything else, also a symbolic link          refused
+//   what is at `path`.lock             what becomes of it
+//   nothing                            an empty file is made
+//   a regular file                     locked; neither read nor written, and never deleted
+//   anything else, also a symbolic link
+//                                      refused
 //
-//   what is at `path`.new                        what becomes of it
-//   nothing                                      a new cache file grows under this name
+//   what is at `path`.new              what becomes of it
+//   nothing                            a new cache file grows under this name
 //   a regular file that is empty or has our magic
-//                                                deleted when a file is to be made: a process was killed
-//                                                while it made one. We have the lock
-//   anything else                                refused when a file is to be made
+//                                      deleted when a file is to be made: a process was killed
+//                                      while it made one. We have the lock
+//   anything else                      refused when a file is to be made
 //
-// Nothing else is opened, and nothing is deleted for another reason. A cache in use never shortens, renames or
-// deletes its file, nor does closing it.
+// Nothing else is opened, and nothing is deleted for another reason. A cache in use never shortens,
+// renames or deletes its file. Nor does closing it.
 //
-// Order of locks, from the outer to the inner; a thread that has one takes those behind it only:
-//   the lock file, the lock of the cache file's inode (device.cc)   both for the life of the cache
-//   CachesMutex() (cache.cc)                                       the listener, which goes on to the shards
+// Order of locks, from the outer to the inner. A thread that has one takes only those below it:
+//   the lock file, the lock of the cache file's inode (device.cc)
+//                                      both for the life of the cache
+//   CachesMutex() (cache.cc)           the listener, which goes on to the shards
 //   TwoQSecondaryCache::capacity_mutex_
-//   Shard::mutex_                                                   no I/O and no other lock under it
-//   FileStore::queue_mutex_, FileStore::staged_mutex_, Part::mutex, Extents::mutex_, IndexMap::mutex_,
-//   KernelRing::mutex_                                              never two of these at once
+//   Shard::mutex_                      no I/O and no other lock under it
+//   FileStore::queue_mutex_, FileStore::staged_mutex_, Part::mutex, Extents::mutex_,
+//   IndexMap::mutex_, KernelRing::mutex_
+//                                      never two of these at once
 
 #include "plugin/secondary_cache_2q/opening.h"
 
@@ -66,7 +72,8 @@ namespace {
 // One index entry for each 2 KiB of data: enough unless blocks are smaller, 3% of the file.
 constexpr uint64_t kBytesPerSlot = 2048;
 
-// Flags of every open: neither waits for the other end of a FIFO nor makes a terminal ours.
+// Flags of every open. With them it neither waits for the other end of a FIFO nor makes a terminal
+// ours.
 constexpr int kOpenFlags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 Status Refuse(const std::string& path, const std::string& why) {
@@ -114,7 +121,8 @@ Status Resolve(const std::string& path, std::string* result) {
   return s;
 }
 
-// Opens a regular file; nothing else is opened, as that may wait, or do something. NotFound.
+// Opens a regular file. Nothing else is opened, since that may wait or have effects. NotFound if
+// there is no such file.
 Status OpenRegular(const std::string& path, int flags, Descriptor* file, struct stat* info) {
   if (lstat(path.c_str(), info) != 0) {
     return errno == ENOENT ? Status::NotFound("path=" + path, "no such file")
@@ -134,9 +142,9 @@ Status OpenRegular(const std::string& path, int flags, Descriptor* file, struct 
   return Status::OK();
 }
 
-// A lock of the open file: it also refuses a second one in the same process, and the kernel drops it with
-// the descriptor. RocksDB's own file locks need a table that is a static object, which may be gone when
-// a cache that is one too, as in db_bench, is destroyed.
+// Locks the lock file by flock, which also refuses a second lock in the same process, and which the
+// kernel drops with the descriptor. RocksDB's own file locks need a table that is a static object.
+// This table may be gone when a cache that is static, too, as in db_bench, is destroyed.
 Status Lock(const std::string& path, Descriptor* lock) {
   const std::string name = path + ".lock";
   struct stat info;
@@ -221,7 +229,7 @@ Status DeleteUnfinished(const std::string& name) {
   return unlink(name.c_str()) == 0 ? Status::OK() : PosixError("delete", name, errno);
 }
 
-// Fills a new file. The magic goes first, so that the file is known as ours as long as it is unfinished.
+// Fills a new file. The magic goes first, so that an unfinished file is known as ours.
 Status Fill(const Descriptor& file, const std::string& name,
             const TwoQSecondaryCacheOptions& options, uint32_t shards, Superblock* result) {
   const std::string unfinished = Superblock::Unfinished();
@@ -252,7 +260,7 @@ Status Name(const std::string& from, const std::string& path, bool replace) {
   }
   if (!replace) {
     struct stat info;
-    // No hard links here, if it is not there: then rename it is.
+    // If nothing is there, the file system has no hard links: rename instead.
     if (errno == EEXIST || lstat(path.c_str(), &info) == 0) {
       return Status::IOError("path=" + path, "was made by somebody else meanwhile; open again");
     }
@@ -260,7 +268,8 @@ Status Name(const std::string& from, const std::string& path, bool replace) {
   return rename(from.c_str(), path.c_str()) == 0 ? Status::OK() : PosixError("rename", path, errno);
 }
 
-// Makes a cache file under another name first, so that a crash leaves the old file or a whole new one.
+// Makes a cache file under another name first, so that a crash leaves the old file or a whole new
+// one.
 Status Make(const TwoQSecondaryCacheOptions& options, uint32_t shards, bool replace,
             OpenFile* result) {
   const std::string name = result->path + ".new";

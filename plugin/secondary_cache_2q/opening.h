@@ -21,12 +21,13 @@ struct OpenFile {
   Superblock superblock;
 };
 
-// Opens the cache file at options.path for these options and shards; see the table in opening.cc. Busy if
-// another cache has it, by the lock file.
+// Opens the cache file at options.path for these options and shards, or makes it; see the table in
+// opening.cc. Busy if another cache has it, by the lock file.
 Status OpenCacheFile(const TwoQSecondaryCacheOptions& options, uint32_t shards, OpenFile* result);
 
-// Opens an existing cache file for reading and reads its superblock. NotFound, IOError, InvalidArgument (no
-// regular file), Corruption (not ours, or damaged), NotSupported (another version).
+// Opens an existing cache file for reading and reads its superblock. Errors: NotFound, IOError,
+// InvalidArgument (no regular file), Corruption (not ours, or damaged), NotSupported (another
+// version).
 Status OpenForReading(const std::string& path, Descriptor* file, Superblock* superblock);
 
 }  // namespace secondary_cache_2q

@@ -17,13 +17,13 @@ namespace secondary_cache_2q {
 // For RegisterOptions(): how each option is read and written as a string.
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
 
-// InvalidArgument naming the option if one is out of range.
+// Checks the ranges. InvalidArgument that names the option if one is out of range.
 Status Validate(const TwoQSecondaryCacheOptions& options);
 
-// What stands for -1 in num_shard_bits.
+// num_shard_bits, or what -1 stands for.
 int ShardBits(const TwoQSecondaryCacheOptions& options);
 
-// kDisableCompressionOption if the name is not known.
+// The type that options.compression names; kDisableCompressionOption if the name is not known.
 CompressionType CompressionOf(const TwoQSecondaryCacheOptions& options);
 
 // Whether a cache made with `a` is as good as one made with `b`, their capacities aside.

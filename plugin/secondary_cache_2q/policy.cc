@@ -10,8 +10,8 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// Of so many victims one is a block that the primary cache has too, while the hot set is stable and while
-// it moves. More of them use AM better and cost more copies.
+// One in so many victims is a block that the primary cache has too: while the hot set is stable,
+// and while it moves. More of them use AM better and cost more copies.
 constexpr uint64_t kPromotedVictim = 6;
 constexpr uint64_t kPromotedVictimMoving = 2;
 
@@ -39,7 +39,7 @@ Block* TwoQ::Lookup(uint64_t hash, bool* ghost_hit) {
       }
       return nullptr;
     case Kind::kMarked:
-      // It never came to be offered: asked for again, it stays marked as if it were new.
+      // The block never came to be offered. Asked for again, it is marked anew.
       *ghost_hit = true;
       Mark(hash);
       return nullptr;
@@ -115,7 +115,8 @@ Block* TwoQ::ChooseVictim() const {
   if (own == nullptr || promoted_.oldest == nullptr) {
     return own != nullptr ? am_.oldest : promoted_.oldest;
   }
-  // Away for longer than AM looks back: it may never be offered (the primary cache is gone, say).
+  // A promoted block that was used before all others of AM may never be offered: the primary cache
+  // is gone, say.
   if (promoted_.oldest->used < own->used) {
     return promoted_.oldest;
   }

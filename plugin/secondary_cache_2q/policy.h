@@ -16,14 +16,15 @@ namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 // Which blocks stay and which go: AM, A1 and the rule between them (Lersch et al., section 6,
-// Algorithm 1). Knows blocks by the hash of their key and holds no bytes; does no I/O and has no clock,
-// so that the same calls always give the same answers.
+// Algorithm 1). Knows blocks by the hash of their key and holds no bytes. Does no I/O and has no
+// clock, so that the same calls always give the same answers.
 //
-// Behind a primary cache FIX falls apart into two calls: a block that is missed is Lookup()ed here, is
-// read from its SST into the primary cache, and is Offer()ed here when it leaves that cache.
-// policy=2q_paper takes the decision at the offer, on what A1 knows then. By then a reference of a
-// small A1 has rolled over, so policy=2q takes it at the look-up: a miss that finds a reference in A1
-// marks it, and a marked block is admitted when it is offered, however long the primary cache held it.
+// The paper has one call, FIX. Behind a primary cache it falls apart into two: a block that is
+// missed is looked up here by Lookup(), is read from its SST into the primary cache, and is offered
+// here by Offer() when it leaves that cache. policy=2q_paper decides at the offer, by what A1 knows
+// then. By then a reference of a small A1 has rolled over. So policy=2q decides at the look-up: a
+// miss that finds a reference in A1 marks it, and a marked block is admitted when it is offered,
+// however long the primary cache held it.
 //
 // Not thread-safe: the shard's mutex guards it. Owns no blocks.
 class TwoQ {
@@ -34,12 +35,12 @@ class TwoQ {
   Block* Lookup(uint64_t hash, bool* ghost_hit);
 
   // Whether a block that leaves the primary cache shall enter AM. If not, A1 remembers it.
-  // `room`: AM can take it without evicting another one, and policy=2q has not used up its right to
-  // fill the cache with blocks that nobody has asked for twice.
+  // `room`: AM can take it without evicting another one, and policy=2q has not yet used up the free
+  // room of the cache that it fills with blocks nobody has asked for twice.
   bool Offer(uint64_t hash, bool room);
 
-  // The primary cache took a block that stays here, and will offer it when it lets it go. Of meaning for
-  // policy=2q only.
+  // The primary cache took a block that stays here, and will offer it when it evicts it. Does
+  // nothing unless policy=2q.
   void Promote(Block* block);
   // A block of AM leaves the primary cache: it is the most recently used one again.
   void Return(Block* block);
@@ -48,16 +49,17 @@ class TwoQ {
   void Add(Block* block);
   Block* Find(uint64_t hash) const;
 
-  // Takes a block out of AM to make room: the least recently used one, which A1 remembers, and every
-  // other time one that the primary cache has too, which is taken back when it leaves that cache.
-  // Null if AM is empty.
+  // Takes a block out of AM to make room: the least recently used one, which A1 remembers. With
+  // policy=2q every sixth victim, and every second one while the hot set moves, is a block that the
+  // primary cache has too, and that is taken back when it leaves that cache. Null if AM is empty.
   Block* Victim();
 
   // Takes a block out of AM without a trace, or, with `moved`, so that its next offer is accepted:
   // it has moved to the primary cache.
   void Remove(Block* block, bool moved);
 
-  // A block that was accepted at its offer found no room: its next offer is not accepted for that.
+  // A block that was accepted at its offer found no room. That acceptance does not hold for its
+  // next offer.
   void Unmark(uint64_t hash);
 
   // Gives back memory that the index and the FIFOs took when they were larger.

@@ -12,10 +12,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// Estimates how many blocks the primary cache holds, from what the secondary cache sees: a block is
-// looked up here (and enters the primary cache), and is offered here when it leaves. In between, about
-// as many look-ups pass as the primary cache holds blocks; more if the block was used again there, so
-// the first quartile is tracked. Looks at one key in sixteen. Not thread-safe.
+// Estimates how many blocks the primary cache holds, from what the secondary cache sees. A block is
+// looked up here, enters the primary cache, and is offered here when it leaves. In between, about
+// as many look-ups pass as the primary cache holds blocks. More pass if the block was used again
+// there, so the first quartile is tracked. Looks at one key in sixteen. Not thread-safe.
 class Residency {
  public:
   void OnLookup(uint64_t hash) {

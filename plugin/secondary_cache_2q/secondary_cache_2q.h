@@ -1,10 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// TwoQSecondaryCache: a scan-resistant SecondaryCache for RocksDB's block cache, in DRAM or in a file.
+// TwoQSecondaryCache: a scan-resistant SecondaryCache for RocksDB's block cache, in DRAM or in a
+// file.
 //
-// The policy is 2Q as Lersch et al. put it ("Rethinking DRAM Caching for LSMs in an NVRAM
-// Environment", section 6, Algorithm 1): AM holds blocks in LRU order, A1 is a FIFO of references to
-// blocks that are not held (ghosts), and a block enters AM only if A1 knows it.
+// The policy is 2Q as in Lersch, Oukid, Schreter, Lehner, "Rethinking DRAM Caching for LSMs in an
+// NVRAM Environment", section 6, Algorithm 1. AM holds blocks in LRU order. A1 is a FIFO of
+// references (ghosts) to blocks that are not held. A block enters AM only if A1 knows it.
+//
+// README.md tells how to use the cache, REFERENCE.md has all guarantees, limits and messages.
 
 #pragma once
 
@@ -23,103 +26,126 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// Which blocks that leave the primary cache are kept.
+// Which of the blocks that the primary cache evicts are kept. The primary cache is RocksDB's block
+// cache.
 enum class Policy : char {
-  // 2Q made to work behind a primary cache: a reference found by a look-up is kept aside until the
-  // block leaves the primary cache, the free room of an empty cache is filled once, A1 is large and
-  // grows while the hot set moves, and room is made first of all by blocks that both caches have.
+  // "2q": Algorithm 1, changed to work behind a primary cache. A look-up that misses and finds a
+  // reference in A1 marks it, until the block leaves the primary cache and is offered. The free
+  // room of an empty cache is filled once. A1 is larger, and grows while the hot set moves. Some
+  // victims are blocks that both caches have.
   k2Q,
-  // Algorithm 1 of the paper to the letter: a block that leaves the primary cache is kept if AM has
-  // room or A1 knows it; else A1 takes its reference.
+  // "2q_paper": Algorithm 1 to the letter. An offered block is kept if AM has room or A1 knows it;
+  // else A1 takes its reference.
   k2QPaper,
-  // Every block that leaves the primary cache is kept; the least recently used one goes.
+  // "lru": every offered block is kept; the least recently used one goes.
   kLru,
 };
 
 // Where the blocks are.
 enum class Storage : char {
+  // "dram": in memory.
   kDram,
-  // A preallocated file on a fast disk or on a DAX mount; its contents survive a restart.
+  // "file": in a preallocated file on a fast disk or on a DAX mount. Its contents survive a
+  // restart.
   kFile,
 };
 
 // How the cache file is read and written (storage=file only).
 enum class Io : char {
-  // Pmem on a DAX mount, else Uring, else Pread where the kernel refuses io_uring.
+  // "auto": kPmem on a DAX mount, else kUring, else kPread where the kernel refuses io_uring.
   kAuto,
-  // io_uring; an error at creation where the kernel refuses it.
+  // "uring": io_uring. NotSupported at creation where the kernel or the build refuses it.
   kUring,
-  // pread and pwrite; look-ups with wait=false are then answered synchronously.
+  // "pread": pread and pwrite. Look-ups with wait=false are then answered synchronously.
   kPread,
-  // libpmem: the file is mapped, written by non-temporal stores and read in place.
+  // "pmem": libpmem. The file is mapped, written by non-temporal stores and read in place.
+  // NotSupported at creation in a build without libpmem, IOError if libpmem cannot map the file.
   kPmem,
 };
 
-// All sizes are in bytes. Every option can be set by its name in a URI or an OPTIONS file:
+// The options of a cache. All sizes are in bytes. Every option can be set by its name in a URI or
+// an OPTIONS file, where sizes may end in K, M or G:
 //   id=TwoQSecondaryCache;capacity=1G;policy=2q;storage=file;path=/nvme/cache
-// A value out of range fails the creation of the cache with InvalidArgument naming the option.
+// A value out of range fails the creation of the cache with InvalidArgument that names the option.
+// Once the cache is made, only `capacity` can be changed. A plain struct: not thread-safe; the
+// cache keeps a copy.
 struct TwoQSecondaryCacheOptions {
   static const char* kName() { return "TwoQSecondaryCacheOptions"; }
 
-  // Bytes the cache may hold. storage=dram: memory, with the allocator's and our own overhead.
-  // storage=file: the size of the file's data area; the file is up to 4% larger, and the in-memory
-  // index takes about 200 bytes of DRAM per block on top of this. Required: there is no default, and
-  // 0 is refused. At least 64K (storage=dram) or 4M (storage=file).
+  // What the cache may hold, in bytes. Required: the default, 0, is refused.
+  // storage=dram: memory, with the allocator's and our own overhead. At least 64K.
+  // storage=file: the size of the file's data area, from 4M to 8T. The file is up to 4% larger. The
+  // index in memory takes about 200 bytes for each block on top of it, and 2 bytes for each KiB.
+  // At least 4096 bytes for each shard.
+  // May be changed while the cache is open; with storage=file no higher than it was at creation.
   size_t capacity = 0;
 
-  // "2q", "2q_paper" or "lru". Default: 2q.
+  // Which blocks are kept: "2q", "2q_paper" or "lru". Default: 2q.
   Policy policy = Policy::k2Q;
 
-  // References in A1 as a share of the blocks in AM. More remember a block for longer, so that rarer
-  // blocks are admitted; each costs 32 bytes, charged to `capacity` with storage=dram, and all together
-  // take a sixteenth of `capacity` at most. With policy=2q this is the least: A1 grows up to eightfold
-  // while the hot set moves, and to twice the number of blocks in the primary cache where that is more
-  // (the number is estimated from the stream of look-ups). From 0 to 16; -1 stands for the default: for
-  // 2q 0.5, and 0.25 with storage=file, where each admission is a write to the disk; 0.05, the paper's
-  // value, for 2q_paper. Not used by lru.
+  // The size of A1: references as a share of the blocks in AM. From 0 to 16; -1, the default,
+  // stands for 0.5 with 2q, 0.25 with 2q and storage=file, where each admission is a write to the
+  // disk, and 0.05, the paper's value, with 2q_paper. Not used by lru.
+  // More references remember a block for longer, so that rarer blocks are admitted. Each costs 32
+  // bytes, charged to `capacity` with storage=dram. All together take a sixteenth of `capacity` at
+  // most.
+  // With policy=2q this is the least: A1 grows up to eightfold while the hot set moves, and to
+  // twice the number of blocks in the primary cache where that is more. That number is estimated
+  // from the stream of look-ups.
   double ghost_ratio = -1;
 
-  // false: a block stays here when the primary cache takes it, and is among the first to go when room is
-  // needed; it is written again when it leaves the primary cache only if it had to go.
-  // true: a hit that the primary cache keeps removes the block here at once. Uses the space better by a
-  // little while the hot set is stable, and copies more. Default: false.
+  // What becomes of a block that the primary cache takes over. Default: false.
+  // false: it stays here, and is among the first to go when room is needed. It is written again
+  // when it leaves the primary cache only if it had to go.
+  // true: it is removed here at once. Uses the space a little better while the hot set is stable,
+  // and copies more.
   bool exclusive = false;
 
-  // The cache is cut into 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default,
-  // stands for 4, or fewer where a shard would be smaller than 512K (dram) or 4M (file).
+  // The cache has 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default, stands
+  // for 4, or for fewer where a shard would be smaller than 512K (dram) or 4M (file).
   int num_shard_bits = -1;
 
-  // "none", "lz4" or "zstd": blocks are compressed on their way in. A block that does not shrink by
-  // an eighth is kept as it is. An algorithm that RocksDB was built without is refused. Default: none.
+  // Compression of blocks on their way in: "none", "lz4" or "zstd". Default: none. A block that
+  // does not shrink by an eighth is kept as it is. An algorithm that RocksDB was built without is
+  // refused.
   std::string compression = "none";
 
-  // "dram" or "file". Default: dram.
+  // Where the blocks are: "dram" or "file". Default: dram.
   Storage storage = Storage::kDram;
 
-  // The cache file (storage=file). Created when it does not exist; an existing file that is not a
-  // cache file of this format is refused and left as it is. A cache file of another capacity is
-  // formatted anew. One process at a time owns it: in others the cache passes everything through.
+  // The cache file. Required with storage=file, refused with storage=dram. Created when it does not
+  // exist. A cache file of another capacity or number of shards is replaced by an empty one.
+  // Anything else that is there is refused and left as it is. One cache at a time owns the file;
+  // others pass everything through.
   std::string path;
 
-  // "auto", "uring", "pread" or "pmem" (storage=file). Default: auto.
+  // How the file is read and written: "auto", "uring", "pread" or "pmem". Default: auto. Only with
+  // storage=file.
   Io io = Io::kAuto;
 
-  // Open the cache file with O_DIRECT, so that the kernel does not hold its blocks a second time.
-  // Falls back to buffered I/O where the file system refuses. Default: true.
+  // Whether the file is opened with O_DIRECT, so that the kernel does not hold its blocks a second
+  // time. I/O is buffered where the file system refuses. Default: true. Only with storage=file.
   bool direct_io = true;
 
-  // Bytes of admitted blocks that may wait to be written (storage=file), but never more than an eighth
-  // of `capacity`. A block that finds no room is dropped and counted; one that still waits when the
-  // process is killed is lost. At least 64K. Default: 16M.
+  // Bytes of admitted blocks that may wait to be written, but never more than an eighth of
+  // `capacity`. At least 64K, default 16M. Only with storage=file. A block that finds no room is
+  // dropped and counted. One that still waits when the process is killed is lost. A larger block is
+  // never held.
   size_t write_buffer_size = 16 << 20;
 };
 
-// Makes a cache, the same as SecondaryCache::CreateFromString() does from a URI.
-// Errors: InvalidArgument (names the option), IOError (names the file), NotSupported.
+// Makes a cache, the same as SecondaryCache::CreateFromString() does from a URI. With storage=file
+// it opens the file, which may mean to preallocate it, and reads the index. OK also if another
+// cache owns the file: the new one then passes everything through, and its GetPrintableOptions()
+// says so. On an error *result is not changed. InvalidArgument: an option is out of range, or what
+// is at `path` is refused. Corruption: the file is not a cache file, or is damaged. NotSupported:
+// the file has another version, or `io` is not available. IOError: names the file.
+// Thread-safe, and so is the cache.
 Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
                              std::shared_ptr<SecondaryCache>* result);
 
-// The counters of a cache: X(name, unit, description). Counters only grow; gauges (marked so) move.
+// The statistics of a cache: X(name, unit, description). Counters begin at 0 when the cache is made
+// and only grow. Gauges, marked so, move. REFERENCE.md says more of each.
 #define TWOQ_SECONDARY_CACHE_STATS(X)                                                     \
   X(hits, blocks, "look-ups that found a block")                                          \
   X(misses, blocks, "look-ups that found none")                                           \
@@ -144,25 +170,29 @@ Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
   X(largest_shard, bytes, "gauge: usage of the fullest shard")                            \
   X(smallest_shard, bytes, "gauge: usage of the emptiest shard")
 
+// A snapshot of the statistics. A plain struct: not thread-safe.
 struct TwoQSecondaryCacheStats {
 #define X(name, unit, description) uint64_t name = 0;
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
-  // One "name: value unit" per line, or one JSON object.
+  // One "    name : value unit" per line, or one JSON object without units.
   std::string ToString() const;
   std::string ToJson() const;
 };
 
-// Takes a snapshot of the counters. Thread-safe. InvalidArgument if `cache` is not one of ours.
+// Takes a snapshot of the statistics, shard by shard: shards may change between one and the next.
+// Thread-safe. InvalidArgument if `cache` is null or not a TwoQSecondaryCache; *stats is then not
+// changed.
 Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats);
 
-// Drops the blocks of every SST that a compaction has made obsolete from all TwoQSecondaryCaches of
-// the process, and writes their statistics to the DB's LOG at most every ten minutes. Optional: without
-// it the blocks of deleted SSTs age out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
+// Makes a listener for Options::listeners. It drops the blocks of every SST that a compaction or a
+// deletion has made obsolete from all TwoQSecondaryCaches of the process. When a compaction ends it
+// writes their statistics to the DB's LOG, at most every ten minutes. Optional: without it the
+// blocks of deleted SSTs age out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
 // Thread-safe; one object may serve several DBs.
 std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener();
 
-// What a cache file says of itself; see FORMAT.md.
+// What a cache file says of itself; see FORMAT.md. A plain struct: not thread-safe.
 struct CacheFileInfo {
   uint32_t version = 0;
   std::string uuid;
@@ -177,17 +207,19 @@ struct CacheFileInfo {
   bool read = false;         // the bytes of the blocks were read (VerifyCacheFile)
   uint64_t verified = 0;     // of these blocks: intact
   uint64_t corrupt = 0;      // of these blocks: not what the index says, or unreadable
+  // One "name: value" per line, or one JSON object. `verified` and `corrupt` only if `read`.
   std::string ToString() const;
   std::string ToJson() const;
 };
 
 // Reads the superblock and the index of a cache file, without changing it. A cache in use may be
-// inspected; the counts are then approximate. Errors: NotFound, IOError, Corruption (not a cache
-// file, or a damaged superblock), NotSupported (another version).
+// inspected; the counts are then approximate. Slots that cannot be read are counted, not an error.
+// Errors: NotFound, IOError, InvalidArgument (not a regular file), Corruption (not a cache file, or
+// a damaged superblock), NotSupported (another version). *info has defaults then. Thread-safe.
 Status InspectCacheFile(const std::string& path, CacheFileInfo* info);
 
-// The same, and reads every block and checks its key and checksum. A block that does not verify is
-// counted, not an error: the cache answers it as a miss.
+// Does the same, and reads every block and checks its key and checksum. A block that does not
+// verify or cannot be read is counted, not an error: the cache answers it as a miss.
 Status VerifyCacheFile(const std::string& path, CacheFileInfo* info);
 
 }  // namespace secondary_cache_2q

@@ -212,7 +212,7 @@ size_t Shard::Metadata() const { return charge_metadata_ ? policy_.MemoryUsage()
 bool Shard::HasRoom(size_t charge) const { return usage_ + Metadata() + charge <= capacity_; }
 
 bool Shard::Take(Block* block) {
-  // Its SST may have been erased since the block was offered.
+  // The block's SST may have been erased since the block was offered.
   if (block->charge > capacity_ || policy_.Find(block->hash) != nullptr || Dead(block->Key())) {
     return false;
   }

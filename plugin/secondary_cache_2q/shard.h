@@ -38,11 +38,11 @@ class Shard {
   // `size` in bytes. With `force` the policy is not asked.
   bool Offer(const Slice& key, uint64_t hash, size_t size, bool force);
 
-  // Takes a block into AM, with a reference of its own, and evicts others to make room. False if the
-  // key has come in meanwhile or the block is larger than the shard.
+  // Takes a block into AM, with a reference of its own, and evicts others to make room. False if
+  // the key has come in meanwhile, its SST is gone, or the block is larger than the shard.
   bool Add(Block* block);
 
-  // The same for a block found in the cache file, if it needs no eviction.
+  // Takes a block that was found in the cache file into AM, if that needs no eviction.
   bool Adopt(Block* block);
 
   // Evicts one block. Returns its charge in bytes, 0 if there is none.
@@ -54,13 +54,13 @@ class Shard {
   void EraseBlock(Block* block, bool moved);
   // The primary cache keeps a copy of this block from now on, and will offer it when it lets it go.
   void Promote(Block* block);
-  // Removes the blocks of an SST, given by the first eight bytes of its cache keys, and takes no more of
-  // them.
+  // Removes the blocks of an SST, given by the first eight bytes of its cache keys, and takes no
+  // more of them.
   void EraseFile(uint64_t file);
 
   void SetCapacity(size_t capacity);
   void AddStats(TwoQSecondaryCacheStats* stats) const;
-  // A block that was accepted could not be stored or written.
+  // A block that was accepted could not be stored or written: counts it and unmarks its key.
   void Drop(uint64_t hash);
   void CountCorrupt();
 
@@ -90,9 +90,9 @@ class Shard {
   TwoQ policy_;
   size_t capacity_;
   size_t usage_ = 0;  // bytes of blocks in AM
-  // Bytes that may still be filled with blocks that nobody has asked for twice: the room of an empty
-  // or enlarged cache, and what blocks of deleted SSTs left. Room that a promotion leaves is not part
-  // of it, else each promotion would let a cold block in.
+  // Bytes that may still be filled with blocks that nobody has asked for twice: the room of an
+  // empty or enlarged cache, and what blocks of deleted SSTs left. Does not include room that a
+  // promotion leaves, else each promotion would let a cold block in.
   size_t unused_;
   std::unordered_map<uint64_t, Block*> files_;  // head of the list of an SST's blocks
   // SSTs that were erased lately: the primary cache still has blocks of them to offer.

@@ -15,8 +15,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// One read of a block's stored bytes. Made by Store::NewRead(), good for one block; used by one thread
-// at a time.
+// One read of a block's stored bytes. Made by Store::NewRead(), good for one block; used by one
+// thread at a time.
 class Read {
  public:
   virtual ~Read() = default;
@@ -48,20 +48,22 @@ class Store {
   virtual Room Allocate(uint32_t shard, const Slice& key, size_t size, Block** block,
                         char** bytes) = 0;
 
-  // Makes the bytes and the encoding final. The block may be read by others at once. Called after the
-  // block has entered its shard, without a lock.
+  // Makes the bytes and the encoding final. The block may be read by others at once. Called after
+  // the block has entered its shard, without a lock.
   virtual void Commit(Block* block) = 0;
 
   // Frees the block and its room. Called when the last reference is gone.
   virtual void Destroy(Block* block) = 0;
 
-  // The block's bytes if they are at hand as long as the block is referenced, else an empty slice with
-  // null data: then a Read is needed.
+  // The block's bytes if they are at hand as long as the block is referenced, else an empty slice
+  // with null data: then a Read is needed.
   virtual Slice View(const Block* block) const = 0;
-  // Requires that View() was null. The caller holds a reference on the block until the read is gone.
+  // Makes a read. Requires that View() was null, and that the caller holds a reference on the block
+  // until the read is gone.
   virtual std::unique_ptr<Read> NewRead(Block* block) = 0;
 
-  // Blocks found when the store was opened, the one to evict first in front. Each carries a reference.
+  // The blocks that were found when the store was opened, the one to evict first in front. Each
+  // carries a reference. Called once, before the first Allocate().
   virtual std::vector<Block*> Recover() { return {}; }
 
   // Whether the bytes of indexes and references count against the capacity too.

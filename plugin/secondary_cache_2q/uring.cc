@@ -70,8 +70,8 @@ class KernelRing : public Ring {
     transfer->done = true;
   }
 
-  // The kernel takes no more. What it has not taken stays in its queue, which it is never asked to look at
-  // again, and is done over by the caller.
+  // Gives the ring up: the kernel takes no more. What the kernel has not taken stays in its queue,
+  // which it is never asked to look at again. The caller does those transfers over.
   void Break(int error) {
     error_.store(error, std::memory_order_relaxed);
     for (Transfer* transfer : queued_) {
@@ -111,7 +111,7 @@ class KernelRing : public Ring {
       }
     } else if (io_uring_peek_cqe(&ring_, &cqe) != 0) {
       if (wait) {
-        std::this_thread::sleep_for(kNap);  // it comes without our asking
+        std::this_thread::sleep_for(kNap);  // completions come without our asking
       }
       return;
     }

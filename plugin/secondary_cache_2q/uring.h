@@ -29,18 +29,19 @@ struct Transfer {
 // An io_uring for the transfers of one file. Transfers are queued by Start(), handed to the kernel
 // together at the next Poll() or Wait() (or when the queue is full) and then run side by side.
 //
-// Thread-safe: a transfer may be waited for by another thread than started it, but a ring is meant for
-// one thread. A short or failed transfer is completed by the caller.
+// Thread-safe: another thread than the one that started a transfer may wait for it. But a ring is
+// meant for one thread. The caller completes a short or failed transfer.
 //
-// A kernel may refuse io_uring from any moment on (a seccomp filter). The ring is broken then: what was
-// queued fails, what the kernel already has is waited for, and nothing is taken any more.
+// A kernel may refuse io_uring from any moment on (a seccomp filter). The ring is broken then: what
+// is queued fails, what the kernel already has is waited for, and nothing new is taken.
 class Ring {
  public:
-  // Null if the kernel has no io_uring or refuses it; *error is its errno, 0 in a build without liburing.
+  // Null if the kernel has no io_uring or refuses it; *error is its errno, 0 in a build without
+  // liburing.
   static std::shared_ptr<Ring> Create(int fd, int* error);
   virtual ~Ring() = default;
 
-  // Of use no more: let go of it.
+  // Whether the ring is of no more use: let go of it.
   virtual bool broken() const = 0;
 
   // The transfer must live until it is done.

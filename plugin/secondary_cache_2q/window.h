@@ -10,11 +10,11 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// How long A1 shall remember, as a multiple of the configured ghost_ratio: the longer, the rarer the
-// blocks that are admitted. A1 holds references to victims of AM and to newcomers that were not
-// admitted. The share of each that is asked for again soon tells which of the two AM should hold: where
-// victims return much more often than newcomers, the hot set is stable and AM is to be guarded; where
-// they do not, it moves on, and AM must follow.
+// How long A1 shall remember, as a multiple of the configured ghost_ratio. The longer it remembers,
+// the rarer the blocks that are admitted. A1 holds references to victims of AM and to newcomers
+// that were not admitted. The share of each that is asked for again soon tells which of the two AM
+// should hold. If victims return much more often than newcomers, the hot set is stable and AM is to
+// be guarded. If they do not, the hot set moves on, and AM must follow.
 // Not thread-safe.
 class Window {
  public:
@@ -24,8 +24,8 @@ class Window {
       Adapt();
     }
   }
-  // A reference was asked for while it was younger than the window would be with a factor of 1, so that
-  // shares do not depend on the factor in force.
+  // A reference was asked for again. Only called for one that is younger than the window would be
+  // with a factor of 1, so that the shares do not depend on the factor in force.
   void OnReturn(bool victim) { (victim ? victims_ : newcomers_).returned++; }
 
   double factor() const { return factor_; }
@@ -41,8 +41,8 @@ class Window {
   static constexpr double kMinVictims = 64;  // below that the share says nothing
   static constexpr double kStep = 1.2;
 
-  // The factor for a quotient of the shares. Measured quotients: hot set that moves fast 0.2, slowly
-  // 1.1; 80/20 1.3, uniform 1.4, zipf 1.7, zipf with scans 5 and more.
+  // The factor for a quotient of the shares. Measured quotients: a hot set that moves fast 0.2,
+  // slowly 1.1; 80/20 1.3, uniform 1.4, zipf 1.7, zipf with scans 5 and more.
   static double Target(double quotient) {
     if (quotient < 0.5) {
       return 8;

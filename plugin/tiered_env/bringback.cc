@@ -22,7 +22,7 @@ std::map<uint64_t, LiveTable> Keeper::FindLost() const {
   for (const Database::Misplaced& file : database_->FindVolatile(fs_->policy())) {
     uint64_t number;
     Place place;
-    if (ContentOf(file.base, &number) == Content::kTable &&
+    if (ContentOf(file.base, &number) == Content::kTable && Has(file.base) &&
         fs_->Resolve(database_->directory() + "/" + file.base, &place).ok() && place.stub &&
         place.tier->is_volatile() &&
         IsMissing(place.fs()->FileExists(place.path, IOOptions(), nullptr))) {

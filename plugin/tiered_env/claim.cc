@@ -115,7 +115,7 @@ IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& 
                     : IOStatus::IOError(
                           path, "is missing, and tiers have " + std::to_string(count) +
                                     " files of the database: put CURRENT and MANIFEST back, or "
-                                    "call RepairDB() or DestroyDB()");
+                                    "call RepairDB() or DestroyDB() with this FileSystem");
 }
 
 void TieredFileSystem::LookForReadOnly(const std::string& directory) {

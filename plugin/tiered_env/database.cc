@@ -107,10 +107,10 @@ void Database::Rename(const std::string& from, const std::string& to) {
   }
 }
 
-Shape Database::ShapeOf(uint32_t column_family) const {
+LevelRange Database::LevelsOf(uint32_t column_family) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = shapes_.find(column_family);
-  return it == shapes_.end() ? Shape() : it->second;
+  return it == shapes_.end() ? LevelRange() : it->second;
 }
 
 IOStatus Database::Refresh() {
@@ -147,7 +147,7 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   facts->level = *claim = table->second.level;
   facts->temperature = table->second.temperature;
   const auto shape = shapes_.find(table->second.column_family);
-  facts->shape = shape == shapes_.end() ? Shape() : shape->second;
+  facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
   return true;
 }
 

@@ -46,7 +46,7 @@ class Database : public std::enable_shared_from_this<Database> {
   bool WasSwept(const std::string& base) const;
 
   // Where the levels of a column family begin and end.
-  Shape ShapeOf(uint32_t column_family) const;
+  LevelRange LevelsOf(uint32_t column_family) const;
 
   // Reads what is new in the MANIFEST.
   IOStatus Refresh();
@@ -114,7 +114,7 @@ class Database : public std::enable_shared_from_this<Database> {
   uint64_t notes_ = 0;                 // how often a file was noted
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, uint64_t> blobs_;  // sizes
-  std::map<uint32_t, Shape> shapes_;
+  std::map<uint32_t, LevelRange> shapes_;
   std::set<std::string> swept_;
   std::set<std::string> persist_;  // files that shall leave volatile tiers
 

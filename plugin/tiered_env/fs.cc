@@ -34,8 +34,9 @@ bool IsNeverStub(const std::string& base) {
 IOStatus Lost(const std::string& path, const Place& place) {
   const std::string reason = "is lost: " + place.tier->ToString() + " has no " + place.path;
   // A secondary instance would leave out what is only not there.
-  return place.tier->is_volatile() ? IOStatus::IOError(path, reason + kRecover)
-                                   : IOStatus::PathNotFound(path, reason);
+  return place.tier->is_volatile()
+             ? IOStatus::IOError(path, reason + kRecover)
+             : IOStatus::PathNotFound(path, reason + "; is the disk of the tier mounted?");
 }
 
 }  // namespace

@@ -136,6 +136,8 @@ class TieredFileSystem : public FileSystemWrapper {
   // `stop`, if given: Aborted once it is true.
   static IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to,
                        RateLimiter* limiter = nullptr, const std::atomic<bool>* stop = nullptr);
+  // A compaction has rewritten these SSTs, and RocksDB has installed, durably, what became of them.
+  void Compacted(const std::vector<std::string>& inputs);
   // Something was added to a database's MANIFEST.
   void Changed(const std::shared_ptr<Database>& database);
 

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/inventory.h"
 #include "plugin/tiered_env/ledger.h"
-#include "plugin/tiered_env/logdirs.h"
-#include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/name.h"
 #include "plugin/tiered_env/recipe.h"
 #include "plugin/tiered_env/stats.h"
@@ -19,7 +18,6 @@ namespace tiered_env {
 
 namespace {
 
-constexpr int kMostTries = 8;              // of a recipe log that is replaced while it is opened
 constexpr size_t kMostStatistics = 65536;  // bytes
 
 TieredFileInfo Describe(const Visit& visit, const Survey::File& file) {
@@ -66,18 +64,7 @@ void Count(const Survey::File& file, TieredTierInfo* tier) {
 // Bytes of logs that are retained, and of those of RocksDB's that `needed` has.
 void MeasureLogs(const Visit& visit, const Ledger::Contents& contents,
                  const std::set<uint64_t>& needed, VolatileStats* stats) {
-  const std::string tag = Ledger::TagOf(contents);
-  std::multimap<uint64_t, std::string> retained;
-  for (const std::string& base :
-       FindLogDirectories(visit.fs(), visit.directory(), contents.directories)) {
-    for (const std::string& directory : {base, ArchivalDirectory(base)}) {
-      std::vector<std::string> names;
-      visit.target()
-          ->GetChildren(directory, IOOptions(), &names, nullptr)
-          .PermitUncheckedError();  // there may be none
-      Logs::FindRetained(directory, names, &retained, &tag);
-    }
-  }
+  const std::multimap<uint64_t, std::string> retained = FindRetainedLogs(visit, contents);
   for (auto it = retained.begin(); it != retained.end(); it = retained.upper_bound(it->first)) {
     uint64_t size = 0;
     if (visit.target()->GetFileSize(it->second, IOOptions(), &size, nullptr).ok()) {
@@ -90,18 +77,6 @@ void MeasureLogs(const Visit& visit, const Ledger::Contents& contents,
       stats->needed_bytes += segment.bytes;
     }
   }
-}
-
-// A database that is open may replace its recipe log meanwhile.
-IOStatus LoadRecipes(Ledger* ledger, Ledger::Contents* contents) {
-  IOStatus s;
-  for (int i = 0; i < kMostTries; i++) {
-    s = ledger->Load(contents);
-    if (!IsMissing(s)) {
-      break;
-    }
-  }
-  return s;
 }
 
 IOStatus InspectMemory(const Visit& visit, VolatileStats* stats) {

@@ -27,7 +27,7 @@ constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;     // bytes of retained logs that are not worth trimming
 constexpr uint32_t kMostCompressed = 3;  // SSTs in a row that are tried
 constexpr uint32_t kTryAgain = 32;       // of so many that would follow one is
-constexpr double kMostLive = 0.9;        // share of entries, in a log that is worth trimming
+constexpr double kMostLeft = 0.9;        // share of bytes, of a log that is worth trimming
 
 // Whether what is retained elsewhere is of the database: another one may have its logs there.
 bool IsOf(std::string name, const std::string& tag) {
@@ -237,10 +237,13 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(
         fs_->InfoLog(database_->directory()),
-        "tiered_env: %s goes to a durable tier, as others will, for %llu of its %llu entries are "
-        "in write-ahead logs as they are in it, and %llu of its blocks are compressed. See "
-        "\"Memory\" in the README: compression_per_level, the listener, the last level",
-        base.c_str(), static_cast<unsigned long long>(summary.references),
+        "tiered_env: %s goes to a durable tier, as others will: a recipe must be smaller than half "
+        "of its SST, and this one would have %llu of %llu bytes. %llu of %llu entries are in "
+        "write-ahead logs, and %llu blocks are compressed. See \"Memory\" in the README: "
+        "compression_per_level, the listener, the last level",
+        base.c_str(), static_cast<unsigned long long>(recipe.size()),
+        static_cast<unsigned long long>(summary.size),
+        static_cast<unsigned long long>(summary.references),
         static_cast<unsigned long long>(summary.entries),
         static_cast<unsigned long long>(summary.compressed_blocks));
   }
@@ -421,8 +424,9 @@ void Keeper::Trim() {
         sizes.retained_bytes > small && amplification > (trimming ? options_.low : options_.high);
     const bool compress = options_.compression != kNoCompression;
     Logs::Trimmed trimmed;
-    // What is nearly all live is not worth it: nothing would be left out.
-    IOStatus s = logs_.Trim(trimming ? kMostLive : 0, compress, options_.compression,
+    // What would hardly become smaller is not worth it: so each byte that trimming saves costs nine that are written, 24 if
+    // sizes are as far off as they can be.
+    IOStatus s = logs_.Trim(trimming ? kMostLeft : 0, compress, options_.compression,
                             limiter_.get(), stop_, &trimmed);
     if (s.IsCorruption()) {
       NoteDamaged(s);
@@ -485,6 +489,8 @@ void Keeper::AddStats(VolatileStats* stats) const {
   stats->retained_bytes += sizes.retained_bytes;
   stats->needed_bytes += sizes.needed_bytes;
   stats->index_bytes += sizes.memory_bytes;
+  stats->live_entries += sizes.live_entries;
+  stats->live_bytes += sizes.live_bytes;
 #define ADD(name) stats->name += name##_.load(std::memory_order_relaxed)
   ADD(tables);
   ADD(table_bytes);

@@ -95,7 +95,7 @@ class Keeper {
   // Whether such an SST should be written to a volatile tier at all: not where those before it were compressed, for what is
   // compressed is not found in logs. Now and then one is tried nevertheless.
   bool IsWorthTrying(const Purpose& purpose);
-  // It is gone, or is durable by itself.
+  // It is gone, is durable by itself, or is nothing that the MANIFEST names, now and after a crash.
   void DropTable(const std::string& base);
   // The database is being destroyed: so it can be again, if this is interrupted.
   IOStatus Forget() { return ledger_.Clear(); }
@@ -132,7 +132,7 @@ class Keeper {
  private:
   // To a durable tier, for good.
   IOStatus BringAway(const Recovery::Present& table);
-  // SSTs in volatile tiers that have a stub, and nothing else.
+  // SSTs in volatile tiers that have a stub and a recipe, and nothing else.
   std::map<uint64_t, LiveTable> FindLost() const;
   // All SSTs that may be in volatile tiers, by stubs and recipes.
   std::map<uint64_t, LiveTable> FindTables() const;

@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A database's LOG, for others to write to as well: RocksDB closes it when it begins a new one, and then
-// nobody must. Thread-safe.
+// A database's LOG, which others write to as well. RocksDB closes it when it begins a new one;
+// after that nobody must write to it. Thread-safe.
 class SharedLogger : public Logger {
  public:
   explicit SharedLogger(std::shared_ptr<Logger> target)

@@ -358,6 +358,8 @@ Logs::Sizes Logs::GetSizes() const {
     sizes.memory_bytes += log->segment->memory_bytes();
     sizes.entries += log->segment->entries();
     sizes.live_entries += live;
+    sizes.entry_bytes += log->segment->bytes();
+    sizes.live_bytes += log->segment->live_bytes();
   }
   return sizes;
 }
@@ -371,17 +373,6 @@ std::set<uint64_t> Logs::Damaged() const {
     }
   }
   return result;
-}
-
-uint64_t Logs::Oldest() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  uint64_t oldest = 0;
-  for (const auto& log : logs_) {
-    if (log->retained && (oldest == 0 || log->segment->id() < oldest)) {
-      oldest = log->segment->id();
-    }
-  }
-  return oldest;
 }
 
 void Logs::Sweep(Ledger* ledger) {

@@ -97,13 +97,15 @@ class Logs {
     uint64_t memory_bytes = 0;    // of what is known of entries
     uint64_t entries = 0;
     uint64_t live_entries = 0;
+    uint64_t entry_bytes = 0;  // as Segment has them
+    uint64_t live_bytes = 0;
   };
   Sizes GetSizes() const;
 
   // Deletes what is retained and not needed any more. Has the recipe log forget segments that are gone.
   void Sweep(Ledger* ledger);
-  // Rewrites the retained segment with the smallest share of live entries, if that share is at most `most`, with
-  // the live ones only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
+  // Rewrites the retained segment of which the smallest share of bytes would be left, if that share is at most `most`,
+  // with the live entries only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
   // *before == 0: there was none. Aborted: `stop` says so, or it was referred to meanwhile. Corruption: it is damaged, and is
   // left alone from now on.
   struct Trimmed {
@@ -114,8 +116,6 @@ class Logs {
                 const std::atomic<bool>& stop, Trimmed* trimmed);
   // Ids of those that are damaged and needed.
   std::set<uint64_t> Damaged() const;
-  // Id of the oldest retained segment that is needed; 0: none.
-  uint64_t Oldest() const;
 
   // What a segment is called when it is retained, in the directory where the log was: as it was, or rewritten. So
   // the one name takes the other's place at once, whatever of the directory is durable.
@@ -149,6 +149,8 @@ class Logs {
   };
 
   static IOStatus Sync(const List& logs);
+  // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be gained.
+  static double ShareLeft(const Log& log, bool compressing);
   // Requires mutex_.
   List::iterator FindByPath(const std::string& path);
   std::shared_ptr<Log> Find(const std::string& path);
@@ -156,7 +158,7 @@ class Logs {
   // The log, which is busy from now on, if recipes refer to it; else it is not known any more.
   std::shared_ptr<Log> TakeIfNeeded(const std::string& path);
   // Requires mutex_.
-  std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs);
+  std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs, bool compressing);
   // What is kept, to a new archive.
   IOStatus Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
                    CompressionType compression, RateLimiter* limiter, const std::atomic<bool>& stop,

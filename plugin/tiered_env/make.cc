@@ -229,7 +229,7 @@ void Maker::Make(std::string* recipe) {
   parts_.summary.checksum = XXH3_64bits(sst_.data(), sst_.size());
   // If they are not found there are none, and all is literal.
   FindDataBlocks(sst_, &layout_).PermitUncheckedError();
-  parts_.shape = FindShape(sst_, layout_);
+  parts_.shape = FindEncoding(sst_, layout_);
   parts_.checksum = layout_.checksum;
   parts_.context = layout_.context;
   parts_.summary.blocks = layout_.blocks.size();

@@ -178,14 +178,14 @@ std::map<uint64_t, uint64_t> Manifest::blobs() const {
   return result;
 }
 
-std::map<uint32_t, Shape> Manifest::shapes() const {
-  std::map<uint32_t, Shape> result;
+std::map<uint32_t, LevelRange> Manifest::shapes() const {
+  std::map<uint32_t, LevelRange> result;
   for (const auto& [number, table] : tables_) {
     if (table.level == 0) {
       continue;
     }
     const auto [it, is_new] = result.try_emplace(table.column_family);
-    Shape& shape = it->second;
+    LevelRange& shape = it->second;
     shape.base = is_new ? table.level : std::min(shape.base, table.level);
     shape.last = is_new ? table.level : std::max(shape.last, table.level);
   }

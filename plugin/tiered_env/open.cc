@@ -227,7 +227,8 @@ IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey
     IOStatus s = target_->FileExists(tier->options().path, IOOptions(), nullptr);
     const std::vector<std::string> lost = survey.LostIn(*tier);
     if (!s.ok() && survey.CountIn(*tier) == 0) {
-      return IOStatus::InvalidArgument(tier->ToString(), "is not there: make the directory first");
+      return IOStatus::InvalidArgument(tier->ToString(),
+                                       "is not there: mount its disk, or make the directory");
     }
     if (!s.ok()) {
       tier->Failed();

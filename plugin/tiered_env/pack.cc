@@ -93,6 +93,13 @@ bool PackHeader::IsSound(const char* bytes, uint64_t id, uint64_t offset, const 
   return DecodeFixed32(bytes) == CrcOf(id, offset, bytes, block);
 }
 
+uint64_t Packer::SizeOf(const Entry& entry) {
+  constexpr uint64_t kSteps = 2;  // ordinal, sequence number
+  return kSteps + static_cast<uint64_t>(VarintLength(entry.sequence - entry.batch)) + 1 +
+         static_cast<uint64_t>(VarintLength(entry.key.size()) + VarintLength(entry.value.size())) +
+         entry.key.size() + entry.value.size();
+}
+
 void Packer::Add(Ordinal ordinal, const Entry& entry) {
   assert(entry.batch <= entry.sequence);
   if (bytes_.empty()) {

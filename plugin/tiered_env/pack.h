@@ -71,6 +71,10 @@ struct PackHeader {
 //            key, value
 class Packer {
  public:
+  // Bytes of an entry in a block, where its neighbours are those that it has in the log: a few less than if there are
+  // others between them.
+  static uint64_t SizeOf(const Entry& entry);
+
   void Add(Ordinal ordinal, const Entry& entry);
   const std::string& bytes() const { return bytes_; }
   void Clear() { bytes_.clear(); }

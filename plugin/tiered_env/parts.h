@@ -79,7 +79,7 @@ class NumberSpace {
 
 struct RecipeParts {
   RecipeSummary summary;
-  Shape shape;
+  BlockEncoding shape;
   ChecksumType checksum = kNoChecksum;
   uint32_t context = 0;
   NumberSpace space;

@@ -47,7 +47,7 @@ bool ParseContent(const std::string& text, Content* content) {
 }
 
 // The shape that the column family has with a file at this level.
-Shape With(int level, Shape shape) {
+LevelRange With(int level, LevelRange shape) {
   if (level > 0) {
     shape.base = std::min(shape.base, level);
     shape.last = std::max(shape.last, level);
@@ -71,7 +71,7 @@ bool Placement::Point::Parse(const std::string& text) {
   return ParseLevel(text, &distance);
 }
 
-int Placement::Point::LevelIn(const Shape& shape) const {
+int Placement::Point::LevelIn(const LevelRange& shape) const {
   switch (from) {
     case From::kBase:
       return shape.base + distance;
@@ -97,7 +97,7 @@ bool Placement::Rule::ParseLevels(const std::string& text) {
   if (!last.Parse(end.empty() ? "last" : end)) {
     return false;
   }
-  const Shape any;
+  const LevelRange any;
   return first.from != last.from || first.LevelIn(any) <= last.LevelIn(any);
 }
 
@@ -121,7 +121,7 @@ bool Placement::Rule::Fits(const Facts& facts) const {
   if (!by_level) {
     return facts.temperature == temperature;
   }
-  const Shape shape = With(facts.level, facts.shape);
+  const LevelRange shape = With(facts.level, facts.shape);
   const int top = first.from == Point::From::kZero ? 0 : 1;
   return facts.level >= std::max(first.LevelIn(shape), top) && facts.level <= last.LevelIn(shape);
 }
@@ -161,7 +161,7 @@ int Placement::TierOf(const Facts& facts, int home) const {
   return home;
 }
 
-int LevelOfHint(int hint, bool flush, const Shape& shape) {
+int LevelOfHint(int hint, bool flush, const LevelRange& shape) {
   if (flush) {
     return 0;
   }

@@ -24,7 +24,7 @@ enum class Content : uint8_t {
 };
 
 // The levels of a column family that have files.
-struct Shape {
+struct LevelRange {
   int base = 1;  // the first level below L0 with files, 1 if there is none
   int last = 1;  // the deepest level with files, at least base
 };
@@ -32,8 +32,8 @@ struct Shape {
 // What is known of a file.
 struct Facts {
   Content content = Content::kOther;
-  int level = -1;  // of an SST; -1: not known
-  Shape shape;     // of its column family
+  int level = -1;    // of an SST; -1: not known
+  LevelRange shape;  // of its column family
   Temperature temperature = Temperature::kUnknown;
 };
 
@@ -66,7 +66,7 @@ class Placement {
     int distance = 0;
 
     bool Parse(const std::string& text);
-    int LevelIn(const Shape& shape) const;
+    int LevelIn(const LevelRange& shape) const;
   };
   struct Rule {
     Content content = Content::kTable;
@@ -89,7 +89,7 @@ class Placement {
 // `flush` tells them apart. What is two levels or more below the base is taken for that or, if deeper, the
 // last one. An output of L0 that is no flush is taken for the base. SHORT, which only universal compaction
 // of RocksDB 11 gives, stands for none but with `flush`.
-int LevelOfHint(int hint, bool flush, const Shape& shape);
+int LevelOfHint(int hint, bool flush, const LevelRange& shape);
 
 // A file for Plan().
 struct PlannedFile {

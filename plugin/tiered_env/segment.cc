@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "plugin/tiered_env/bits.h"
+#include "plugin/tiered_env/pack.h"
+#include "plugin/tiered_env/size.h"
 #include "port/port.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -19,9 +21,14 @@ constexpr uint8_t kStuck = 255;
 constexpr size_t kChunk = 1024;  // entries that memory is taken for at once
 constexpr int kMostRuns = 64;  // that are searched for a sequence number; then the entry is literal
 
+struct Mark {
+  std::atomic<uint8_t> references;
+  SizeCode size;
+};
+
 struct Chunk {
   uint64_t fingerprints[kChunk];
-  std::atomic<uint8_t> counts[kChunk];
+  Mark marks[kChunk];
 };
 
 // Ordinals and sequence numbers that ascend alike. Not each ordinal must be kept.
@@ -43,7 +50,8 @@ bool IsSet(const std::vector<bool>& bits, uint64_t i) { return i < bits.size() &
 struct Segment::Index {
   static constexpr uint64_t kNone = Bits::kNone;
 
-  void Add(Ordinal ordinal, SequenceNumber sequence, SequenceNumber batch, uint64_t fingerprint);
+  void Add(Ordinal ordinal, SequenceNumber sequence, SequenceNumber batch, uint64_t fingerprint,
+           SizeCode size);
   void AddBatch(Ordinal ordinal, SequenceNumber sequence, SequenceNumber batch);
   void Extend(Ordinal ordinal, SequenceNumber sequence);
   void SetReach(size_t run);
@@ -61,10 +69,10 @@ struct Segment::Index {
   uint64_t fingerprint(uint64_t index) const {
     return chunks[index / kChunk]->fingerprints[index % kChunk];
   }
-  std::atomic<uint8_t>* count(uint64_t index) const {
-    return &chunks[index / kChunk]->counts[index % kChunk];
+  Mark* mark(uint64_t index) const { return &chunks[index / kChunk]->marks[index % kChunk]; }
+  bool IsLive(uint64_t index) const {
+    return mark(index)->references.load(std::memory_order_relaxed) > 0;
   }
-  bool IsLive(uint64_t index) const { return count(index)->load(std::memory_order_relaxed) > 0; }
   void Increment(uint64_t index);
   void Decrement(uint64_t index);
 
@@ -83,11 +91,13 @@ struct Segment::Index {
   SequenceNumber smallest = kMaxSequenceNumber;
   SequenceNumber largest = 0;
   uint64_t digest = 0;
+  uint64_t bytes = 0;
   std::atomic<uint64_t> live{0};
+  std::atomic<uint64_t> live_bytes{0};
 };
 
 void Segment::Index::Add(Ordinal ordinal, SequenceNumber sequence, SequenceNumber batch,
-                         uint64_t fingerprint) {
+                         uint64_t fingerprint, SizeCode size) {
   assert(ordinal >= end && batch <= sequence);
   if (dense && ordinal != entries) {
     dense = false;
@@ -102,6 +112,8 @@ void Segment::Index::Add(Ordinal ordinal, SequenceNumber sequence, SequenceNumbe
     chunks.push_back(std::make_unique<Chunk>());
   }
   chunks.back()->fingerprints[entries % kChunk] = fingerprint;
+  chunks.back()->marks[entries % kChunk].size = size;
+  bytes += DecodeSize(size);
   AddBatch(ordinal, sequence, batch);
   Extend(ordinal, sequence);
   entries++;
@@ -210,7 +222,7 @@ void Segment::Index::Expect(SequenceNumber sequence) const {
   if (index != kNone) {
     const Chunk& chunk = *chunks[index / kChunk];
     PREFETCH(&chunk.fingerprints[index % kChunk], 0, 3);
-    PREFETCH(&chunk.counts[index % kChunk], 1, 3);
+    PREFETCH(&chunk.marks[index % kChunk], 1, 3);
   }
 }
 
@@ -250,26 +262,30 @@ std::vector<Run> Segment::Index::RunsByOrdinal() const {
   return result;
 }
 
+// Who releases the last reference sees what the one who took the first has added: no sum falls below 0.
 void Segment::Index::Increment(uint64_t index) {
-  std::atomic<uint8_t>* const counter = count(index);
-  uint8_t old = counter->load(std::memory_order_relaxed);
-  while (old != kStuck &&
-         !counter->compare_exchange_weak(old, old + 1, std::memory_order_relaxed)) {
+  Mark* const entry = mark(index);
+  uint8_t old = entry->references.load(std::memory_order_relaxed);
+  while (old != kStuck && !entry->references.compare_exchange_weak(
+                              old, old + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
   if (old == 0) {
     live.fetch_add(1, std::memory_order_relaxed);
+    live_bytes.fetch_add(DecodeSize(entry->size), std::memory_order_relaxed);
   }
 }
 
 void Segment::Index::Decrement(uint64_t index) {
-  std::atomic<uint8_t>* const counter = count(index);
-  uint8_t old = counter->load(std::memory_order_relaxed);
+  Mark* const entry = mark(index);
+  uint8_t old = entry->references.load(std::memory_order_relaxed);
   while (old != kStuck && old != 0 &&
-         !counter->compare_exchange_weak(old, old - 1, std::memory_order_relaxed)) {
+         !entry->references.compare_exchange_weak(old, old - 1, std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed)) {
   }
   assert(old != 0);
   if (old == 1) {
     live.fetch_sub(1, std::memory_order_relaxed);
+    live_bytes.fetch_sub(DecodeSize(entry->size), std::memory_order_relaxed);
   }
 }
 
@@ -279,7 +295,7 @@ Segment::~Segment() = default;
 
 void Segment::Add(Ordinal ordinal, const Entry& entry) {
   index_->Add(ordinal, entry.sequence, entry.batch,
-              FingerprintOf(entry.type, entry.key, entry.value));
+              FingerprintOf(entry.type, entry.key, entry.value), EncodeSize(Packer::SizeOf(entry)));
 }
 
 uint64_t Segment::digest() const { return index_->digest; }
@@ -316,6 +332,10 @@ uint64_t Segment::entries() const { return index_->entries; }
 
 uint64_t Segment::live() const { return index_->live.load(std::memory_order_relaxed); }
 
+uint64_t Segment::bytes() const { return index_->bytes; }
+
+uint64_t Segment::live_bytes() const { return index_->live_bytes.load(std::memory_order_relaxed); }
+
 SequenceNumber Segment::smallest() const { return index_->smallest; }
 
 SequenceNumber Segment::largest() const { return index_->largest; }
@@ -347,14 +367,16 @@ bool Segment::Trim(const std::vector<bool>& kept) {
     if (IsSet(kept, ordinal)) {
       const SequenceNumber sequence = run->first + (ordinal - run->ordinal);
       trimmed->Add(static_cast<Ordinal>(ordinal), sequence, sequence - (ordinal - begin),
-                   old.fingerprint(i));
-      trimmed->count(trimmed->entries - 1)
-          ->store(old.count(i)->load(std::memory_order_relaxed), std::memory_order_relaxed);
+                   old.fingerprint(i), old.mark(i)->size);
+      trimmed->mark(trimmed->entries - 1)
+          ->references.store(old.mark(i)->references.load(std::memory_order_relaxed),
+                             std::memory_order_relaxed);
     } else if (old.IsLive(i)) {
       return false;
     }
   }
   trimmed->live = old.live.load();
+  trimmed->live_bytes = old.live_bytes.load();
   index_ = std::move(trimmed);
   return true;
 }

@@ -14,8 +14,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // The index of a segment, that is of a log or an archive: which entry is where, and how many
-// references recipes have to it. 9 bytes an entry: a fingerprint, and a count that sticks at 255; 24
-// more for each run of entries whose sequence numbers ascend by one.
+// references recipes have to it. 10 bytes an entry: a fingerprint, a count that sticks at 255, and what it
+// takes in an archive, at most 1/16 off; 24 more for each run of entries whose sequence numbers ascend by one.
 class Segment {
  public:
   explicit Segment(uint64_t id);
@@ -47,6 +47,10 @@ class Segment {
 
   uint64_t entries() const;  // that are kept
   uint64_t live() const;     // with references
+  // What these take in an archive that is not compressed, but for its headers: each entry counts as what is known of it,
+  // so that live_bytes() is bytes() if and only if all are live.
+  uint64_t bytes() const;
+  uint64_t live_bytes() const;
 
   // The range of sequence numbers, of entries and of batches; if there are no entries, smallest() is
   // the larger one.

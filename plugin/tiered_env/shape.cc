@@ -14,7 +14,7 @@ bool SharesAll(const BlockReader& entry) {
          entry.next_of_last() != static_cast<unsigned char>(entry.key()[entry.head().shared]);
 }
 
-bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const Shape& shape) {
+bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const BlockEncoding& shape) {
   if (entry.key().size() < kNumInternalBytes) {
     return false;
   }
@@ -28,10 +28,10 @@ bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const Shape& 
   return shape.delta && !entry.at_restart() ? SharesAll(entry) : entry.head().shared == 0;
 }
 
-class ShapeFinder {
+class EncodingFinder {
  public:
   bool done() const { return shape_.interval == 1 || (shape_.interval != 0 && delta_known_); }
-  const Shape& shape() const { return shape_; }
+  const BlockEncoding& shape() const { return shape_; }
 
   void Look(const BlockParts& parts) {
     shape_.separated = parts.separated;
@@ -58,14 +58,14 @@ class ShapeFinder {
     shape_.delta = entry.head().shared != 0 || !delta_known_;
   }
 
-  Shape shape_;
+  BlockEncoding shape_;
   bool delta_known_ = false;
 };
 
 }  // namespace
 
-Shape FindShape(const Slice& sst, const Layout& layout) {
-  ShapeFinder finder;
+BlockEncoding FindEncoding(const Slice& sst, const Layout& layout) {
+  EncodingFinder finder;
   BlockParts parts;
   for (const auto& block : layout.blocks) {
     if (finder.done()) {
@@ -78,7 +78,7 @@ Shape FindShape(const Slice& sst, const Layout& layout) {
   return finder.shape();
 }
 
-bool Follows(const BlockParts& parts, const Shape& shape, uint32_t* entries) {
+bool Follows(const BlockParts& parts, const BlockEncoding& shape, uint32_t* entries) {
   if (parts.separated != shape.separated) {
     return false;
   }
@@ -94,7 +94,8 @@ bool Follows(const BlockParts& parts, const Shape& shape, uint32_t* entries) {
          (!parts.separated || entry.rest().empty());
 }
 
-size_t EncodeBlockFooter(const Shape& shape, uint32_t restarts, uint32_t values, char* out) {
+size_t EncodeBlockFooter(const BlockEncoding& shape, uint32_t restarts, uint32_t values,
+                         char* out) {
   if (!shape.separated) {
     EncodeFixed32(out, restarts);
     return 4;

@@ -13,7 +13,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-struct Shape {
+// How RocksDB's block builder was set when it wrote the data blocks of an SST.
+struct BlockEncoding {
   uint32_t interval = 0;   // entries from one restart to the next; 0: no block has two
   bool delta = true;       // keys share with the one before
   bool separated = false;  // values stand by themselves
@@ -23,16 +24,16 @@ struct Shape {
   }
 };
 
-// The shape that the data blocks of `sst` seem to have.
-Shape FindShape(const Slice& sst, const Layout& layout);
+// The encoding that the data blocks of `sst` seem to have.
+BlockEncoding FindEncoding(const Slice& sst, const Layout& layout);
 
 // Whether entries, values and restarts are those that `shape` makes of the entries, which are of
 // internal keys.
-bool Follows(const BlockParts& parts, const Shape& shape, uint32_t* entries);
+bool Follows(const BlockParts& parts, const BlockEncoding& shape, uint32_t* entries);
 
 // The footer of a block without a hash index.
 constexpr size_t kMaxBlockFooter = 8;
-size_t EncodeBlockFooter(const Shape& shape, uint32_t restarts, uint32_t values, char* out);
+size_t EncodeBlockFooter(const BlockEncoding& shape, uint32_t restarts, uint32_t values, char* out);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

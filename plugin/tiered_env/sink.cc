@@ -52,10 +52,10 @@ Facts TieredWriter::WhatIsKnown() const {
   if (TakeExpectedLevel(path_, &expected)) {
     facts.level = expected.level;
     purpose_.column_family = expected.column_family;
-    facts.shape = database_->ShapeOf(expected.column_family);
+    facts.shape = database_->LevelsOf(expected.column_family);
   } else {
     // Flushes write with high priority.
-    facts.shape = database_->ShapeOf(0);
+    facts.shape = database_->LevelsOf(0);
     facts.level = LevelOfHint(write_hint_, io_priority_ == Env::IO_HIGH, facts.shape);
   }
   return facts;

@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/folder.h"
 #include "plugin/tiered_env/logs.h"
 #include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/pack.h"
 #include "plugin/tiered_env/wal.h"
 #include "test_util/sync_point.h"
 
@@ -17,6 +18,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 namespace {
+
+constexpr uint64_t kFixed = ArchiveHeader::kSize + 2 * PackHeader::kSize;  // bytes of any archive
 
 // Writes the entries that are kept.
 class Copier : public EntryVisitor {
@@ -48,21 +51,34 @@ class Copier : public EntryVisitor {
 
 }  // namespace
 
-std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs) {
+// The live bytes over the file's. Entries can have more bytes than their file: RocksDB's wal_compression, or an archive
+// that is compressed. If what is written now is compressed, too, it becomes about as much smaller as the file is. With the
+// bytes that any archive has, one that is all live has a share near 1, however small it is: it is not written again and again.
+double Logs::ShareLeft(const Log& log, bool compressing) {
+  const Segment& segment = *log.segment;
+  const uint64_t whole = compressing ? std::max(log.bytes, segment.bytes()) : log.bytes;
+  return static_cast<double>(kFixed + segment.live_bytes()) /
+         static_cast<double>(std::max<uint64_t>(whole, 1));
+}
+
+std::shared_ptr<Logs::Log> Logs::ChooseForTrim(double most, bool rewrite_logs, bool compressing) {
   std::shared_ptr<Log> best;
+  std::shared_ptr<Log> fresh;  // one that was not rewritten yet
   double smallest = most;
   for (const auto& log : logs_) {
     if (!log->retained || log->busy || log->damaged || log->segment->live() == 0) {
       continue;
     }
-    const double share =
-        static_cast<double>(log->segment->live()) / static_cast<double>(log->segment->entries());
-    if (share <= smallest || (best == nullptr && rewrite_logs && !log->compressed)) {
+    const double share = ShareLeft(*log, compressing);
+    if (share <= smallest) {
       smallest = share;
       best = log;
     }
+    if (!log->compressed) {
+      fresh = log;
+    }
   }
-  return best;
+  return best == nullptr && rewrite_logs ? fresh : best;
 }
 
 IOStatus Logs::Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
@@ -100,7 +116,7 @@ IOStatus Logs::Trim(double most, bool rewrite_logs, CompressionType compression,
   {
     std::unique_lock<std::shared_mutex> references_lock(references_mutex_);
     std::unique_lock<std::shared_mutex> lock(mutex_);
-    log = ChooseForTrim(most, rewrite_logs);
+    log = ChooseForTrim(most, rewrite_logs, compression != kNoCompression);
     if (log == nullptr) {
       return IOStatus::OK();
     }

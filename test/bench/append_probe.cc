@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "json_out.h"
 #include "plugin/tiered_env/pmem.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
+#include "test/bench/json_out.h"
 #include "test/support/open_db.h"
 #include "util/random.h"
 

@@ -16,8 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "json_out.h"
-#include "oracle.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -26,11 +24,13 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
-#include "sized_records.h"
-#include "space_sampler.h"
+#include "test/bench/json_out.h"
+#include "test/bench/oracle.h"
+#include "test/bench/sized_records.h"
+#include "test/bench/space_sampler.h"
+#include "test/bench/workload.h"
 #include "test/support/open_db.h"
 #include "utilities/counted_fs.h"
-#include "workload.h"
 
 DEFINE_string(mode, "run", "fill: writes all records; run: runs a mix; check: reads everything");
 DEFINE_string(db, "", "directory of the database; what each record has is in the file DB.oracle");

@@ -12,12 +12,12 @@
 #include <cstdio>
 #include <thread>
 
-#include "cache_under_test.h"
-#include "database.h"
-#include "json_out.h"
-#include "reader_thread.h"
-#include "records.h"
-#include "slow_device_fs.h"
+#include "test/bench/cache_under_test.h"
+#include "test/bench/database.h"
+#include "test/bench/json_out.h"
+#include "test/bench/reader_thread.h"
+#include "test/bench/records.h"
+#include "test/bench/slow_device_fs.h"
 #include "test/support/open_db.h"
 
 DEFINE_string(mode, "run", "fill: writes a database; run: runs a workload over a filled one");
@@ -97,7 +97,7 @@ class Bench {
   CacheUnderTest cache_;
   std::unique_ptr<DB> db_;
   std::unique_ptr<KeyChooser> keys_;
-  std::unique_ptr<Versions> versions_;
+  std::unique_ptr<KeyVersions> versions_;
   Run run_;
   std::vector<ReaderThread> clients_;
 };
@@ -115,7 +115,7 @@ Status Bench::Open() {
                                   &db_);
   if (!s.ok()) return s;
   keys_ = std::make_unique<KeyChooser>(run_.workload, FLAGS_num_keys, FLAGS_seed);
-  if (run_.workload.overwrite_share > 0) versions_ = std::make_unique<Versions>(FLAGS_num_keys);
+  if (run_.workload.overwrite_share > 0) versions_ = std::make_unique<KeyVersions>(FLAGS_num_keys);
   run_.db = db_.get();
   run_.keys = keys_.get();
   run_.versions = versions_.get();

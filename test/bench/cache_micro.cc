@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "json_out.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/secondary_cache.h"
-#include "workload.h"
+#include "test/bench/json_out.h"
+#include "test/bench/workload.h"
 
 DEFINE_uint64(blocks, 100000, "blocks that each cache has room for");
 DEFINE_uint64(block_size, 4096, "bytes per block");

@@ -1,10 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "cache_under_test.h"
+#include "test/bench/cache_under_test.h"
 
-#include "counting_secondary_cache.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "rocksdb/convenience.h"
+#include "test/bench/counting_secondary_cache.h"
 
 namespace rocktier_bench {
 

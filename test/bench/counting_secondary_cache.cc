@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "counting_secondary_cache.h"
+#include "test/bench/counting_secondary_cache.h"
 
 #include "rocksdb/perf_context.h"
 

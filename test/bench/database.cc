@@ -1,10 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "database.h"
+#include "test/bench/database.h"
 
-#include "records.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "test/bench/records.h"
 #include "test/support/open_db.h"
 
 namespace rocktier_bench {

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "devices.h"
+#include "test/bench/devices.h"
 
 #include <fstream>
 #include <sstream>

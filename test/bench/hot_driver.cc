@@ -22,10 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "devices.h"
-#include "json_out.h"
 #include "plugin/hot_promotion/hot_promotion.h"
-#include "records.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -34,13 +31,16 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/table.h"
-#include "slow_device_fs.h"
-#include "stages.h"
-#include "store.h"
+#include "test/bench/devices.h"
+#include "test/bench/json_out.h"
+#include "test/bench/records.h"
+#include "test/bench/slow_device_fs.h"
+#include "test/bench/stages.h"
+#include "test/bench/store.h"
+#include "test/bench/trace.h"
+#include "test/bench/versions.h"
+#include "test/bench/workload.h"
 #include "test/support/open_db.h"
-#include "trace.h"
-#include "versions.h"
-#include "workload.h"
 
 DEFINE_string(mode, "run",
               "fill: writes all records in random order; run: runs a mix; trace: writes --trace");

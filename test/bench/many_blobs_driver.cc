@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "json_out.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/db.h"
+#include "test/bench/json_out.h"
+#include "test/bench/workload.h"
 #include "test/support/open_db.h"
-#include "workload.h"
 
 DEFINE_string(db, "", "directory of the database");
 DEFINE_bool(hybrid, true, "with blob_hybrid; else a plain BlobDB, without garbage collection");

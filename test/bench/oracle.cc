@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "oracle.h"
+#include "test/bench/oracle.h"
 
 #include <algorithm>
 #include <fstream>

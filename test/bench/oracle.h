@@ -12,7 +12,7 @@
 
 #include "rocksdb/db.h"
 #include "rocksdb/iterator.h"
-#include "sized_records.h"
+#include "test/bench/sized_records.h"
 
 namespace rocktier_bench {
 

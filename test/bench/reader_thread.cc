@@ -1,13 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "reader_thread.h"
+#include "test/bench/reader_thread.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "records.h"
 #include "rocksdb/perf_context.h"
-#include "slow_device_fs.h"
+#include "test/bench/records.h"
+#include "test/bench/slow_device_fs.h"
 
 namespace rocktier_bench {
 

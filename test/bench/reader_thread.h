@@ -12,14 +12,14 @@
 #include "rocksdb/db.h"
 #include "rocksdb/iterator.h"
 #include "rocksdb/status.h"
-#include "workload.h"
+#include "test/bench/workload.h"
 
 namespace rocktier_bench {
 
 // The newest version of every key, for workloads that overwrite. Thread-safe.
-class Versions {
+class KeyVersions {
  public:
-  explicit Versions(uint64_t num_keys) : versions_(new std::atomic<uint32_t>[num_keys]()) {}
+  explicit KeyVersions(uint64_t num_keys) : versions_(new std::atomic<uint32_t>[num_keys]()) {}
   uint32_t Get(uint64_t key) const { return versions_[key].load(std::memory_order_acquire); }
   void Set(uint64_t key, uint32_t v) { versions_[key].store(v, std::memory_order_release); }
   // Held while a key is written, so that versions reach the database in their order.
@@ -35,7 +35,7 @@ class Versions {
 struct Run {
   ROCKSDB_NAMESPACE::DB* db = nullptr;
   const KeyChooser* keys = nullptr;
-  Versions* versions = nullptr;
+  KeyVersions* versions = nullptr;
   Workload workload;
   uint64_t num_keys = 0;
   size_t value_size = 0;

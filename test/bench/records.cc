@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "records.h"
+#include "test/bench/records.h"
 
 #include <algorithm>
 #include <cstring>

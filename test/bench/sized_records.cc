@@ -1,14 +1,14 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "sized_records.h"
+#include "test/bench/sized_records.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
-#include "records.h"
-#include "workload.h"
+#include "test/bench/records.h"
+#include "test/bench/workload.h"
 
 namespace rocktier_bench {
 

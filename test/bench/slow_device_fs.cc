@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "slow_device_fs.h"
+#include "test/bench/slow_device_fs.h"
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "space_sampler.h"
+#include "test/bench/space_sampler.h"
 
 #include <algorithm>
 #include <chrono>

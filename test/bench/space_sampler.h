@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "json_out.h"
 #include "rocksdb/db.h"
+#include "test/bench/json_out.h"
 
 namespace rocktier_bench {
 

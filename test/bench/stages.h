@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "workload.h"
+#include "test/bench/workload.h"
 
 namespace rocktier_bench {
 

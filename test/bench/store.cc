@@ -1,11 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "store.h"
+#include "test/bench/store.h"
 
 #include <limits>
 #include <string>
 
-#include "records.h"
+#include "test/bench/records.h"
 
 namespace rocktier_bench {
 

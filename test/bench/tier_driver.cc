@@ -15,19 +15,19 @@
 #include <thread>
 #include <vector>
 
-#include "devices.h"
-#include "json_out.h"
 #include "plugin/tiered_env/tiered_env.h"
-#include "records.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
-#include "store.h"
+#include "test/bench/devices.h"
+#include "test/bench/json_out.h"
+#include "test/bench/records.h"
+#include "test/bench/store.h"
+#include "test/bench/workload.h"
 #include "test/support/open_db.h"
-#include "workload.h"
 
 DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs a mix");
 DEFINE_string(db, "", "directory of the database");

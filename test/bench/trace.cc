@@ -1,12 +1,12 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "trace.h"
+#include "test/bench/trace.h"
 
 #include <fstream>
 #include <sstream>
 
+#include "test/bench/workload.h"
 #include "util/hash.h"
-#include "workload.h"
 
 namespace rocktier_bench {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "store.h"
+#include "test/bench/store.h"
 
 namespace rocktier_bench {
 

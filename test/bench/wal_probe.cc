@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include "json_out.h"
+#include "test/bench/json_out.h"
 
 DEFINE_string(path, "", "file that is created, or block device, which is overwritten");
 DEFINE_uint64(size, 64 << 20, "bytes of it that are used");

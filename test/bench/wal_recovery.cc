@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "json_out.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "test/bench/json_out.h"
 
 DEFINE_string(folder, "", "of the device and of the logs' stubs; exists");
 DEFINE_bool(make, false, "write the logs");

@@ -122,7 +122,7 @@ TEST_F(OpeningMistakes, TheLockIsTriedAgain) {
   ASSERT_EQ(0, pipe(done));
   const pid_t child = fork();
   if (child == 0) {
-    struct flock lock{};
+    struct flock lock {};
     lock.l_type = F_WRLCK;
     char byte = fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
     close(done[1]);

@@ -130,6 +130,48 @@ TEST_F(CopyMistakes, ACopyThatIsMadeAndOpenedWhileTheOriginalIsOpen) {
   EXPECT_EQ(Get("b"), "2");
 }
 
+// RepairDB() without the plugin moves stubs to the folder `lost`: the logs are in use as before.
+TEST_F(CopyMistakes, AStubThatWasMovedToTheFolderLost) {
+  Open();
+  Put("a", "1");
+  const std::string log = NewestLog();
+  NewFs();
+  fs::create_directory(db_name_ + "/lost");
+  const std::string lost = db_name_ + "/lost" + log.substr(log.rfind('/'));
+  fs::rename(log, lost);
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  ASSERT_EQ(info.logs.size(), 1u);
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  std::vector<raw_wal_fs::RawWalLogInfo> removed;
+  const Status s = raw_wal_fs::RemoveLogs(options, {info.logs[0].id}, &removed);
+  EXPECT_NE(s.ToString().find(lost), std::string::npos) << s.ToString();
+  EXPECT_TRUE(removed.empty());
+  fs::rename(lost, log);
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+// RocksDB deletes what is left of deleted logs in the directory of the database only.
+TEST_F(CopyMistakes, ALogWhoseDeletionFromTheArchiveOfAWalDirWasInterrupted) {
+  Options options = WithWalDir();
+  options.WAL_ttl_seconds = 3600;
+  Open(options);
+  Put("a", "1");
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Put("b", "2");
+  NewFs();
+  const fs::directory_iterator files(options.wal_dir + "/archive");
+  const std::vector<fs::path> archived(fs::begin(files), fs::end(files));
+  ASSERT_EQ(archived.size(), 1u);
+  fs::rename(archived[0], archived[0].string() + ".trash");
+  Open(WithWalDir());
+  EXPECT_TRUE(fs::is_empty(options.wal_dir + "/archive"));
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
 TEST_F(CopyMistakes, ACopyOfADatabaseThatHasAWalDir) {
   const std::string original = folder_ + "/wal";
   const std::string copy = folder_ + "/wal2";

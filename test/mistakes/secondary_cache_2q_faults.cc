@@ -212,10 +212,18 @@ TEST_F(FaultsTest, WhatASlotSaysIsBounded) {
       [](Slot* s) { s->sequence = UINT64_MAX; },
       [](Slot* s) { s->encoding.raw_size = UINT32_MAX; },
       [](Slot* s) { s->encoding.raw_size++; },
-      [](Slot* s) { s->encoding = {UINT32_MAX, kLZ4Compression, 0, 0}; },
-      [](Slot* s) { s->encoding = {UINT32_MAX, kZSTD, 0, 0}; },
-      [](Slot* s) { s->encoding = {5000, kBZip2Compression, 0, 0}; },
-      [](Slot* s) { s->encoding = {100, kZSTD, 0, 0}; },
+      [](Slot* s) {
+        s->encoding = {UINT32_MAX, kLZ4Compression, 0, 0};
+      },
+      [](Slot* s) {
+        s->encoding = {UINT32_MAX, kZSTD, 0, 0};
+      },
+      [](Slot* s) {
+        s->encoding = {5000, kBZip2Compression, 0, 0};
+      },
+      [](Slot* s) {
+        s->encoding = {100, kZSTD, 0, 0};
+      },
       [](Slot* s) { s->encoding.source = 3; },
       [](Slot* s) { memset(s->key, 0, 8); },
   };

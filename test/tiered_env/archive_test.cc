@@ -65,7 +65,7 @@ class ArchiveTest : public ::testing::Test {
 
   // Of path_.
   IOStatus Read(std::vector<Kept>* entries) {
-    Keeper keeper;
+    EntryCollector keeper;
     uint64_t id = 0;
     IOStatus s = ReadArchive(fs_, path_, &id, &keeper);
     if (s.ok()) {

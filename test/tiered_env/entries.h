@@ -66,7 +66,8 @@ inline std::ostream& operator<<(std::ostream& out, const Kept& kept) {
              << kept.value.substr(0, 30);
 }
 
-class Keeper : public EntryVisitor {
+// Keeps a copy of each entry that it visits.
+class EntryCollector : public EntryVisitor {
  public:
   void OnEntry(Ordinal ordinal, const Entry& entry) override { kept.emplace_back(ordinal, entry); }
 
@@ -74,7 +75,7 @@ class Keeper : public EntryVisitor {
 };
 
 inline std::vector<Kept> EntriesOfLog(const std::string& path, uint64_t number) {
-  Keeper keeper;
+  EntryCollector keeper;
   EXPECT_OK(ReadLog(FileSystem::Default().get(), path, number, &keeper)) << path;
   return keeper.kept;
 }

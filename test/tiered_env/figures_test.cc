@@ -2,6 +2,7 @@
 //
 // What is told of tiers in memory: statistics, the LOG, and what tools see from outside.
 
+#include <algorithm>
 #include <fstream>
 
 #include "plugin/tiered_env/stats.h"
@@ -99,6 +100,71 @@ TEST_F(FiguresTest, ToolsSeeThemToo) {
   ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
   EXPECT_EQ(info.in_memory.rebuilt_files, rebuilt);
   EXPECT_GT(info.in_memory.recovery_micros, 0u);
+}
+
+// What a tool finds in recipes and logs is what the database counts.
+TEST_F(FiguresTest, LogsAreToldWithTheirLiveShare) {
+  OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+  Fill(10000, 3000);
+  Settle();
+  std::vector<TieredLogInfo> logs;
+  const auto sum = [&](const auto& figure) {
+    uint64_t result = 0;
+    for (const TieredLogInfo& log : logs) {
+      result += figure(log);
+    }
+    return result;
+  };
+  const auto live_entries = [](const TieredLogInfo& log) { return log.live_entries; };
+  const auto live_bytes = [](const TieredLogInfo& log) { return log.live_bytes; };
+  const auto retained_bytes = [](const TieredLogInfo& log) {
+    return log.kind == "log" ? 0 : log.bytes;
+  };
+  const auto count = [&](const std::string& kind) {
+    return std::count_if(logs.begin(), logs.end(),
+                         [&](const TieredLogInfo& log) { return log.kind == kind; });
+  };
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));  // the database is open
+  EXPECT_EQ(sum(live_entries), Stats().live_entries);
+  Close();
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_EQ(sum(live_entries), info.in_memory.live_entries);
+  EXPECT_EQ(sum(live_bytes), info.in_memory.live_bytes);
+  EXPECT_EQ(sum(retained_bytes), info.in_memory.retained_bytes);
+  ASSERT_FALSE(logs.empty());
+  for (const TieredLogInfo& log : logs) {
+    EXPECT_EQ(log.problem, "");
+    EXPECT_EQ(log.bytes, fs::file_size(log.path));
+    EXPECT_LE(log.live_entries, log.entries);
+    EXPECT_LE(log.live_bytes, log.entry_bytes);
+    EXPECT_LE(log.live_byte_share(), 1);
+    EXPECT_NE(log.kind, "rewritten");
+  }
+  // Rewritten, all that is left of them is live.
+  const int64_t needed = std::count_if(
+      logs.begin(), logs.end(), [](const TieredLogInfo& log) { return log.live_entries > 0; });
+  OpenMemory("wal_compression=zstd;wal_amplification_high=1e9;wal_amplification_low=1e9");
+  ASSERT_FALSE(HasFailure());
+  for (int i = 0; i < 600 && !Kept(".log").empty(); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  Env::Default()->SleepForMicroseconds(500000);
+  EXPECT_LE(Stats().trims, static_cast<uint64_t>(needed)) << "each once";
+  Close();
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_GT(count("rewritten"), 0);
+  EXPECT_EQ(sum(live_entries), info.in_memory.live_entries);
+  for (const TieredLogInfo& log : logs) {
+    EXPECT_EQ(log.live_entry_share(), log.kind == "rewritten" ? 1 : log.live_entry_share());
+    EXPECT_EQ(log.live_byte_share(), log.kind == "rewritten" ? 1 : log.live_byte_share());
+  }
+  const std::string path = Kept(".seg").front();
+  fs::rename(path, folder_ + "/away");
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_EQ(count("lost"), 1);
+  fs::rename(folder_ + "/away", path);
 }
 
 TEST_F(FiguresTest, WhereNothingIsInMemoryNothingIsTold) {

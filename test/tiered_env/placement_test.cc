@@ -19,7 +19,7 @@ namespace {
 const std::vector<std::string> kTiers = {"fast", "mid", "slow", "home"};
 constexpr int kHome = 3;
 
-Facts Table(int level, Shape shape, Temperature temperature = Temperature::kUnknown) {
+Facts Table(int level, LevelRange shape, Temperature temperature = Temperature::kUnknown) {
   Facts facts;
   facts.content = Content::kTable;
   facts.level = level;
@@ -41,7 +41,7 @@ std::string TierOf(const std::string& rules, const Facts& facts) {
 }
 
 // Tiers of the levels from 0 on, each by its first letter.
-std::string Levels(const std::string& rules, Shape shape, int levels = 7) {
+std::string Levels(const std::string& rules, LevelRange shape, int levels = 7) {
   std::string tiers;
   for (int level = 0; level < levels; level++) {
     tiers += TierOf(rules, Table(level, shape))[0];
@@ -52,7 +52,7 @@ std::string Levels(const std::string& rules, Shape shape, int levels = 7) {
 TEST(TieredPlacementTest, RulesOfLevels) {
   const struct {
     const char* rules;
-    Shape shape;
+    LevelRange shape;
     const char* tiers;  // f, m, s and h of L0 to L6
   } kCases[] = {
       {"", {1, 6}, "hhhhhhh"},
@@ -90,7 +90,7 @@ TEST(TieredPlacementTest, RulesOfLevels) {
 TEST(TieredPlacementTest, RelativeRulesFollowTheBase) {
   const std::string rules = "0=fast;base=fast;base+1=mid;base+2..=slow";
   const struct {
-    Shape shape;
+    LevelRange shape;
     int level;
     const char* tier;
   } kCases[] = {
@@ -191,7 +191,7 @@ TEST(TieredPlacementTest, LevelsOfHints) {
   const struct {
     int hint;
     bool flush;
-    Shape shape;
+    LevelRange shape;
     int level;
   } kCases[] = {
       {Env::WLTH_SHORT, true, {1, 6}, 0},

@@ -23,6 +23,7 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 namespace {
 
 constexpr uint64_t kKeys = 3000;
+constexpr int kMoreRounds = 200;  // until a run has seen what it must
 
 const char* const kPlacements[] = {
     "0..1=fast;2..=slow", "0..=slow",          "",       "0..=fast;wal=fast;meta=slow",
@@ -126,8 +127,16 @@ class TieredPowerTest : public TieredTest {
   }
 
   using MakeTiers = std::function<std::string(bool small)>;
-  // Opens the database and works, until the power fails; then what was durable is there, again and again.
-  void FailOften(int rounds, const std::vector<std::string>& placements, const MakeTiers& tiers);
+  // Opens the database and works, until the power fails; then what was durable is there, again and
+  // again. In the end files have moved before the power failed, and, if `rebuilds`, SSTs have been
+  // rebuilt afterwards.
+  void FailOften(int rounds, const std::vector<std::string>& placements, const MakeTiers& tiers,
+                 bool rebuilds);
+  uint64_t Rebuilt() const {
+    TieredStats stats;
+    EXPECT_OK(GetTieredStats(fs_.get(), &stats));
+    return stats.in_memory.rebuilt_files;
+  }
   // Of the tier in memory, everything or some of it.
   void LoseMemory();
 
@@ -164,11 +173,13 @@ void TieredPowerTest::LoseMemory() {
 }
 
 void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& placements,
-                                const MakeTiers& tiers) {
+                                const MakeTiers& tiers, bool rebuilds) {
   random_.seed(Seed());
   uint64_t moves = 0;
   uint64_t rebuilt = 0;
-  for (int round = 0; round < rounds; round++) {
+  const auto has_seen_all = [&] { return moves > 0 && (rebuilt > 0 || !rebuilds); };
+  int round = 0;
+  for (; round < rounds || (!has_seen_all() && round < rounds + kMoreRounds); round++) {
     SCOPED_TRACE(round);
     const bool small = random_() % 3 == 0;
     const std::string& placement = placements[random_() % placements.size()];
@@ -210,9 +221,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     }
     Open(options);
     ASSERT_FALSE(HasFailure());
-    TieredStats stats;
-    ASSERT_OK(GetTieredStats(fs_.get(), &stats));
-    rebuilt += stats.in_memory.rebuilt_files;
+    rebuilt += Rebuilt();
     Check();
     ASSERT_FALSE(HasFailure());
     Settle();
@@ -224,24 +233,29 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
   printf(
       "%d losses of power, %llu writes, %zu missing at the end of a log, %llu moves, %llu SSTs "
       "rebuilt\n",
-      rounds, static_cast<unsigned long long>(written_), missing_.size(),
+      round, static_cast<unsigned long long>(written_), missing_.size(),
       static_cast<unsigned long long>(moves), static_cast<unsigned long long>(rebuilt));
+  EXPECT_GT(written_, 0u);
+  EXPECT_GT(moves, 0u);
+  EXPECT_TRUE(rebuilt > 0 || !rebuilds);
 }
 
 TEST_F(TieredPowerTest, FailsAtAnyMoment) {
-  FailOften(Rounds(40), std::vector<std::string>(std::begin(kPlacements), std::end(kPlacements)),
-            [this](bool small) { return Tiers(small ? "budget=100K" : ""); });
+  FailOften(
+      Rounds(40), std::vector<std::string>(std::begin(kPlacements), std::end(kPlacements)),
+      [this](bool small) { return Tiers(small ? "budget=100K" : ""); }, /*rebuilds=*/false);
 }
 
 // What was in memory is gone, all or in part, as are the bytes of logs that were not synced.
 TEST_F(TieredPowerTest, LosesMemory) {
   const std::string memory = "memory={kind=memory;path=" + TierPath("memory");
-  FailOften(Rounds(40),
-            {"0..1=memory;2..=slow", "0..=memory", "0..last-1=memory", "1..=memory;meta=slow"},
-            [&](bool small) {
-              return memory + (small ? ";budget=200K" : "") + "};slow={path=" + TierPath("slow") +
-                     "}";
-            });
+  FailOften(
+      Rounds(40),
+      {"0..1=memory;2..=slow", "0..=memory", "0..last-1=memory", "1..=memory;meta=slow"},
+      [&](bool small) {
+        return memory + (small ? ";budget=200K" : "") + "};slow={path=" + TierPath("slow") + "}";
+      },
+      /*rebuilds=*/true);
 }
 
 // RocksDB never syncs the log, nor does it sync what the log's name stands for.
@@ -254,6 +268,7 @@ TEST_F(TieredPowerTest, LogsInATierAreThereForRecipes) {
     NewFs(tiers, "0..=memory;wal=slow");
     Open();
     ASSERT_FALSE(HasFailure());
+    EXPECT_TRUE(Rebuilt() > 0 || round == 0);
     Verify();
     Fill(500);
     ASSERT_OK(db_->Flush(FlushOptions()));
@@ -272,6 +287,7 @@ TEST_F(TieredPowerTest, LogsInATierAreThereForRecipes) {
     std::filesystem::remove_all(TierPath("memory"));
   }
   Open();
+  EXPECT_GT(Rebuilt(), 0u);
   Verify();
 }
 
@@ -416,13 +432,17 @@ TEST_F(TieredPowerTest, DestructionCanBeInterrupted) {
   EXPECT_GT(opened, 0);
 }
 
-// A checkpoint is as durable as it is without tiers.
+// A checkpoint is as durable as it is without tiers, plain or with links in them.
 TEST_F(TieredPowerTest, Checkpoints) {
   random_.seed(Seed());
-  for (int round = 0; round < 5; round++) {
+  for (int round = 0; round < 6; round++) {
+    checkpoints_ = round % 2 == 0 ? "plain" : "linked";
     NewFs(Tiers(), "0=home;1=fast;2..=slow");
     Open();
     Fill(5000);
+    ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+    Fill(3000);
+    EXPECT_GT(StubsOf(), 0u);
     Checkpoint* raw = nullptr;
     ASSERT_OK(Checkpoint::Create(db_.get(), &raw));
     const std::unique_ptr<Checkpoint> checkpoint(raw);
@@ -436,6 +456,7 @@ TEST_F(TieredPowerTest, Checkpoints) {
     power_->Fail(&random_, /*least=*/true);
     const std::string original = db_name_;
     db_name_ = name;
+    EXPECT_EQ(StubsOf() > 0, checkpoints_ == "linked");
     model_ = then;
     Open();
     Verify();

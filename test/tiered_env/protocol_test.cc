@@ -507,6 +507,7 @@ TEST_F(ProtocolTest, WhateverHappensRecipesCanBeUsed) {
   logs_->Sweep(ledger_.get());
   EXPECT_EQ(logs_->GetSizes().segments, 0u);
   EXPECT_EQ(logs_->GetSizes().live_entries, 0u);
+  EXPECT_EQ(logs_->GetSizes().live_bytes, 0u);
   while (written_.size() > 1) {
     KeepOne();
   }

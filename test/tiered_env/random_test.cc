@@ -104,7 +104,7 @@ class TieredRandomTest : public TieredTest {
     ASSERT_OK(Placement::Parse(placement, names, &rules));
     ColumnFamilyMetaData meta;
     db_->GetColumnFamilyMetaData(&meta);
-    Shape shape;
+    LevelRange shape;
     bool is_first = true;
     for (const LevelMetaData& level : meta.levels) {
       if (level.level > 0 && !level.files.empty()) {

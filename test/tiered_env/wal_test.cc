@@ -632,7 +632,7 @@ TEST_F(WalDamageTest, AHoleAsSmallAsTheEndOfABlockIsOne) {
 }
 
 TEST_F(WalTest, WhatIsNotThereIsAnError) {
-  Keeper keeper;
+  EntryCollector keeper;
   const IOStatus s = ReadLog(FileSystem::Default().get(), folder_ + "/000001.log", 1, &keeper);
   EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
   EXPECT_NE(s.ToString().find("000001.log"), std::string::npos);
@@ -673,7 +673,7 @@ TEST_F(WalDamageTest, ReadErrorsAreErrors) {
   MakeLog([](Options*) {});
   ASSERT_GT(bytes_.size(), 3u * 32768);
   FailingFs fs;
-  Keeper keeper;
+  EntryCollector keeper;
   const IOStatus s = ReadLog(&fs, log_.path, log_.number, &keeper);
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_NE(s.ToString().find("no luck"), std::string::npos);

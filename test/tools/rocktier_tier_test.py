@@ -334,6 +334,82 @@ class Recovering(TierTest):
         self.succeed(tier("recover", uri, self.db))
         self.assertEqual(self.contents(uri), before)
 
+    def logs(self):
+        return json.loads(self.succeed(tier("logs", self.memory_uri(), self.db, "--json")))
+
+    def listing(self):
+        found = {}
+        for folder, _, names in os.walk(self.db):
+            for name in names:
+                stat = os.stat(folder + "/" + name)
+                found[folder + "/" + name] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        return found
+
+    def test_logs_are_told_with_what_is_live_of_them(self):
+        uri = self.memory_uri()
+        self.write(uri=uri)
+        before = self.listing()
+        logs = self.logs()
+        text = self.succeed(tier("logs", uri, self.db))
+        self.assertEqual(self.listing(), before)
+        told = self.df(uri)["memory"]["in_memory"]
+        self.assertEqual(sum(log["bytes"] for log in logs if log["kind"] != "log"),
+                         told["retained_bytes"])
+        self.assertEqual(sum(log["bytes"] for log in logs if log["kind"] == "log"),
+                         told["needed_bytes"])
+        self.assertTrue(logs)
+        self.assertEqual(len(text.splitlines()), len(logs) + 1)
+        for log in logs:
+            self.assertEqual(log["problem"], "", log)
+            self.assertEqual(log["bytes"], os.path.getsize(log["path"]))
+            self.assertIn(log["kind"], ("log", "retained", "rewritten"))
+            self.assertAlmostEqual(log["live_entry_share"], log["live_entries"] / log["entries"],
+                                   places=5)
+            self.assertAlmostEqual(log["live_byte_share"], log["live_bytes"] / log["entry_bytes"],
+                                   places=5)
+            self.assertLessEqual(log["live_entry_share"], 1)
+            self.assertIn(log["path"], text)
+            self.assertIn("%.3f" % log["live_byte_share"], text)
+
+        # A log that is gone, and one that is damaged.
+        needed = next(log for log in logs if log["kind"] != "log" and log["live_entries"])
+        os.rename(needed["path"], self.folder + "/away")
+        lost = next(log for log in self.logs() if log["id"] == needed["id"])
+        self.assertEqual(lost["kind"], "lost", lost)
+        self.assertIn("is not there", lost["problem"])
+        with open(self.folder + "/away", "rb") as file:
+            contents = bytearray(file.read())
+        contents[len(contents) // 2] ^= 1
+        with open(needed["path"], "wb") as file:
+            file.write(contents)
+        damaged = next(log for log in self.logs() if log["id"] == needed["id"])
+        self.assertNotEqual(damaged["problem"], "", damaged)
+        os.rename(self.folder + "/away", needed["path"])
+        self.refused(tier("logs", uri, self.db, "--repair"), "no such option")
+        self.refused(tier("logs", uri), "a URI and a directory")
+
+    def test_logs_of_a_database_that_is_open(self):
+        uri = self.memory_uri()
+        self.write(uri=uri)
+        log = os.stat(self.db + "/LOG").st_ino
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + uri, "--use_existing_db",
+             "--benchmarks=overwrite", "--num=30000", "--duration=600", "--value_size=100",
+             "--benchmark_write_rate_limit=2000000", *SMALL_FILES],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while log == os.stat(self.db + "/LOG").st_ino or b"DB pointer" not in self.read("LOG"):
+                self.assertIsNone(writer.poll(), "db_bench has ended")
+                time.sleep(0.1)
+            for _ in range(20):
+                logs = self.logs()
+                self.assertTrue(logs)
+                self.assertEqual([log for log in logs if log["problem"]], [])
+            self.assertIsNone(writer.poll())
+        finally:
+            writer.kill()
+            writer.wait()
+
     def test_what_is_in_memory_is_told_and_tried(self):
         uri = self.memory_uri()
         self.write(uri=uri)

@@ -24,8 +24,8 @@ struct Batch {
   uint64_t accesses = 0;
 };
 
-// Advances the clock by the accesses. The order of accesses in different chunks is not known; the clock
-// goes as if it was that of the chunks.
+// Advances the clock by the accesses. The order of accesses in different chunks is not known; the
+// clock goes as if it was that of the chunks.
 Batch MakeBatch(const std::vector<Chunk>& chunks, const Scoring& scoring, uint64_t tick_bytes,
                 Clock* clock);
 

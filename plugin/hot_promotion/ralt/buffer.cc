@@ -25,7 +25,7 @@ constexpr size_t kMaxHeader = 15;
 
 size_t ChunkBytes(size_t bytes) { return std::clamp<size_t>(bytes / 64, 1 << 10, 64 << 10); }
 
-// At most a quarter of the chunks are with the shards.
+// Shards have at most a quarter of the chunks.
 size_t Shards(size_t chunks) {
   size_t shards = 1;
   while (shards < kMaxShards && shards * 2 <= chunks / 4) {

@@ -29,12 +29,12 @@ struct Chunk {
 
 // The unsorted buffer of accesses that are not on the disk yet.
 //
-// It has a fixed number of chunks. Each of a few shards fills one; a full one is exchanged for a free one.
-// A thread keeps to its shard while no other is in it, so that threads do not meet. The owner collects
-// the chunks, writes what they have, and gives them back.
+// The buffer has a fixed number of chunks. Each of a few shards fills one; a full chunk is
+// exchanged for a free one. A thread keeps to its shard while no other is in it, so that threads do
+// not meet. The owner collects the chunks, writes what they have, and gives them back.
 //
-// Thread-safe. Add() waits for nothing: it takes a shard's lock only if that is free, and the lock of the
-// chunks, under which a few pointers are moved, only once a chunk.
+// Thread-safe. Add() waits for nothing: it takes a shard's lock only if that is free, and the lock
+// of the chunks, under which a few pointers are moved, only once a chunk.
 class Buffer {
  public:
   // Records larger than `max_record`, key and value, are not recorded.
@@ -43,8 +43,8 @@ class Buffer {
   // False: there is no room, or it is too large.
   bool Add(Space space, const Slice& key, size_t value_size);
 
-  // Waits until half of the chunks are full, `micros` have passed, or Wake() was called, which counts
-  // until Acknowledge().
+  // Waits until half of the chunks are full, `micros` have passed, or Wake() was called, which
+  // counts until Acknowledge().
   void Wait(uint64_t micros);
   void Wake();
   void Acknowledge();

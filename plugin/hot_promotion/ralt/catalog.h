@@ -16,7 +16,7 @@ namespace hot_promotion {
 namespace ralt {
 
 constexpr char kCatalogName[] = "/CATALOG";
-// Of a catalog; the other tables of this plugin have others.
+// The magic of a catalog; the plugin's other formats have magics of their own.
 constexpr char kCatalogMagic[] = "RKTRALT\n";
 
 // Time in ticks, which advances by accessed bytes.
@@ -31,7 +31,8 @@ struct Clock {
   }
 };
 
-// All of the table's state that is not in the tablets: which they are, and what the next eviction needs.
+// All of the table's state that is not in the tablets: which they are, and what the next eviction
+// needs.
 //
 //   size      field
 //          8  magic "RKTRALT\n"
@@ -42,8 +43,8 @@ struct Clock {
 //          8  alpha, a double
 //          8  hot_rank, a double
 //   varint64  number of runs, the newest first, and for each of these:
-//     varint64  number of parts, at least one, and for each of these: varint64 number of the tablet,
-//               varint64 its file's size, varint32 size of `begin`, `begin`
+//     varint64  number of parts, at least one, and for each of these:
+//       varint64 number of the tablet, varint64 its file's size, varint32 size of `begin`, `begin`
 //
 // Integers are little-endian. Nothing follows.
 struct Catalog {

@@ -15,8 +15,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// The version that readers see. Thread-safe; readers in different threads hardly meet: each of a few
-// slots has a pointer with a reference count of its own.
+// The version that readers see. Thread-safe; readers in different threads hardly meet: each of a
+// few slots has a pointer with a reference count of its own.
 class Current {
  public:
   using Pointer = std::shared_ptr<const Version>;

@@ -23,7 +23,7 @@ class Cursor {
   // `age`: 0 for the newest of the runs that are merged.
   Cursor(std::vector<Part> parts, size_t age);
 
-  // At a record. False: at the end, or status() is not OK.
+  // Whether the cursor is at a record. False: at the end, or status() is not OK.
   bool Valid() const { return valid_; }
   Slice key() const { return key_; }  // until the next Next()
   const Record& record() const { return record_; }

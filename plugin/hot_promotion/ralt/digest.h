@@ -18,8 +18,8 @@ struct Amounts {
   uint64_t raw_bytes =
       0;               // their keys of the table and values, as they are before prefixes are cut
   uint64_t sizes = 0;  // of what they stand for: key and value
-  // The same, of records whose key is not hot by an older run; so the sums over all runs count no hot
-  // key twice.
+  // The same, of records whose key is not hot by an older run; so the sums over all runs count no
+  // hot key twice.
   uint64_t table_bytes = 0;
   uint64_t hot_keys = 0;   // those of them that are hot
   uint64_t hot_bytes = 0;  // and the sizes of what these stand for
@@ -53,10 +53,11 @@ struct Digest {
   // False: the bytes are no digest, or one of another version.
   static bool Decode(Slice bytes, Digest* result);
 
-  // No less than the bytes of hot records from `begin` on and before `end` (empty: to the end), and no
-  // more than that and the records up to the next points.
+  // No less than the bytes of hot records from `begin` on and before `end` (empty: to the end), and
+  // no more than that and the records up to the next points.
   uint64_t HotBytes(const Slice& begin, const Slice& end) const;
-  // The amounts of the records from `begin` on; those that the points do not have are in proportion.
+  // The amounts of the records from `begin` on; those that the points do not have are in
+  // proportion.
   Amounts From(const Slice& begin) const;
 
  private:

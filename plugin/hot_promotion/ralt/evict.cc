@@ -33,8 +33,8 @@ bool Tree::Over(const Version& version) const {
          version.FileBytes() > parameters_.max_bytes;
 }
 
-// What an eviction may leave: a limit less the part that it is to make free. The files take more or less
-// than the bytes of their records.
+// What an eviction may leave: a limit less the part that it is to make free. The files take more or
+// less than the bytes of their records.
 Stable Tree::Targets(const Version& version, const Stable& stable) const {
   const Limits limits = NextLimits(parameters_, stable);
   const double in_file = Ratio(version.Total().raw_bytes, version.FileBytes());
@@ -104,8 +104,8 @@ Status Tree::Evict(const Between& between) {
   Count(&RaltStats::evicted_unstable, tally.unstable);
   Count(&RaltStats::evicted_cold, tally.cold);
   s = SetLimits(tally.stable);
-  // Sizes that the sums did not know, for they have changed since, may be too much. A survey that makes nothing go is
-  // not tried again.
+  // Record sizes that have changed since may make the table exceed its limits. A survey that makes
+  // nothing go is not tried again.
   due_ |= (!surveyed || tally.unstable + tally.cold > 0) && Over(*current_.Get());
   return s;
 }

@@ -14,8 +14,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A key of the table: the space, eight bytes, big-endian, and then the record's key. So the records of a
-// space are side by side, in the order of their keys.
+// A key of the table: the space, eight bytes, big-endian, and then the record's key. So the records
+// of a space are side by side, in the order of their keys.
 constexpr size_t kSpaceSize = 8;
 
 inline void EncodeSpace(Space space, char* bytes) {

@@ -99,8 +99,8 @@ Status Tree::MergeAll(const Verdict& verdict, const Between& between, Tally* tal
   return MergeNewest(current_.Get()->runs.size(), verdict, between, tally);
 }
 
-// Writes a tablet of the new run and takes its records out of the inputs, so that there is little more
-// on the disk at any time than before the merge.
+// Writes a tablet of the new run and takes its records out of the inputs, so that there is little
+// more on the disk at any time than before the merge.
 Status Tree::Step(Merge* merge, const Job& job, const Between& between) {
   std::shared_ptr<const Tablet> tablet;
   Status s = merge->Next(next_file_++, parameters_.file_bytes, between, &tablet);

@@ -19,7 +19,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// Called now and then in the course of a merge, for what cannot wait. False: the merge is to end soon.
+// Called now and then in the course of a merge, for what cannot wait. False: the merge is to end
+// soon.
 using Between = std::function<bool()>;
 
 // Which records a merge keeps, and which of these are hot.

@@ -35,7 +35,8 @@ uint64_t BufferBytes(const RaltOptions& options, uint64_t max_bytes) {
                                   : std::clamp<uint64_t>(max_bytes / 16, 256 << 10, 16 << 20);
 }
 
-// Bytes of access records for each byte of records. Where there are none: what max_bytes is made for.
+// Bytes of access records for each byte of hot records. If there are no hot records: the ratio that
+// max_bytes is made for.
 double TableRatio(const Parameters& p, const Stable& stable) {
   const bool none = stable.hot_bytes == 0;
   const uint64_t hot = none ? std::max<uint64_t>(p.hot_max, 1) : stable.hot_bytes;

@@ -15,9 +15,9 @@ namespace ralt {
 // How many of the newest runs are to be merged into one; 0: none. `sizes` are the runs' bytes, the
 // newest first.
 //
-// A run is left in peace while it is kRatio times as large as all newer ones together. So there are few
-// runs, the older ones have most of the records, and few records are in two. Up to kYoung runs are not
-// worth a merge.
+// A run is left alone while it is kRatio times as large as all newer ones together. So there are
+// few runs, the older ones have most of the records, and few records are in two. Up to kYoung runs
+// are not worth a merge.
 inline size_t PickMerge(const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kRatio = 8;
   constexpr size_t kYoung = 3;

@@ -49,15 +49,15 @@ class Scoring {
   // One access.
   Record Access(uint64_t tick, uint64_t size) const;
 
-  // What two runs know of one key, of which the accesses of `older` came first. Associative. The score
-  // is the exact sum of alpha^age over the ticks with accesses, whether or not both runs have accesses
-  // of one tick.
+  // What two runs know of one key, of which the accesses of `older` came first. Associative. The
+  // score is the exact sum of alpha^age over the ticks with accesses, whether or not both runs have
+  // accesses of one tick.
   Record Merge(const Record& older, const Record& newer) const;
 
-  // Orders records by score as it is at any one tick, since all scores fade alike: of two records the
-  // one with the higher rank has the higher score. It is the logarithm of the score at tick 0, and less
-  // than a tenth of a millionth that comes from the hash of the key: records of equal score can then be
-  // told apart when some of them have to go.
+  // Orders records by score as it is at any one tick, since all scores fade alike: of two records
+  // the one with the higher rank has the higher score. It is the logarithm of the score at tick 0,
+  // and less than a tenth of a millionth that comes from the hash of the key: records of equal
+  // score can then be told apart when some of them have to go.
   double Rank(const Record& record, uint64_t hash) const;
 
   bool Stable(const Record& record, uint64_t now) const;

@@ -18,8 +18,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// The table's directory: the lock, the catalog and the tablets. Not thread-safe; its files are removed
-// by the thread that uses it, never by a reader that is the last to need one.
+// The table's directory: the lock, the catalog and the tablets. Not thread-safe; its files are
+// removed by the thread that uses it, never by a reader that is the last to need one.
 class Shelf {
  public:
   Shelf(Env* env, std::string directory, std::shared_ptr<Logger> logger);
@@ -30,19 +30,21 @@ class Shelf {
   // Makes the directory if need be, and locks it.
   Status Open();
 
-  // The catalog as it is on the disk, and whether there is one that is of use. Files that it does not name are removed, and
-  // all if there is none. An error: it cannot be read at present; nothing is removed.
+  // Reads the catalog. *found: whether there is one that is of use. Removes tablets that it does
+  // not name, all if there is no such catalog. An error: it cannot be read at present; nothing is
+  // removed.
   Status ReadCatalog(Catalog* catalog, bool* found);
-  // Replaces it, durably.
+  // Replaces the catalog, durably.
   Status WriteCatalog(const Catalog& catalog);
 
-  // Null: the file is damaged or not what the catalog says, and is told in the LOG. An error: it cannot be read at present.
+  // Opens a file that the catalog names. *tablet is null: the file is damaged or not what the
+  // catalog says; the LOG tells it. An error: it cannot be read at present.
   Status OpenTablet(const Catalog::Part& part, std::shared_ptr<const Tablet>* tablet);
 
   // Begins a file. Its builder goes to Finish() in any case.
   Status Begin(uint64_t number, std::unique_ptr<Builder>* builder);
-  // If `s`, what came in between, is OK: makes the file durable and opens it. Else, and if that fails:
-  // removes it. `builder` may be null, then so is *tablet.
+  // Makes the file durable and opens it, if `s`, the status of writing it, is OK. Otherwise, and if
+  // that fails, removes it. If `builder` is null, *tablet is null too.
   Status Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s,
                 std::shared_ptr<const Tablet>* tablet);
 
@@ -50,7 +52,7 @@ class Shelf {
 
   // Removes the file of a tablet once nobody has it.
   void Discard(std::shared_ptr<const Tablet> tablet);
-  // Removes what can be removed by now.
+  // Removes the discarded files that nobody has by now.
   void Sweep();
 
   // May be null.

@@ -25,8 +25,8 @@ std::string TabletName(const std::string& directory, uint64_t number);
 // False: it is not the name of such a file.
 bool ParseTabletName(const std::string& name, uint64_t* number);
 
-// One file of a run: an SST whose keys are those of the table and whose values are Records. Its digest
-// and the filter of its hot keys are in memory, held by the SST's properties.
+// One file of a run: an SST whose keys are those of the table and whose values are Records. Its
+// digest and the filter of its hot keys are in memory, held by the SST's properties.
 //
 // Thread-safe.
 class Tablet {

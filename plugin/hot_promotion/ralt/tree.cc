@@ -210,12 +210,12 @@ uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const
   return bytes;
 }
 
-void Tree::Count(uint64_t RaltStats::* counter, uint64_t amount) {
+void Tree::Count(uint64_t RaltStats::*counter, uint64_t amount) {
   MutexLock lock(&stats_mutex_);
   stats_.*counter += amount;
 }
 
-std::unique_ptr<Merger> Tree::NewMerger() const {
+std::unique_ptr<Merger> Tree::TEST_NewMerger() const {
   return std::make_unique<Merger>(current_.Get()->runs, &scoring_);
 }
 

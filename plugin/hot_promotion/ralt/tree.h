@@ -20,8 +20,8 @@ namespace ralt {
 
 // The table without its buffer: sorted runs on the disk, how they are merged, and what is evicted.
 //
-// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made durable
-// in the catalog before readers see it.
+// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made
+// durable in the catalog before readers see it.
 class Tree {
  public:
   explicit Tree(const RaltOptions& options);
@@ -31,8 +31,8 @@ class Tree {
   // Writes accesses as the newest run.
   Status Add(const std::vector<Chunk>& chunks);
 
-  // Brings the table into its limits and into shape. May take long; calls `between` now and then, which
-  // may call Add().
+  // Brings the table into its limits and into shape. May take long; calls `between` now and then,
+  // which may call Add().
   Status Maintain(const Between& between);
 
   bool IsHot(Space space, const Slice& key) const;
@@ -41,7 +41,7 @@ class Tree {
   RaltStats Stats() const;
 
   // Goes through all records, in the order of their keys.
-  std::unique_ptr<Merger> NewMerger() const;
+  std::unique_ptr<Merger> TEST_NewMerger() const;
   const Scoring& scoring() const { return scoring_; }
   uint64_t tick() const { return clock_.tick; }
 
@@ -58,7 +58,7 @@ class Tree {
   Catalog NewCatalog(const Version& version) const;
   Status Install(Version next);
   void Publish(Current::Pointer version);
-  void Count(uint64_t RaltStats::* counter, uint64_t amount);
+  void Count(uint64_t RaltStats::*counter, uint64_t amount);
   // Counts a failure, and tells it in the LOG if it is the first one.
   void Tell(const char* operation, const Status& s);
 

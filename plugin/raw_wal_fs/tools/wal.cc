@@ -87,7 +87,7 @@ struct Arguments {
 
 enum Flag : int { kSize = 1, kSegmentSize, kBlockSize, kForce, kLog, kJson, kShowHelp };
 
-// What an action takes.
+// An action of `rocktier wal`, and what it takes.
 struct Action {
   const char* name;
   bool with_directory;

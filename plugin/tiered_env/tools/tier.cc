@@ -23,6 +23,7 @@ namespace {
 using tiered_env::AdoptTiers;
 using tiered_env::DrainTier;
 using tiered_env::EvacuateTiers;
+using tiered_env::InspectLogs;
 using tiered_env::MoveToTier;
 using tiered_env::PurgeTiers;
 using tiered_env::RecoverTiers;
@@ -31,6 +32,7 @@ using tiered_env::TieredAdoption;
 using tiered_env::TieredCheck;
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
+using tiered_env::TieredLogInfo;
 using tiered_env::TieredProblem;
 using tiered_env::TieredTierInfo;
 
@@ -40,6 +42,7 @@ constexpr char kHelp[] =
     "\n"
     "Usage: rocktier tier ls URI DIRECTORY [--json]\n"
     "       rocktier tier df URI DIRECTORY [--json]\n"
+    "       rocktier tier logs URI DIRECTORY [--json]\n"
     "       rocktier tier check URI DIRECTORY [--repair] [--rebuild] [--json]\n"
     "       rocktier tier mv URI DIRECTORY FILE TIER\n"
     "       rocktier tier drain URI DIRECTORY TIER\n"
@@ -50,9 +53,9 @@ constexpr char kHelp[] =
     "\n"
     "URI is the FileSystem as the database has it, in quotes:\n"
     "  'id=TieredFileSystem;tiers={fast={path=/mnt/fast;budget=8G}};placement={0..base=fast}'\n"
-    "DIRECTORY is the database's. ls, df and check without --repair change nothing and may be used "
-    "while\n"
-    "it is open; the others refuse then, and can be run again after an interruption.\n"
+    "DIRECTORY is the database's. ls, df, logs and check without --repair change nothing and may "
+    "be used\n"
+    "while it is open; the others refuse then, and can be run again after an interruption.\n"
     "\n"
     "  ls        prints the SSTs and blob files, and what else is in tiers: level, size, tier,\n"
     "            temperature; and the tier where a file belongs, if that is another one\n"
@@ -62,12 +65,15 @@ constexpr char kHelp[] =
     "            are tiers of kind memory, their figures, of which those that are counted are of "
     "the\n"
     "            process that has the database open, or had it last\n"
+    "  logs      prints the write-ahead logs that SSTs in memory need, and all that are retained, "
+    "with\n"
+    "            the number, the bytes and the shares of their live entries. Reads them all.\n"
     "  check     verifies that each file that the MANIFEST needs is there with its size, that "
     "stubs and\n"
     "            owners of folders are sound, and tells what nothing names. Does not read the "
     "files\n"
-    "            (that is \"ldb verify_checksum\"). --repair brings back stubs that were lost, and "
-    "puts\n"
+    "            (that is \"sst_dump --command=verify\"). --repair brings back stubs\n"
+    "            that were lost, and puts\n"
     "            aside what nothing names, in lost/ of the folder in the tier. --rebuild also "
     "rebuilds each SST of tiers of kind memory from "
     "its\n"
@@ -345,6 +351,44 @@ int Adopt(FileSystem* fs, const Arguments& arguments) {
   return s.ok() && !adoption.adopted ? kExitProblems : Report("tier adopt", s);
 }
 
+void PrintLogs(const std::vector<TieredLogInfo>& logs) {
+  printf("%8s  %-9s %14s %12s %12s %6s %14s %14s %6s  %s\n", "segment", "kind", "bytes", "entries",
+         "live", "share", "entry bytes", "live", "share", "file");
+  for (const TieredLogInfo& log : logs) {
+    printf("%8llu  %-9s %14llu %12llu %12llu %6.3f %14llu %14llu %6.3f  %s%s\n", Wide(log.id),
+           log.kind.c_str(), Wide(log.bytes), Wide(log.entries), Wide(log.live_entries),
+           log.live_entry_share(), Wide(log.entry_bytes), Wide(log.live_bytes),
+           log.live_byte_share(), log.path.c_str(),
+           log.problem.empty() ? "" : ("  " + log.problem).c_str());
+  }
+}
+
+void PrintLogsAsJson(const std::vector<TieredLogInfo>& logs) {
+  std::string separator;
+  printf("[");
+  for (const TieredLogInfo& log : logs) {
+    printf(
+        "%s{\"id\":%llu,\"kind\":%s,\"path\":%s,\"bytes\":%llu,\"entries\":%llu,"
+        "\"live_entries\":%llu,\"live_entry_share\":%.6f,\"entry_bytes\":%llu,"
+        "\"live_bytes\":%llu,\"live_byte_share\":%.6f,\"problem\":%s}",
+        separator.c_str(), Wide(log.id), Quote(log.kind).c_str(), Quote(log.path).c_str(),
+        Wide(log.bytes), Wide(log.entries), Wide(log.live_entries), log.live_entry_share(),
+        Wide(log.entry_bytes), Wide(log.live_bytes), log.live_byte_share(),
+        Quote(log.problem).c_str());
+    separator = ",";
+  }
+  printf("]\n");
+}
+
+int ShowLogs(FileSystem* fs, const Arguments& arguments) {
+  std::vector<TieredLogInfo> logs;
+  const Status s = InspectLogs(fs, arguments.directory(), &logs);
+  if (s.ok()) {
+    (arguments.json ? PrintLogsAsJson : PrintLogs)(logs);
+  }
+  return Report("tier logs", s);
+}
+
 struct Action {
   const char* name;
   size_t words;
@@ -354,6 +398,7 @@ struct Action {
 constexpr Action kActions[] = {
     {"ls", 2, "a URI and a directory are needed"},
     {"df", 2, "a URI and a directory are needed"},
+    {"logs", 2, "a URI and a directory are needed"},
     {"check", 2, "a URI and a directory are needed"},
     {"mv", 4, "a URI, a directory, a file and a tier are needed"},
     {"drain", 3, "a URI, a directory and a tier are needed"},
@@ -389,10 +434,11 @@ bool Parse(const Action& action, int argc, char** argv, Arguments* result, int* 
       return false;
     }
     const std::string name = action.name;
-    const bool known = (c == kJson && (name == "ls" || name == "df" || name == "check")) ||
-                       ((c == kRepair || c == kRebuild) && name == "check") ||
-                       (c == kSalvage && name == "recover") || (c == kForce && name == "adopt") ||
-                       (c == kFolder && name == "purge");
+    const bool known =
+        (c == kJson && (name == "ls" || name == "df" || name == "logs" || name == "check")) ||
+        ((c == kRepair || c == kRebuild) && name == "check") ||
+        (c == kSalvage && name == "recover") || (c == kForce && name == "adopt") ||
+        (c == kFolder && name == "purge");
     if (!known) {
       UsageError(command, std::string("no such option: ") + argv[optind - 1]);
       return false;
@@ -431,9 +477,9 @@ int TierCommand(int argc, char** argv) {
   }
   const Action* action = FindAction(name);
   if (action == nullptr) {
-    return UsageError("tier", name.empty()
-                                  ? "ls, df, check, mv, drain, evacuate, recover, purge or adopt?"
-                                  : "no such action: " + name);
+    return UsageError(
+        "tier", name.empty() ? "ls, df, logs, check, mv, drain, evacuate, recover, purge or adopt?"
+                             : "no such action: " + name);
   }
   Arguments arguments;
   int status;
@@ -447,6 +493,9 @@ int TierCommand(int argc, char** argv) {
   }
   if (name == "ls" || name == "df") {
     return Look(name, fs.get(), arguments);
+  }
+  if (name == "logs") {
+    return ShowLogs(fs.get(), arguments);
   }
   if (name == "check") {
     return Check(fs.get(), arguments);

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
 #include "test/crash/secondary_cache_2q/fixture.h"
@@ -39,6 +40,11 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
 
   static void Copy(const std::string& from, const std::string& to) {
     std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  }
+
+  static std::string Contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
   // Leaves a DB of a killed child that fits the cache file Newest(), and an older copy of that file.
@@ -85,6 +91,7 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
       // A spoiled block is counted when it is asked for, and at most once: it is thrown away. Some of
       // them belong to SSTs that are gone, and nobody asks.
       EXPECT_LE(stats.recovered, blocks);
+      EXPECT_GT(stats.recovered, 0u);
       EXPECT_LE(stats.corrupt, spoiled.size());
       EXPECT_GT(stats.hits, 0u);
       if (SpoilsBlocks(damage)) {
@@ -104,6 +111,7 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
       printf("%s: ", NameOf(damage));
       Copy(Newest(), site_.CacheFile());
       Apply(damage, site_.CacheFile(), Older(), &random_);
+      EXPECT_TRUE(Contents(Newest()) != Contents(site_.CacheFile())) << "nothing was damaged";
       if (MustBeRefused(damage)) {
         Refused();
       } else {

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "plugin/tiered_env/name.h"
 
 namespace rocktier {
 
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
 namespace fs = std::filesystem;
 
 namespace {
@@ -20,14 +23,23 @@ std::vector<fs::path> FilesIn(const std::string& directory) {
   std::vector<fs::path> files;
   if (fs::exists(directory)) {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-      if (entry.is_regular_file() &&
-          entry.path().filename() != ROCKSDB_NAMESPACE::tiered_env::kOwnerName) {
+      const std::string base = entry.path().filename().string();
+      if (entry.is_regular_file() && base != kOwnerName && base != kFolderLock) {
         files.push_back(entry.path());
       }
     }
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+std::map<fs::path, std::string> ContentsOf(const std::string& directory) {
+  std::map<fs::path, std::string> contents;
+  for (const fs::path& file : FilesIn(directory)) {
+    std::ifstream in(file, std::ios::binary);
+    contents[file].assign(std::istreambuf_iterator<char>(in), {});
+  }
+  return contents;
 }
 
 void FlipBit(const fs::path& path, std::mt19937_64* random) {
@@ -60,49 +72,78 @@ void ChangeSome(const std::vector<fs::path>& files, std::mt19937_64* random, con
   }
 }
 
+void Exchange(const std::vector<fs::path>& files) {
+  if (files.size() >= 2) {
+    const fs::path aside = files.front().string() + ".aside";
+    fs::rename(files.front(), aside);
+    fs::rename(files.back(), files.front());
+    fs::rename(aside, files.back());
+  }
+}
+
+void Change(Damage damage, const std::string& directory, const std::string& older,
+            std::mt19937_64* random) {
+  const std::vector<fs::path> files = FilesIn(directory);
+  switch (damage) {
+    case Damage::kNone:
+      break;
+    case Damage::kDeleted:
+      fs::remove_all(directory);
+      break;
+    case Damage::kSomeDeleted:
+      ChangeSome(files, random, [](const fs::path& file) { fs::remove(file); });
+      break;
+    case Damage::kSomeCutOff:
+      ChangeSome(files, random, [&](const fs::path& file) {
+        fs::resize_file(file, (*random)() % (fs::file_size(file) + 1));
+      });
+      break;
+    case Damage::kSomeBitsFlipped:
+      ChangeSome(files, random, [&](const fs::path& file) { FlipBit(file, random); });
+      break;
+    case Damage::kOlder:
+      fs::remove_all(directory);
+      Copy(older, directory);
+      break;
+    case Damage::kOlderOver:
+      Copy(older, directory);
+      break;
+    case Damage::kExchanged:
+      Exchange(files);
+      break;
+  }
+}
+
 }  // namespace
 
-std::string DamageTier(const std::string& directory, const std::string& older,
-                       std::mt19937_64* random) {
-  const std::vector<fs::path> files = FilesIn(directory);
+const char* NameOf(Damage damage) {
+  static const char* const names[kDamages] = {
+      "as it was",         "deleted",       "some files deleted",    "some files cut off",
+      "some bits flipped", "an older copy", "an older copy over it", "two files exchanged",
+  };
+  return names[static_cast<int>(damage)];
+}
+
+// All is lost twice as often as anything else happens.
+Damage AnyDamage(std::mt19937_64* random) {
+  const auto which = static_cast<int>((*random)() % (kDamages + 1));
+  return which == kDamages ? Damage::kDeleted : static_cast<Damage>(which);
+}
+
+// What is needed may be what was there at the earlier time.
+bool LosesFiles(Damage damage) {
+  return damage != Damage::kNone && damage != Damage::kOlder && damage != Damage::kOlderOver;
+}
+
+bool DamageTier(Damage damage, const std::string& directory, const std::string& older,
+                std::mt19937_64* random) {
   if ((*random)() % 4 == 0) {
     fs::remove_all(older);
     Copy(directory, older);
   }
-  switch ((*random)() % 9) {
-    case 0:
-    case 1:
-      fs::remove_all(directory);
-      return "deleted";
-    case 2:
-      ChangeSome(files, random, [](const fs::path& file) { fs::remove(file); });
-      return "some files deleted";
-    case 3:
-      ChangeSome(files, random, [&](const fs::path& file) {
-        fs::resize_file(file, (*random)() % (fs::file_size(file) + 1));
-      });
-      return "some files cut off";
-    case 4:
-      ChangeSome(files, random, [&](const fs::path& file) { FlipBit(file, random); });
-      return "some bits flipped";
-    case 5:
-      fs::remove_all(directory);
-      Copy(older, directory);
-      return "an older copy";
-    case 6:
-      Copy(older, directory);
-      return "an older copy over it";
-    case 7:
-      if (files.size() >= 2) {
-        const fs::path aside = files.front().string() + ".aside";
-        fs::rename(files.front(), aside);
-        fs::rename(files.back(), files.front());
-        fs::rename(aside, files.back());
-      }
-      return "two files exchanged";
-    default:
-      return "as it was";
-  }
+  const auto before = ContentsOf(directory);
+  Change(damage, directory, older, random);
+  return ContentsOf(directory) != before;
 }
 
 }  // namespace rocktier

@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A child writes and publishes in shared memory what was acknowledged; it is killed at a random moment, or at
-// a certain point of a move, a spill or a deletion. Then every acknowledged write must be there, every file of
-// the database must be somewhere once, and each must get where it belongs.
+// A child writes and publishes in shared memory what was acknowledged; it is killed at a random
+// moment, or at a certain point of a move, a spill, a link or a deletion, which one child at least
+// must come to. Then every acknowledged write must be there, every file of the database must be
+// somewhere once, and each must get where it belongs.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
@@ -53,25 +54,42 @@ std::string ValueOf(uint64_t n) {
   return std::to_string(n) + ":" + std::string(50 + n % 150, static_cast<char>('a' + n % 26));
 }
 
-// Where a child kills itself.
-const char* const kPoints[] = {
-    "",  // it is killed at a random moment
-    "TieredFileSystem::MoveFile:BeforeCopy",
-    "TieredFileSystem::Copy:Chunk",
-    "TieredFileSystem::MoveFile:AfterCopy",
-    "TieredFileSystem::Swap:BeforeRename",
-    "TieredFileSystem::Swap:AfterRename",
-    "TieredFileSystem::MoveFile:BeforeDelete",
-    "TieredFileSystem::MoveFile:AfterDelete",
-    "TieredWriter::Open:BeforeStub",
-    "TieredWriter::Spill:BeforeStart",
-    "TieredWriter::Spill:BeforeCopy",
-    "TieredWriter::Spill:BeforeDelete",
-    "TieredFileSystem::DeleteFile:StubIsGone",
-    "TieredFileSystem::LinkPlace:BeforeStub",
-    "Folders::Create:BeforeRename",
-    "Folders::MakeIn:BeforeOwner",
+// What a child must have to come to a point. All else is at random.
+enum class Needs {
+  kNothing,
+  kMisplaced,    // files that are elsewhere than its options want them
+  kSmallTier,    // more than there is room for
+  kLinks,        // checkpoints that have links in tiers
+  kNewDatabase,  // none that has its folders
 };
+
+// Where a child kills itself. Some child must come there, of those that have what it needs.
+struct Point {
+  const char* name;
+  Needs needs;
+  uint64_t most;  // the first, second... or so many-th time that it comes there
+};
+
+const Point kPoints[] = {
+    {"", Needs::kNothing, 1},  // it is killed at a random moment
+    {"TieredFileSystem::MoveFile:BeforeCopy", Needs::kMisplaced, 10},
+    {"TieredFileSystem::Copy:Chunk", Needs::kMisplaced, 10},
+    {"TieredFileSystem::MoveFile:AfterCopy", Needs::kMisplaced, 10},
+    {"TieredFileSystem::Swap:BeforeRename", Needs::kMisplaced, 10},
+    {"TieredFileSystem::Swap:AfterRename", Needs::kMisplaced, 10},
+    {"TieredFileSystem::MoveFile:BeforeDelete", Needs::kMisplaced, 10},
+    {"TieredFileSystem::MoveFile:AfterDelete", Needs::kMisplaced, 10},
+    {"TieredWriter::Open:BeforeStub", Needs::kNothing, 10},
+    {"TieredWriter::Spill:BeforeStart", Needs::kSmallTier, 10},
+    {"TieredWriter::Spill:BeforeCopy", Needs::kSmallTier, 10},
+    {"TieredWriter::Spill:BeforeDelete", Needs::kSmallTier, 10},
+    {"TieredFileSystem::DeleteFile:StubIsGone", Needs::kNothing, 10},
+    {"TieredFileSystem::LinkPlace:BeforeStub", Needs::kLinks, 10},
+    {"Folders::Create:BeforeRename", Needs::kNewDatabase, 2},
+    {"Folders::MakeIn:BeforeOwner", Needs::kNewDatabase, 2},
+};
+constexpr uint64_t kPatience = 1000000;  // microseconds, for a child that shall come to a point
+constexpr uint64_t kMoreRounds = 30;     // until a run has seen what it must
 
 const char* const kPlacements[] = {
     "0..1=fast;2..=slow", "0..=slow",           "",
@@ -85,13 +103,16 @@ struct Opened {
   std::unique_ptr<Env> env;
   std::unique_ptr<DB> db;
 
-  Status Open(const std::string& folder, uint64_t seed, bool spill = false) {
+  Status Open(const std::string& folder, uint64_t seed, Needs needs = Needs::kNothing) {
     std::mt19937_64 random(seed);
     TieredOptions tiered;
     tiered.tiers = "fast={path=" + FolderOf(folder, "fast") +
-                   (random() % 2 == 0 || spill ? ";budget=60K" : "") +
+                   (random() % 2 == 0 || needs == Needs::kSmallTier ? ";budget=60K" : "") +
                    "};slow={path=" + FolderOf(folder, "slow") + "}";
-    tiered.placement = spill ? "0..=fast" : kPlacements[random() % std::size(kPlacements)];
+    tiered.placement = needs == Needs::kSmallTier ? "0..=fast"
+                       : needs == Needs::kLinks   ? "0..=slow"
+                                                  : kPlacements[random() % std::size(kPlacements)];
+    tiered.checkpoints = needs == Needs::kLinks ? "linked" : "plain";
     tiered.mover_bytes_per_second = 0;
     Status s = NewTieredFileSystem(tiered, nullptr, &fs);
     if (!s.ok()) {
@@ -118,11 +139,13 @@ struct Opened {
 };
 
 // Writes until it is killed.
-int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
+int ChildMain(const std::string& folder, uint64_t seed, const Point& point, int hits) {
   Shared* shared = MapShared<Shared>(folder + "/shared");
-  DieAt(point, hits);
+  DieAt(point.name, hits);
+  const uint64_t writes_per_checkpoint = point.needs == Needs::kLinks ? 500 : 5000;
+  TieredStats last;
   Opened opened;
-  Status s = opened.Open(folder, seed, point.find("Spill") != std::string::npos);
+  Status s = opened.Open(folder, seed, point.needs);
   for (uint64_t n = shared->acknowledged; s.ok(); n++) {
     shared->issued = n + 1;
     WriteOptions options;
@@ -134,7 +157,10 @@ int ChildMain(const std::string& folder, uint64_t seed, const std::string& point
     if (s.ok() && n % 3000 == 2999) {
       s = WaitForMoves(opened.fs.get());
     }
-    if (s.ok() && n % 5000 == 4999) {
+    if (s.ok() && n % 256 == 0) {
+      Publish(opened.fs.get(), &last, shared);
+    }
+    if (s.ok() && n % writes_per_checkpoint == writes_per_checkpoint - 1) {
       const std::string copy = folder + "/copy";
       Options destroy;
       destroy.env = opened.env.get();
@@ -182,18 +208,21 @@ class KillTest : public ::testing::TestWithParam<int> {
     shared_->issued = shared_->acknowledged = 0;
   }
 
-  // At the point, if it comes to it within a second.
+  const Point& point() const { return kPoints[GetParam()]; }
+  bool has_point() const { return *point().name != '\0'; }
+
+  // At the point, if it comes to it in time.
   void RunAndKill() {
-    const std::string point = kPoints[GetParam()];
-    const std::string hits = std::to_string(1 + random_() % 10);
+    const std::string number = std::to_string(GetParam());
+    const std::string hits = std::to_string(1 + random_() % point().most);
     const std::string seed = std::to_string(random_());
-    const char* arguments[] = {"kill_test",   "--child",    folder_.c_str(), seed.c_str(),
-                               point.c_str(), hits.c_str(), nullptr};
+    const char* arguments[] = {"kill_test",    "--child",    folder_.c_str(), seed.c_str(),
+                               number.c_str(), hits.c_str(), nullptr};
     pid_t pid;
     ASSERT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
                           environ),
               0);
-    const uint64_t most = point.empty() ? random_() % 400000 : 1000000;  // microseconds
+    const uint64_t most = has_point() ? kPatience : random_() % 400000;
     int status = 0;
     at_point_ += KillAfter(pid, most, &status) ? 1 : 0;
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
@@ -280,7 +309,8 @@ class KillTest : public ::testing::TestWithParam<int> {
     ASSERT_TRUE(WaitForMoves(opened.fs.get()).ok());
     CheckFiles(opened.db.get());
     TieredStats stats;
-    ASSERT_TRUE(GetTieredStats(opened.fs.get(), &stats).ok());
+    Publish(opened.fs.get(), &stats, shared_);
+    ASSERT_FALSE(stats.tiers.empty());
     bool has_budget = false;
     for (const TieredTierStats& tier : stats.tiers) {
       has_budget = has_budget || tier.budget > 0;
@@ -297,18 +327,37 @@ class KillTest : public ::testing::TestWithParam<int> {
     shared_->acknowledged = shared_->issued = count;
   }
 
+  // Of what a run must have seen; empty if it has.
+  std::string Unseen() const {
+    std::string unseen;
+    if (has_point() && at_point_ == 0) {
+      unseen += std::string("no child came to ") + point().name + "; ";
+    }
+    if (point().needs != Needs::kNewDatabase && shared_->moves == 0) {
+      unseen += "no file was moved; ";
+    }
+    if ((point().needs == Needs::kSmallTier || !has_point()) && shared_->spills == 0) {
+      unseen += "no file was spilled; ";
+    }
+    return unseen;
+  }
+
   std::mt19937_64 random_;
   std::string folder_;
   Shared* shared_;
+  uint64_t kills_ = 0;
   uint64_t at_point_ = 0;
 };
 
 TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
   const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 160);
   const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
-  for (uint64_t i = 0; i < rounds && !HasFailure(); i++) {
-    SCOPED_TRACE(i);
-    if (std::string(kPoints[GetParam()]).compare(0, 7, "Folders") == 0) {
+  const auto goes_on = [&] {
+    return kills_ < rounds || (!Unseen().empty() && kills_ < rounds + kMoreRounds);
+  };
+  for (; goes_on() && !HasFailure(); kills_++) {
+    SCOPED_TRACE(kills_);
+    if (point().needs == Needs::kNewDatabase) {
       Restart();
     }
     RunAndKill();
@@ -316,13 +365,16 @@ TEST_P(KillTest, EveryAcknowledgedWriteIsThere) {
       Check();
     }
   }
-  printf("%llu kills, %llu at the point, %llu acknowledged writes\n",
-         static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(at_point_),
-         static_cast<unsigned long long>(shared_->acknowledged));
+  printf("%llu kills, %llu at the point, %llu acknowledged writes, %llu moves, %llu spills\n",
+         static_cast<unsigned long long>(kills_), static_cast<unsigned long long>(at_point_),
+         static_cast<unsigned long long>(shared_->acknowledged),
+         static_cast<unsigned long long>(shared_->moves),
+         static_cast<unsigned long long>(shared_->spills));
+  EXPECT_EQ(Unseen(), "");
 }
 
 std::string NameOf(const ::testing::TestParamInfo<int>& each) {
-  std::string name = kPoints[each.param];
+  std::string name = kPoints[each.param].name;
   name = name.empty() ? "Anywhere" : name.substr(name.find("::") + 2);
   name.erase(std::remove(name.begin(), name.end(), ':'), name.end());
   return name;
@@ -337,7 +389,8 @@ INSTANTIATE_TEST_CASE_P(Points, KillTest, ::testing::Range(0, static_cast<int>(s
 
 int main(int argc, char** argv) {
   if (argc == 6 && std::string(argv[1]) == "--child") {
-    return rocktier::ChildMain(argv[2], strtoull(argv[3], nullptr, 10), argv[4], atoi(argv[5]));
+    return rocktier::ChildMain(argv[2], strtoull(argv[3], nullptr, 10),
+                               rocktier::kPoints[atoi(argv[4])], atoi(argv[5]));
   }
   if (rocktier::IsMemoryChild(argc, argv)) {
     return rocktier::MemoryChildMain(argv);

@@ -54,7 +54,7 @@ TieredOptions TiersOf(const std::string& folder, int setup, Random* random) {
   options.wal_compression = OneOf(random, {"none", "none", "lz4", "zstd"});
   options.on_close = OneOf(random, {"keep", "keep", "persist"});
   options.recovery_threads = OneOf(random, {0U, 1U, 3U});
-  if (setup == 3) {
+  if (setup == MemorySite::kAllInMemory) {
     options.tiers = "memory={kind=memory;path=" + folder + "/memory}";
     options.placement = "0..=memory";
     options.wal_budget = 0;
@@ -141,14 +141,14 @@ Options OptionsOf(const std::string& folder, int setup, Random* random) {
   if (Coin(random)) {
     options.listeners = {NewTieredEnvListener()};
   }
-  if (setup == 1) {
+  if (setup == MemorySite::kUniversal) {
     options.compaction_style = kCompactionStyleUniversal;
   }
-  if (setup == 3) {
+  if (setup == MemorySite::kAllInMemory) {
     options.compression = kNoCompression;
     options.enable_blob_files = false;
   }
-  if (setup == 2) {
+  if (setup == MemorySite::kWalDir) {
     options.wal_dir = folder + "/logs";
   }
   return options;
@@ -203,18 +203,6 @@ bool IsMemoryChild(int argc, char** argv) {
 
 namespace {
 
-// What of a child's work is of interest when it is killed.
-void Publish(const MemorySite& site, VolatileStats* last, Shared* shared) {
-  TieredStats stats;
-  if (GetTieredStats(site.fs(), &stats).ok()) {
-    const VolatileStats& now = stats.in_memory;
-    shared->rebuilt += now.rebuilt_files - last->rebuilt_files;
-    shared->trims += now.trims - last->trims;
-    shared->references += now.references - last->references;
-    *last = now;
-  }
-}
-
 Status Write(const MemorySite& site, uint64_t n, Random* random, Shared* shared) {
   WriteBatch batch;
   Status s = MakeBatch(n, site.families(), &batch);
@@ -240,11 +228,11 @@ Status Write(const MemorySite& site, uint64_t n, Random* random, Shared* shared)
 
 Status WriteOn(MemorySite* site, uint64_t seed, Shared* shared) {
   Random random(seed);
-  VolatileStats last;
+  TieredStats last;
   Status s = site->Open(seed);
   uint64_t count = 0;
   if (s.ok()) {
-    Publish(*site, &last, shared);
+    Publish(site->fs(), &last, shared);
     s = site->Count(&count);
   }
   if (s.ok() && (count < shared->acknowledged || count > shared->issued)) {
@@ -258,7 +246,7 @@ Status WriteOn(MemorySite* site, uint64_t seed, Shared* shared) {
   for (uint64_t n = count; s.ok(); n++) {
     s = Write(*site, n, &random, shared);
     if (n % 256 == 0) {
-      Publish(*site, &last, shared);
+      Publish(site->fs(), &last, shared);
     }
   }
   return s;

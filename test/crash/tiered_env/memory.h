@@ -22,7 +22,7 @@ class MemorySite {
   MemorySite(const MemorySite&) = delete;
   MemorySite& operator=(const MemorySite&) = delete;
 
-  static constexpr int kSetups = 4;
+  enum Setup { kLeveled, kUniversal, kWalDir, kAllInMemory, kSetups };
 
   std::string tier() const { return folder_ + "/memory"; }
   std::string older() const { return folder_ + "/older"; }

@@ -61,7 +61,7 @@ inline std::string NewFolder(Env* env, const std::string& name) {
 // All records of a tree.
 inline std::map<std::string, Record> RecordsOf(const Tree& tree) {
   std::map<std::string, Record> records;
-  const std::unique_ptr<Merger> merger = tree.NewMerger();
+  const std::unique_ptr<Merger> merger = tree.TEST_NewMerger();
   for (; merger->Valid(); merger->Next()) {
     records[merger->key().ToString()] = merger->record();
   }
