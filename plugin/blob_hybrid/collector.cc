@@ -22,8 +22,10 @@ namespace {
 
 constexpr uint64_t kLater = 100 * 1000;  // unless a flush or a compaction ends before
 constexpr uint64_t kForeign = 500 * 1000;
+// Between rounds of all families: with hundreds of them, those that rest cost something as well.
+constexpr uint64_t kAll = 1000 * 1000;
 constexpr auto kPatience = std::chrono::seconds(5);
-constexpr auto kRetryTick = std::chrono::milliseconds(500);
+constexpr auto kTick = std::chrono::milliseconds(500);
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
 
@@ -66,17 +68,6 @@ bool IsAbove(const Space& space, const BlobHybridOptions& options) {
 
 bool IsLogAbove(const Space& space, const BlobHybridOptions& options) {
   return options.transient_log_budget > 0 && space.log_share > options.transient_log_budget;
-}
-
-// What a survey knows besides RocksDB's garbage; only this, as there may be many files.
-std::map<uint64_t, uint64_t> CorrectedOf(const std::vector<BlobInfo>& surveyed) {
-  std::map<uint64_t, uint64_t> garbage;
-  for (const BlobInfo& blob : surveyed) {
-    if (blob.corrected) {
-      garbage[blob.number] = blob.garbage_bytes;
-    }
-  }
-  return garbage;
 }
 
 // For each file that is collected: what SSTs there were when that began.
@@ -174,31 +165,45 @@ void Collector::NoteEnd(const CompactionJobInfo& info) {
   }
 }
 
-void Collector::Wake() {
+void Collector::Wake(uint32_t number) {
   std::lock_guard<std::mutex> lock(mutex_);
+  woken_.insert(number);
   wanted_++;
   changed_.notify_all();
 }
 
-Status Collector::Look(uint32_t number, Family* family, Survey* survey, Space* space) {
+void Collector::WakeAll() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [number, family] : families_) {
+    woken_.insert(number);
+  }
+  wanted_++;
+  changed_.notify_all();
+}
+
+Status Collector::Look(uint32_t number, Family* family, bool* has_blobs, Space* space) {
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle == nullptr) {
     return Status::ColumnFamilyDropped();
   }
-  const Layout layout = LayoutOf(db_, DataOf(handle.get()));
+  ColumnFamilyData* const data = DataOf(handle.get());
+  const Layout layout = LayoutOf(db_, data);
   family->memtable_bytes = layout.memtable_bytes;
-  if (!layout.goes_by_levels || (!family->crowded && layout.blobs.empty())) {
+  *has_blobs = layout.goes_by_levels && layout.has_blobs;
+  if (!layout.goes_by_levels || (!family->crowded && !layout.has_blobs)) {
     return Status::OK();  // nothing to do, so nothing to count
   }
-  const Status s = family->surveyor.Take(db_, DataOf(handle.get()), survey);
+  Totals totals;
+  const Status s = family->surveyor.Sum(db_, data, &totals);
   if (s.ok()) {
-    *space = Estimate(*survey, family->factory->options().space_floor);
+    *space = Estimate(totals, family->factory->options().space_floor);
+    auto garbage = family->surveyor.corrected();
     std::lock_guard<std::mutex> lock(mutex_);
     family->room = RoomFor(*space, family->factory->options().max_space_amplification);
-    family->garbage = CorrectedOf(survey->blobs);
+    family->garbage = std::move(garbage);
   } else {
-    ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
-                    "BlobHybrid: reading the properties of SSTs: %s", s.ToString().c_str());
+    ROCKS_LOG_ERROR(ImmutableOf(*data).logger, "BlobHybrid: reading the properties of SSTs: %s",
+                    s.ToString().c_str());
     family->factory->counters()->job_errors++;
   }
   return s;
@@ -221,12 +226,12 @@ void Collector::WaitForRoom(uint32_t number) {
     counters.bound_missed += family->calm_above ? 1 : 0;
     return;  // the job has looked at the same files
   }
-  Survey survey;
+  bool has_blobs = false;
   Space space;
-  if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
+  if (!HasBound(options) || !Look(number, family, &has_blobs, &space).ok()) {
     return;
   }
-  const bool ours = IsOurs(*family, survey);
+  const bool ours = IsOurs(*family, has_blobs);
   const Needs needs = NeedsOf(space, ours, options);
   if (!needs.above) {
     // What takes the space is no garbage that the job could do something about: versions that snapshots see, for example.
@@ -244,6 +249,7 @@ void Collector::WaitForRoom(uint32_t number) {
   const uint64_t enough = space.disk_bytes - std::min(space.disk_bytes, memtables);
   family->disk_bytes = space.disk_bytes;
   family->waiting++;
+  woken_.insert(number);
   changed_.notify_all();
   const bool in_vain = !AwaitRoom(mine, enough, family, &lock);
   family->waiting--;
@@ -295,22 +301,41 @@ void Collector::Stop() {
   }
 }
 
+std::vector<std::pair<uint32_t, Collector::Family*>> Collector::TakeWoken(bool all) {
+  std::vector<std::pair<uint32_t, Family*>> families;
+  if (all) {
+    for (const auto& [number, family] : families_) {
+      woken_.insert(number);
+    }
+  }
+  for (const uint32_t number : woken_) {
+    const auto it = families_.find(number);
+    if (it != families_.end() && it->second != nullptr) {
+      families.emplace_back(number, it->second.get());
+    }
+  }
+  woken_.clear();
+  return families;
+}
+
 void Collector::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
+  uint64_t all_at = 0;
   while (!stop_ && !closing_) {
     const uint64_t wanted = wanted_;
-    std::vector<std::pair<uint32_t, Family*>> families;
-    for (const auto& [number, family] : families_) {
-      if (family != nullptr) {
-        families.emplace_back(number, family.get());
-      }
-    }
+    const bool all = settling_ > 0 || Now() >= all_at;
+    all_at = all ? Now() + kAll : all_at;
+    const auto families = TakeWoken(all);
     lock.unlock();
     bool again = false;
     bool retry = false;
     uint64_t later = 0;  // when to look again; 0: it is not known
+    std::set<uint32_t> restless;
     for (const auto& [number, family] : families) {
       const Next next = Step(number, family);
+      if (next != Next::kNothing || family->retry_pause > 0) {
+        restless.insert(number);
+      }
       again = again || next == Next::kAgain;
       retry = retry || family->retry_pause > 0;
       if (next == Next::kLater) {
@@ -318,6 +343,7 @@ void Collector::Run() {
       }
     }
     lock.lock();
+    woken_.merge(restless);
     looked_ = wanted;
     changed_.notify_all();
     if (again) {
@@ -329,11 +355,13 @@ void Collector::Run() {
                         [&] { return stop_ || wanted_ != wanted; });
       continue;
     }
-    done_ = wanted;
-    changed_.notify_all();
-    const auto wake = [&] { return stop_ || wanted_ != done_; };
-    if (retry) {
-      changed_.wait_for(lock, kRetryTick, wake);
+    if (all) {
+      done_ = wanted;
+      changed_.notify_all();
+    }
+    const auto wake = [&] { return stop_ || wanted_ != wanted; };
+    if (retry || !all) {
+      changed_.wait_for(lock, kTick, wake);
     } else {
       changed_.wait(lock, wake);
     }
@@ -341,9 +369,7 @@ void Collector::Run() {
 }
 
 // Whether the bound is to be kept: without blob files the plugin leaves a family alone, unless that is its own doing.
-bool Collector::IsOurs(const Family& family, const Survey& survey) {
-  return !survey.blobs.empty() || family.crowded;
-}
+bool Collector::IsOurs(const Family& family, bool has_blobs) { return has_blobs || family.crowded; }
 
 // For gc_bytes_per_second, if nobody waits.
 bool Collector::Rests(const Family& family) {
@@ -364,15 +390,15 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   family->rested_at = 0;
   family->calm_at = 0;
   const uint64_t files = FilesOf(number);
-  Survey survey;
+  bool has_blobs = false;
   Space space;
-  if (!HasBound(options) || !Look(number, family, &survey, &space).ok()) {
+  if (!HasBound(options) || !Look(number, family, &has_blobs, &space).ok()) {
     Publish(family, false, false);
     return Next::kNothing;
   }
   family->crowded = ClassesOf(options).medium > 0 &&
                     IsCrowded(space, options.max_space_amplification, family->crowded);
-  const bool ours = IsOurs(*family, survey);
+  const bool ours = IsOurs(*family, has_blobs);
   const Needs needs = NeedsOf(space, ours, options);
   if (!needs.any()) {
     Rest(family);
@@ -386,17 +412,19 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
     family->freed += family->disk_bytes - std::min(family->disk_bytes, space.disk_bytes);
     family->disk_bytes = space.disk_bytes;
   }
-  std::set<uint64_t> foreign;
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
-  if (handle != nullptr) {
-    const char* const by = HeldBy(db_, DataOf(handle.get()));
-    if (by != nullptr) {
-      return Hold(by, needs.above, family);
-    }
-    family->held = false;
-    foreign = InCompaction(db_, DataOf(handle.get()));
-    family->busy.insert(foreign.begin(), foreign.end());
+  const char* const by = handle == nullptr ? nullptr : HeldBy(db_, DataOf(handle.get()));
+  if (by != nullptr) {
+    return Hold(by, needs.above, family);
   }
+  Survey survey;
+  if (handle == nullptr || !family->surveyor.Take(db_, DataOf(handle.get()), &survey).ok()) {
+    Publish(family, false, false);
+    return Next::kNothing;
+  }
+  family->held = false;
+  std::set<uint64_t> foreign = InCompaction(db_, DataOf(handle.get()));
+  family->busy.insert(foreign.begin(), foreign.end());
   bool merge = false;
   const std::vector<Plan> plans = PlanFor(number, survey, space, needs, family, &merge);
   if (plans.empty() && !family->busy.empty()) {
@@ -528,9 +556,12 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   for (const SstInfo& sst : plan.inputs) {
     names.push_back(MakeTableFileName("", sst.number));
   }
+  // RocksDB lists the folders of the whole database when it refuses.
+  const bool free = AreFree(db_, data, plan.inputs, plan.output_level);
   CompactionJobInfo info;
-  const Status s = db_->CompactFiles(how, handle.get(), names, plan.output_level,
-                                     static_cast<int>(path), nullptr, &info);
+  const Status s = !free ? Status::Aborted()
+                         : db_->CompactFiles(how, handle.get(), names, plan.output_level,
+                                             static_cast<int>(path), nullptr, &info);
   if (s.ok()) {
     const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
     counters.jobs++;
@@ -548,7 +579,8 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
     }
     return Next::kAgain;
   }
-  if (s.IsAborted() || (s.IsInvalidArgument() && !AreThere(plan, data, family))) {
+  if (s.IsAborted() ||
+      (s.IsInvalidArgument() && !AreFree(db_, data, plan.inputs, plan.output_level))) {
     // Others compact them, or have done so.
     for (const SstInfo& sst : plan.inputs) {
       family->busy.insert(sst.number);
@@ -568,19 +600,6 @@ Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above
   }
   Publish(family, false, above);
   return Next::kNothing;
-}
-
-// Whether all inputs of a plan are where they were.
-bool Collector::AreThere(const Plan& plan, ColumnFamilyData* data, Family* family) {
-  Survey survey;
-  if (!family->surveyor.Take(db_, data, &survey).ok()) {
-    return false;
-  }
-  return std::all_of(plan.inputs.begin(), plan.inputs.end(), [&](const SstInfo& input) {
-    return std::any_of(survey.ssts.begin(), survey.ssts.end(), [&](const SstInfo& sst) {
-      return sst.number == input.number && sst.level == input.level;
-    });
-  });
 }
 
 Collector::Next Collector::Hold(const char* by, bool above, Family* family) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plugin/blob_hybrid/error_log.h"
@@ -52,8 +53,9 @@ class Collector {
   void NoteBegin(const CompactionJobInfo& info);
   void NoteEnd(const CompactionJobInfo& info);
 
-  // There may be something to do.
-  void Wake();
+  // There may be something to do, in a family or in any. What nobody tells of is found within a second of the next wake-up.
+  void Wake(uint32_t number);
+  void WakeAll();
 
   // Before a flush: waits as long as the family is above its bound and the job can do something about it, and does, and has not freed more
   // than the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
@@ -101,14 +103,16 @@ class Collector {
   enum class Next { kNothing, kAgain, kLater };
 
   void Run();
+  // Those that were woken, or all. With mutex_.
+  std::vector<std::pair<uint32_t, Family*>> TakeWoken(bool all);
   bool Rests(const Family& family);
   // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some seconds: a job that ends well may still
   // free nothing, and a slow device may take minutes for one.
   bool AwaitRoom(uint64_t wake, uint64_t enough, Family* family,
                  std::unique_lock<std::mutex>* lock);
   // Finds nothing in a family without blob files, unless it is crowded.
-  Status Look(uint32_t number, Family* family, Survey* survey, Space* space);
-  static bool IsOurs(const Family& family, const Survey& survey);
+  Status Look(uint32_t number, Family* family, bool* has_blobs, Space* space);
+  static bool IsOurs(const Family& family, bool has_blobs);
   uint64_t VersionOf(uint32_t number);
   uint64_t FilesOf(uint32_t number);
   // One batch of compactions at most.
@@ -123,7 +127,6 @@ class Collector {
   Next CompactAll(uint32_t number, const std::vector<Plan>& plans, bool above, bool merge,
                   Family* family);
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
-  bool AreThere(const Plan& plan, ColumnFamilyData* data, Family* family);
   // Somebody wants nothing to be compacted now.
   Next Hold(const char* by, bool above, Family* family);
   // Nothing is left to compact, and still there is too much.
@@ -139,12 +142,13 @@ class Collector {
   // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is removed.
   std::map<uint32_t, std::unique_ptr<Family>> families_;
   bool stop_ = false;
-  bool closing_ = false;  // RocksDB is closing the database
-  int settling_ = 0;      // callers of Settle()
-  uint64_t wanted_ = 0;   // wake-ups
-  uint64_t looked_ = 0;   // those after which every family was looked at
-  uint64_t done_ = 0;     // those after which there was nothing to do
-  std::thread thread_;    // begun with the first family
+  bool closing_ = false;      // RocksDB is closing the database
+  int settling_ = 0;          // callers of Settle()
+  uint64_t wanted_ = 0;       // wake-ups
+  std::set<uint32_t> woken_;  // families with something to do, perhaps
+  uint64_t looked_ = 0;       // those after which every family was looked at
+  uint64_t done_ = 0;         // those after which there was nothing to do
+  std::thread thread_;        // begun with the first family
 };
 
 }  // namespace blob_hybrid

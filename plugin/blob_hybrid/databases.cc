@@ -167,13 +167,15 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
     files->large_size = layout.min_blob_size;
     files->merge_level = MergeLevelOf(options.merge_level, layout.last_level);
   }
-  const Collector::Aim aim = collector->AimOf(family, layout.blobs);
-  if (aim.victims.empty() && (!has_medium || layout.blobs.empty())) {
+  const std::vector<BlobInfo> blobs = BlobsOf(db, data);
+  const Collector::Aim aim = collector->AimOf(family, blobs);
+  if (aim.victims.empty() && (!has_medium || blobs.empty())) {
     return false;  // there may be many
   }
-  for (const BlobInfo& blob : layout.blobs) {
+  for (const BlobInfo& blob : blobs) {  // by number
     const bool move = aim.victims.count(blob.number) > 0;
-    files->files[blob.number] = {blob.file_bytes, move, move && aim.medium};
+    files->files.emplace_hint(files->files.end(), blob.number,
+                              BlobFiles::File{blob.file_bytes, move, move && aim.medium});
   }
   return true;
 }

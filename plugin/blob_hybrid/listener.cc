@@ -21,7 +21,7 @@ void BlobHybridListener::OnFlushBegin(DB* db, const FlushJobInfo& info) {
 void BlobHybridListener::OnFlushCompleted(DB* db, const FlushJobInfo& info) {
   const auto collector = Databases::Instance()->Notice(db, info.cf_id);
   if (collector != nullptr) {
-    collector->Wake();
+    collector->Wake(info.cf_id);
   }
 }
 
@@ -40,14 +40,14 @@ void BlobHybridListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& 
   const auto collector = Databases::Instance()->Notice(db, info.cf_id);
   if (collector != nullptr) {
     collector->NoteEnd(info);
-    collector->Wake();
+    collector->Wake(info.cf_id);
   }
 }
 
 void BlobHybridListener::OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo&) {
   const auto collector = Databases::Instance()->Find(db);
   if (collector != nullptr) {
-    collector->Wake();
+    collector->WakeAll();
   }
 }
 

@@ -46,8 +46,10 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kLeastSampled = 400;
 
 // With level 0 alone, all of it may hide something.
+bool IsUpper(int level, int last_level) { return level < last_level || level == 0; }
+
 bool IsUpper(const Survey& survey, const SstInfo& sst) {
-  return sst.level < survey.last_level || sst.level == 0;
+  return IsUpper(sst.level, survey.last_level);
 }
 
 // The level that SSTs are pushed to: the last one, but not level 0. With dynamic levels the first one that is used lies deep.
@@ -357,51 +359,49 @@ double Share(uint64_t part, uint64_t of) {
   return of == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(of));
 }
 
-// Of all entries, what range deletions above the last level may hide.
-double CoveredShare(const Survey& survey) {
-  uint64_t entries = 0;
-  uint64_t covered = 0;
-  for (const SstInfo& sst : survey.ssts) {
-    entries += sst.entries;
-    covered += IsUpper(survey, sst) ? sst.covered : 0;
+// Entries of all SSTs.
+struct Entries {
+  uint64_t all = 0;
+  uint64_t values = 0;   // but deletions
+  uint64_t upper = 0;    // of the SSTs that may hide something
+  uint64_t covered = 0;  // by range deletions of these
+};
+
+Entries EntriesOf(const Totals& totals) {
+  Entries entries;
+  for (int level = 0; level < static_cast<int>(totals.levels.size()); level++) {
+    const Totals::Level& of_level = totals.levels[static_cast<size_t>(level)];
+    entries.all += of_level.entries;
+    entries.values += of_level.values;
+    if (IsUpper(level, totals.last_level)) {
+      entries.upper += of_level.entries;
+      entries.covered += of_level.covered;
+    }
   }
-  return Share(covered, entries);
+  return entries;
 }
 
 // At most: each entry above the last level, deletions included, hides a value, and a range deletion all that it covers.
-Shares MostHidden(const Survey& survey) {
-  uint64_t entries = 0;
-  uint64_t values = 0;
-  uint64_t upper = 0;
-  for (const SstInfo& sst : survey.ssts) {
-    entries += sst.entries;
-    values += sst.entries - std::min(sst.entries, sst.deletions);
-    upper += IsUpper(survey, sst) ? sst.entries + sst.covered : 0;
-  }
+Shares MostHidden(const Entries& entries) {
+  const uint64_t upper = entries.upper + entries.covered;
   Shares shares;
-  shares.hidden_values = Share(upper, values);
-  shares.hidden_ssts = Share(upper, entries);
+  shares.hidden_values = Share(upper, entries.values);
+  shares.hidden_ssts = Share(upper, entries.all);
   shares.user_values = 1 - shares.hidden_values;
   shares.user_ssts = 1 - shares.hidden_ssts;
   return shares;
 }
 
 // By the sketches, if all SSTs have one and the sample is large enough: with a standard deviation of the estimate besides.
-Shares SharesOf(const Survey& survey) {
-  const Shares most = MostHidden(survey);
-  std::vector<const Sketch*> sketches;
-  for (const SstInfo& sst : survey.ssts) {
-    if (sst.sketch == nullptr) {
-      return most;
-    }
-    sketches.push_back(sst.sketch.get());
-  }
-  const Sampled sampled = Combine(sketches);
-  if (sampled.keys < kLeastSampled) {
+Shares SharesOf(const Totals& totals) {
+  const Entries entries = EntriesOf(totals);
+  const Shares most = MostHidden(entries);
+  const Sampled& sampled = totals.sampled;
+  if (totals.unsampled > 0 || sampled.keys < kLeastSampled) {
     return most;
   }
   const double margin = 1 / std::sqrt(static_cast<double>(sampled.keys));
-  const double covered = CoveredShare(survey);
+  const double covered = Share(entries.covered, entries.all);
   const double kept = (1 - margin) * (1 - covered);
   Shares shares;
   shares.hidden_values = std::min(
@@ -425,26 +425,19 @@ uint64_t Of(uint64_t bytes, double share) {
 
 }  // namespace
 
-Space Estimate(const Survey& survey, uint64_t floor) {
+Space Estimate(const Totals& totals, uint64_t floor) {
   Space space;
-  for (const BlobInfo& blob : survey.blobs) {
-    space.disk_bytes += blob.file_bytes;
-    space.value_bytes += blob.bytes;
-    space.garbage_bytes += blob.garbage_bytes;
-  }
-  uint64_t sst_user_bytes = 0;
-  for (const SstInfo& sst : survey.ssts) {
-    space.sst_bytes += sst.bytes;
-    sst_user_bytes += sst.user_bytes;
-    space.medium_bytes += sst.medium_bytes;
-  }
-  space.disk_bytes += space.sst_bytes;
-  const Shares shares = SharesOf(survey);
+  space.disk_bytes = totals.blob_file_bytes + totals.sst_bytes;
+  space.sst_bytes = totals.sst_bytes;
+  space.value_bytes = totals.value_bytes;
+  space.garbage_bytes = totals.garbage_bytes;
+  space.medium_bytes = totals.medium_bytes;
+  const Shares shares = SharesOf(totals);
   const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
   space.hidden_bytes = Of(referred, shares.hidden_values);
   space.hidden_sst_bytes = Of(space.sst_bytes, shares.hidden_ssts);
   space.live_bytes = referred - space.hidden_bytes + space.sst_bytes - space.hidden_sst_bytes;
-  space.user_bytes = Of(referred, shares.user_values) + Of(sst_user_bytes, shares.user_ssts);
+  space.user_bytes = Of(referred, shares.user_values) + Of(totals.sst_user_bytes, shares.user_ssts);
   const uint64_t base = std::max({space.user_bytes, floor, uint64_t{1}});
   space.amplification = static_cast<double>(space.disk_bytes) / static_cast<double>(base);
   space.log_share = static_cast<double>(space.medium_bytes) / static_cast<double>(base);

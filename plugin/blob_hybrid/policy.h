@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
-#include "plugin/blob_hybrid/survey.h"
+#include "plugin/blob_hybrid/files.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -32,7 +32,7 @@ struct Space {
   double log_share = 0;      // medium_bytes for each of them, likewise
 };
 
-Space Estimate(const Survey& survey, uint64_t floor);
+Space Estimate(const Totals& totals, uint64_t floor);
 
 // Whether much of what blob files have is a log of medium values. When it is merged it is there twice until the last SST that refers to it
 // has been merged, so that the job begins sooner.

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostEntries = 512;  // of an SST
 constexpr size_t kMostDecoded = 2 * kMostEntries;
 constexpr size_t kMostTogether = 65536;  // of all that are combined
-constexpr size_t kMostKept = 4 * kMostTogether;
+static_assert(kMostTogether < kMostKept, "thinning leaves room");
 constexpr char kVersion = 1;
 
 }  // namespace

@@ -51,7 +51,9 @@ class SketchBuilder {
 // Null if the text is not one.
 SketchPtr DecodeSketch(const Slice& text);
 
-// Thins sketches that have many entries together to about as many as Combine() uses. So they take no more memory and time, however
+constexpr size_t kMostKept = 4 * 65536;  // entries of a family's sketches, in memory
+
+// Thins sketches that have more than kMostKept entries together to about as many as Combine() uses. So they take no more memory and time, however
 // large the family is. Null ones are passed over.
 void ThinTogether(const std::vector<SketchPtr*>& sketches);
 

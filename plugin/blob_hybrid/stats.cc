@@ -53,11 +53,9 @@ std::string Json(const Named& values) {
   return text + "}";
 }
 
-void SetGauges(const Survey& survey, const Space& space, BlobHybridSpace* stats) {
-  stats->blob_files = survey.blobs.size();
-  for (const BlobInfo& blob : survey.blobs) {
-    stats->blob_file_bytes += blob.file_bytes;
-  }
+void SetGauges(const Totals& totals, const Space& space, BlobHybridSpace* stats) {
+  stats->blob_files = totals.blob_files;
+  stats->blob_file_bytes = totals.blob_file_bytes;
   const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
   stats->medium_bytes = std::min(space.medium_bytes, referred);
   stats->large_bytes = space.value_bytes - stats->medium_bytes;
@@ -69,7 +67,7 @@ void SetGauges(const Survey& survey, const Space& space, BlobHybridSpace* stats)
   stats->large_hidden_bytes =
       static_cast<uint64_t>(static_cast<double>(space.hidden_bytes) * share);
   stats->large_live_bytes = large - stats->large_hidden_bytes;
-  stats->sst_files = survey.ssts.size();
+  stats->sst_files = totals.sst_files;
   stats->small_bytes = space.disk_bytes - stats->blob_file_bytes;
   stats->space_amplification_percent = static_cast<uint64_t>(space.amplification * 100);
 }
@@ -97,10 +95,10 @@ Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* s
     BLOB_HYBRID_COUNTERS(X)
 #undef X
   }
-  Survey survey;
-  const Status s = Surveyor().Take(impl, data, &survey);
+  Totals totals;
+  const Status s = Surveyor().Sum(impl, data, &totals);
   if (s.ok()) {
-    SetGauges(survey, Estimate(survey, floor), stats);
+    SetGauges(totals, Estimate(totals, floor), stats);
   }
   return s;
 }

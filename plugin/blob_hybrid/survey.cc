@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/survey.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -24,17 +25,19 @@ namespace {
 // One byte of so many, at most, that SSTs have besides keys and values is not counted as data of the user.
 constexpr uint64_t kBesides = 10;
 
-std::vector<BlobInfo> BlobsOf(const VersionStorageInfo& storage) {
-  std::vector<BlobInfo> blobs;
-  for (const auto& meta : storage.GetBlobFiles()) {
-    BlobInfo info;
-    info.number = meta->GetBlobFileNumber();
-    info.file_bytes = meta->GetBlobFileSize();
-    info.bytes = meta->GetTotalBlobBytes();
-    info.garbage_bytes = meta->GetGarbageBlobBytes();
-    blobs.push_back(info);
-  }
-  return blobs;
+constexpr size_t kMostTouched = 65536;  // with so many, all blob files are gone through
+
+BlobInfo InfoOf(const BlobFileMetaData& meta) {
+  BlobInfo info;
+  info.number = meta.GetBlobFileNumber();
+  info.file_bytes = meta.GetBlobFileSize();
+  info.bytes = meta.GetTotalBlobBytes();
+  info.garbage_bytes = meta.GetGarbageBlobBytes();
+  return info;
+}
+
+bool IsSame(const std::weak_ptr<BlobFileMetaData>& a, const std::shared_ptr<BlobFileMetaData>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
 }
 
 // Indexes, filters and padding are left out, but for what small records need of them. Of a compressed file they are not known.
@@ -50,90 +53,11 @@ std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
       KeyRange{file.smallest.user_key().ToString(), file.largest.user_key().ToString()});
 }
 
+size_t SampleSize(const SketchPtr& sketch) {
+  return sketch == nullptr ? 0 : sketch->entries.size();
+}
+
 }  // namespace
-
-void Surveyor::Know(uint64_t number, Counts counts) {
-  if (counts.references != nullptr) {
-    for (const auto& [blob, bytes] : *counts.references) {
-      said_[blob] += bytes;
-    }
-  }
-  known_.emplace(number, std::move(counts));
-}
-
-Status Surveyor::Cover(ColumnFamilyData* family, const SuperVersion& version,
-                       const FileMetaData& file, SstInfo* sst) {
-  if (sst->range_deletions == 0) {
-    return Status::OK();
-  }
-  std::optional<uint64_t>* covered = &known_.at(sst->number).covered;
-  if (!covered->has_value()) {
-    const auto entries_of = [this](const FileMetaData& other) {
-      return known_.at(other.fd.GetNumber()).entries;
-    };
-    uint64_t count = 0;
-    const Status s = CountCovered(family, version, file, sst->level, entries_of, &count);
-    if (!s.ok()) {
-      return s;
-    }
-    *covered = count;
-  }
-  sst->covered = **covered;
-  return Status::OK();
-}
-
-void Surveyor::Forget() {
-  for (auto it = known_.begin(); it != known_.end();) {
-    if (it->second.seen == surveys_) {
-      ++it;
-      continue;
-    }
-    if (it->second.references != nullptr) {
-      for (const auto& [blob, bytes] : *it->second.references) {
-        const auto said = said_.find(blob);
-        said->second -= bytes;
-        if (said->second == 0) {
-          said_.erase(said);
-        }
-      }
-    }
-    it = known_.erase(it);
-  }
-}
-
-void Surveyor::Thin() {
-  std::vector<SketchPtr*> sketches;
-  for (auto& [number, of_sst] : known_) {
-    sketches.push_back(&of_sst.sketch);
-  }
-  ThinTogether(sketches);
-}
-
-void Surveyor::CorrectGarbage(std::vector<BlobInfo>* blobs) const {
-  uint64_t unsaid = std::numeric_limits<uint64_t>::max();  // from this file on
-  for (const auto& [number, of_sst] : known_) {
-    if (!of_sst.says_all && of_sst.oldest_blob != kInvalidBlobFileNumber) {
-      unsaid = std::min(unsaid, of_sst.oldest_blob);
-    }
-  }
-  for (BlobInfo& blob : *blobs) {
-    const auto said = said_.find(blob.number);
-    const uint64_t bytes = said == said_.end() ? 0 : said->second;
-    const uint64_t unreferred = blob.bytes - std::min(blob.bytes, bytes);
-    if (blob.number < unsaid && blob.garbage_bytes < unreferred) {
-      blob.garbage_bytes = unreferred;
-      blob.corrected = true;
-    }
-  }
-}
-
-uint64_t Survey::max_sst_number() const {
-  uint64_t result = 0;
-  for (const SstInfo& sst : ssts) {
-    result = std::max(result, sst.number);
-  }
-  return result;
-}
 
 uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family) {
   SuperVersion* version = db->GetAndRefSuperVersion(family);
@@ -146,7 +70,7 @@ Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
   SuperVersion* version = db->GetAndRefSuperVersion(family);
   const VersionStorageInfo& storage = *version->current->storage_info();
   Layout layout;
-  layout.blobs = BlobsOf(storage);
+  layout.has_blobs = !storage.GetBlobFiles().empty();
   layout.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
   const MutableCFOptions& options = version->mutable_cf_options;
   layout.min_blob_size = options.min_blob_size;
@@ -156,6 +80,18 @@ Layout LayoutOf(DBImpl* db, ColumnFamilyData* family) {
                           options.preclude_last_level_data_seconds == 0;
   db->ReturnAndCleanupSuperVersion(family, version);
   return layout;
+}
+
+std::vector<BlobInfo> BlobsOf(DBImpl* db, ColumnFamilyData* family) {
+  SuperVersion* version = db->GetAndRefSuperVersion(family);
+  const auto& metas = version->current->storage_info()->GetBlobFiles();
+  std::vector<BlobInfo> blobs;
+  blobs.reserve(metas.size());
+  for (const auto& meta : metas) {
+    blobs.push_back(InfoOf(*meta));
+  }
+  db->ReturnAndCleanupSuperVersion(family, version);
+  return blobs;
 }
 
 std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family) {
@@ -172,67 +108,400 @@ std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family) {
   return numbers;
 }
 
+bool AreFree(DBImpl* db, ColumnFamilyData* family, const std::vector<SstInfo>& ssts,
+             int output_level) {
+  InstrumentedMutexLock lock(db->mutex());
+  const VersionStorageInfo& storage = *family->current()->storage_info();
+  const InternalKeyComparator& comparator = family->internal_comparator();
+  const InternalKey* smallest = nullptr;
+  const InternalKey* largest = nullptr;
+  for (const SstInfo& sst : ssts) {
+    const auto location = storage.GetFileLocation(sst.number);
+    if (!location.IsValid() || location.GetLevel() != sst.level) {
+      return false;
+    }
+    const FileMetaData& file = *storage.LevelFiles(sst.level)[location.GetPosition()];
+    if (file.being_compacted) {
+      return false;
+    }
+    if (smallest == nullptr || comparator.Compare(file.smallest, *smallest) < 0) {
+      smallest = &file.smallest;
+    }
+    if (largest == nullptr || comparator.Compare(file.largest, *largest) > 0) {
+      largest = &file.largest;
+    }
+  }
+  std::vector<FileMetaData*> overlapping;
+  storage.GetOverlappingInputs(output_level, smallest, largest, &overlapping);
+  return std::none_of(overlapping.begin(), overlapping.end(),
+                      [](const FileMetaData* file) { return file->being_compacted; });
+}
+
+Status Surveyor::Sum(DBImpl* db, ColumnFamilyData* family, Totals* totals) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Status s = Update(db, family);
+  *totals = s.ok() ? totals_ : Totals();
+  return s;
+}
+
 Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   std::lock_guard<std::mutex> lock(mutex_);
   *survey = Survey();
-  surveys_++;
-  SuperVersion* version = db->GetAndRefSuperVersion(family);
-  const VersionStorageInfo& storage = *version->current->storage_info();
-  Status s;
-  std::vector<const FileMetaData*> files;
-  for (int level = 0; s.ok() && level < storage.num_levels(); level++) {
-    for (const FileMetaData* file : storage.LevelFiles(level)) {
-      files.push_back(file);
-      SstInfo sst;
-      sst.number = file->fd.GetNumber();
-      sst.level = level;
-      sst.bytes = file->fd.GetFileSize();
-      sst.oldest_blob = file->oldest_blob_file_number;
-      // Those of FileMetaData are there only for some files after a reopen.
-      auto counts = known_.find(sst.number);
-      if (counts == known_.end()) {
-        std::shared_ptr<const TableProperties> properties;
-        s = version->current->GetTableProperties(ReadOptions(), &properties, file);
-        if (!s.ok()) {
-          break;
-        }
-        const UserCollectedProperties& ours = properties->user_collected_properties;
-        const auto references = ReferencesOf(ours);
-        Know(sst.number, Counts{UserBytesOf(sst.bytes, *properties), properties->num_entries,
-                                properties->num_deletions, properties->num_range_deletions,
-                                MediumBytesOf(ours), KeysOf(*file), references, SketchOf(ours),
-                                references != nullptr && SaysAll(ours), sst.oldest_blob});
-        counts = known_.find(sst.number);
-      }
-      counts->second.seen = surveys_;
-      sst.user_bytes = counts->second.user_bytes;
-      sst.entries = counts->second.entries;
-      sst.deletions = counts->second.deletions;
-      sst.range_deletions = counts->second.range_deletions;
-      sst.medium_bytes = counts->second.medium_bytes;
-      sst.keys = counts->second.keys;
-      sst.references = counts->second.references;
-      survey->ssts.push_back(std::move(sst));
-      survey->last_level = level;
-    }
-  }
-  for (size_t i = 0; s.ok() && i < files.size(); i++) {
-    s = Cover(family, *version, *files[i], &survey->ssts[i]);
-  }
-  survey->blobs = BlobsOf(storage);
-  survey->base_level = std::max(storage.base_level(), 1);
-  survey->comparator = family->user_comparator();
-  db->ReturnAndCleanupSuperVersion(family, version);
+  const Status s = Update(db, family);
   if (!s.ok()) {
     return s;
   }
-  Forget();
-  Thin();
-  for (SstInfo& sst : survey->ssts) {
-    sst.sketch = known_.at(sst.number).sketch;
+  survey->ssts.reserve(known_.size());
+  for (const auto& places : levels_) {
+    for (const Place& place : places) {
+      survey->ssts.push_back(place.sst->info);
+    }
   }
-  CorrectGarbage(&survey->blobs);
+  survey->blobs.reserve(blobs_.size());
+  for (const Blob& blob : blobs_) {
+    survey->blobs.push_back(blob.info);
+  }
+  survey->last_level = totals_.last_level;
+  survey->base_level = base_level_;
+  survey->comparator = comparator_;
   return s;
+}
+
+std::map<uint64_t, uint64_t> Surveyor::corrected() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return corrected_;
+}
+
+uint64_t Surveyor::looked_at() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return looked_at_;
+}
+
+Status Surveyor::Update(DBImpl* db, ColumnFamilyData* family) {
+  SuperVersion* version = db->GetAndRefSuperVersion(family);
+  Status s;
+  const uint64_t number = version->current->GetVersionNumber();
+  if (version_ != number) {
+    s = UpdateTo(family, *version);
+    version_ = s.ok() ? std::make_optional(number) : std::nullopt;
+  }
+  db->ReturnAndCleanupSuperVersion(family, version);
+  return s;
+}
+
+Status Surveyor::UpdateTo(ColumnFamilyData* family, const SuperVersion& version) {
+  const VersionStorageInfo& storage = *version.current->storage_info();
+  levels_.resize(static_cast<size_t>(storage.num_levels()));
+  Changes changes = Compare(storage);
+  const Status s = Learn(family, version, changes);
+  if (!s.ok()) {
+    return s;
+  }
+  totals_.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
+  base_level_ = std::max(storage.base_level(), 1);
+  comparator_ = family->user_comparator();
+  UpdateSsts(std::move(changes));
+  UpdateBlobs(storage);
+  CorrectGarbage();
+  return s;
+}
+
+Surveyor::Changes Surveyor::Compare(const VersionStorageInfo& storage) const {
+  Changes changes;
+  changes.levels.resize(levels_.size());
+  for (int level = 0; level < storage.num_levels(); level++) {
+    CompareLevel(
+        level,
+        level < storage.num_non_empty_levels() ? storage.LevelFilesBrief(level) : LevelFilesBrief(),
+        &changes);
+  }
+  return changes;
+}
+
+void Surveyor::CompareLevel(int level, const LevelFilesBrief& files, Changes* changes) const {
+  const std::vector<Place>& before = levels_[static_cast<size_t>(level)];
+  std::vector<Place>& after = changes->levels[static_cast<size_t>(level)];
+  after.reserve(files.num_files);
+  size_t next = 0;  // of `before`; the order of those that stay does not change
+  for (size_t i = 0; i < files.num_files; i++) {
+    const uint64_t number = files.files[i].fd.GetNumber();
+    const bool was_here =
+        (next < before.size() && before[next].number == number) || IsCounted(number, level);
+    while (was_here && next < before.size() && before[next].number != number) {
+      changes->gone.push_back(before[next++].sst);
+    }
+    if (was_here && next < before.size()) {
+      after.push_back(before[next++]);
+    } else {
+      after.push_back({number, nullptr});
+      changes->come.emplace_back(level, files.files[i].file_metadata);
+    }
+  }
+  for (; next < before.size(); next++) {
+    changes->gone.push_back(before[next].sst);
+  }
+}
+
+bool Surveyor::IsCounted(uint64_t number, int level) const {
+  const auto it = known_.find(number);
+  return it != known_.end() && it->second.counted && it->second.info.level == level;
+}
+
+Status Surveyor::Learn(ColumnFamilyData* family, const SuperVersion& version,
+                       const Changes& changes) {
+  for (const auto& [level, file] : changes.come) {
+    const Status s = known_.count(file->fd.GetNumber()) == 0 ? Read(version, *file) : Status::OK();
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  // When all are known.
+  for (const auto& [level, file] : changes.come) {
+    Sst* sst = &known_.at(file->fd.GetNumber());
+    const Status s = sst->covers ? Cover(family, version, *file, level, sst) : Status::OK();
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  return Status::OK();
+}
+
+Status Surveyor::Read(const SuperVersion& version, const FileMetaData& file) {
+  // Those of FileMetaData are there only for some files after a reopen.
+  std::shared_ptr<const TableProperties> properties;
+  const Status s = version.current->GetTableProperties(ReadOptions(), &properties, &file);
+  if (!s.ok()) {
+    return s;
+  }
+  const UserCollectedProperties& ours = properties->user_collected_properties;
+  Sst sst;
+  sst.info.number = file.fd.GetNumber();
+  sst.info.bytes = file.fd.GetFileSize();
+  sst.info.user_bytes = UserBytesOf(sst.info.bytes, *properties);
+  sst.info.oldest_blob = file.oldest_blob_file_number;
+  sst.info.entries = properties->num_entries;
+  sst.info.deletions = properties->num_deletions;
+  sst.info.range_deletions = properties->num_range_deletions;
+  sst.info.medium_bytes = MediumBytesOf(ours);
+  sst.info.keys = KeysOf(file);
+  sst.info.references = ReferencesOf(ours);
+  sst.info.sketch = SketchOf(ours);
+  sst.says_all = sst.info.references != nullptr && SaysAll(ours);
+  sst.covers = sst.info.range_deletions > 0;
+  known_.emplace(sst.info.number, std::move(sst));
+  return s;
+}
+
+Status Surveyor::Cover(ColumnFamilyData* family, const SuperVersion& version,
+                       const FileMetaData& file, int level, Sst* sst) {
+  const auto entries_of = [this](const FileMetaData& other) {
+    return known_.at(other.fd.GetNumber()).info.entries;
+  };
+  uint64_t covered = 0;
+  const Status s = CountCovered(family, version, file, level, entries_of, &covered);
+  if (s.ok()) {
+    sst->info.covered = covered;
+    sst->covers = false;
+  }
+  return s;
+}
+
+void Surveyor::UpdateSsts(Changes changes) {
+  if (changes.come.empty() && changes.gone.empty()) {
+    return;
+  }
+  for (Sst* sst : changes.gone) {
+    Count(false, sst);
+  }
+  for (const auto& [level, file] : changes.come) {
+    Sst* sst = &known_.at(file->fd.GetNumber());
+    sst->info.level = level;
+    Count(true, sst);
+  }
+  levels_ = std::move(changes.levels);
+  size_t count = 0;
+  for (auto& places : levels_) {
+    for (Place& place : places) {
+      place.sst = place.sst == nullptr ? &known_.at(place.number) : place.sst;
+    }
+    count += places.size();
+  }
+  Forget(changes.gone);
+  if (known_.size() > count) {  // some were read for a version that could not be read in full
+    for (auto it = known_.begin(); it != known_.end();) {
+      it = it->second.counted ? std::next(it) : known_.erase(it);
+    }
+  }
+  Sample();
+}
+
+void Surveyor::Count(bool counted, Sst* sst) {
+  const SstInfo& info = sst->info;
+  sst->counted = counted;
+  looked_at_++;
+  if (counted) {
+    totals_.Add(info);
+    sketched_ += SampleSize(info.sketch);
+  } else {
+    totals_.Remove(info);
+    sketched_ -= SampleSize(info.sketch);
+  }
+  if (!sst->says_all && info.oldest_blob != kInvalidBlobFileNumber) {
+    if (counted) {
+      unsaid_.insert(info.oldest_blob);
+    } else {
+      unsaid_.erase(unsaid_.find(info.oldest_blob));
+    }
+  }
+  if (info.references == nullptr) {
+    return;
+  }
+  for (const auto& [blob, bytes] : *info.references) {
+    uint64_t& said = said_[blob];
+    said += counted ? bytes : -bytes;
+    if (said == 0) {
+      said_.erase(blob);
+    }
+    Touch(blob);
+  }
+}
+
+void Surveyor::Forget(const std::vector<Sst*>& gone) {
+  for (const Sst* sst : gone) {
+    if (!sst->counted) {  // and not moved
+      known_.erase(sst->info.number);
+    }
+  }
+}
+
+void Surveyor::Sample() {
+  if (sketched_ > kMostKept) {
+    std::vector<SketchPtr*> sketches;
+    for (auto& [number, sst] : known_) {
+      sketches.push_back(&sst.info.sketch);
+    }
+    ThinTogether(sketches);
+    sketched_ = 0;
+    for (const auto& [number, sst] : known_) {
+      sketched_ += SampleSize(sst.info.sketch);
+    }
+  }
+  totals_.sampled = Sampled();
+  if (totals_.unsampled > 0) {
+    return;
+  }
+  std::vector<const Sketch*> sketches;
+  sketches.reserve(known_.size());
+  for (const auto& places : levels_) {
+    for (const Place& place : places) {
+      sketches.push_back(place.sst->info.sketch.get());
+    }
+  }
+  totals_.sampled = Combine(sketches);
+}
+
+void Surveyor::UpdateBlobs(const VersionStorageInfo& storage) {
+  std::vector<Blob> come;
+  auto old = blobs_.begin();
+  for (const auto& meta : storage.GetBlobFiles()) {
+    if (old != blobs_.end() && IsSame(old->meta, meta)) {
+      ++old;
+      continue;
+    }
+    const uint64_t number = meta->GetBlobFileNumber();
+    for (; old != blobs_.end() && old->info.number < number; ++old) {
+      Leave(&*old);
+    }
+    if (old == blobs_.end() || old->info.number != number) {
+      come.push_back(Enter(meta));
+      continue;
+    }
+    if (!IsSame(old->meta, meta)) {
+      totals_.Remove(old->info);
+      *old = Enter(meta);
+    }
+    ++old;
+  }
+  for (; old != blobs_.end(); ++old) {
+    Leave(&*old);
+  }
+  blobs_.erase(std::remove_if(blobs_.begin(), blobs_.end(), [](const Blob& b) { return b.gone; }),
+               blobs_.end());
+  if (!come.empty()) {
+    const auto stayed = static_cast<ptrdiff_t>(blobs_.size());
+    std::move(come.begin(), come.end(), std::back_inserter(blobs_));
+    std::inplace_merge(blobs_.begin(), blobs_.begin() + stayed, blobs_.end(),
+                       [](const Blob& a, const Blob& b) { return a.info.number < b.info.number; });
+  }
+}
+
+Surveyor::Blob Surveyor::Enter(const std::shared_ptr<BlobFileMetaData>& meta) {
+  Blob blob;
+  blob.info = InfoOf(*meta);
+  blob.garbage_bytes = blob.info.garbage_bytes;
+  blob.meta = meta;
+  totals_.Add(blob.info);
+  Touch(blob.info.number);
+  looked_at_++;
+  return blob;
+}
+
+void Surveyor::Leave(Blob* blob) {
+  totals_.Remove(blob->info);
+  corrected_.erase(blob->info.number);
+  blob->gone = true;
+  looked_at_++;
+}
+
+void Surveyor::Touch(uint64_t blob) {
+  if (touched_.size() < kMostTouched) {
+    touched_.push_back(blob);
+  }
+}
+
+void Surveyor::CorrectGarbage() {
+  const uint64_t unsaid = unsaid_.empty() ? std::numeric_limits<uint64_t>::max() : *unsaid_.begin();
+  const auto from = [this](std::vector<Blob>::iterator begin, uint64_t number) {
+    return std::partition_point(begin, blobs_.end(),
+                                [number](const Blob& b) { return b.info.number < number; });
+  };
+  if (touched_.size() == kMostTouched) {  // there may be more
+    for (Blob& blob : blobs_) {
+      CorrectGarbage(unsaid, &blob);
+    }
+  } else {
+    const uint64_t upper = std::max(unsaid, unsaid_before_);
+    for (auto it = from(blobs_.begin(), std::min(unsaid, unsaid_before_));
+         it != blobs_.end() && it->info.number < upper; ++it) {
+      CorrectGarbage(unsaid, &*it);
+    }
+    std::sort(touched_.begin(), touched_.end());
+    auto it = blobs_.begin();
+    for (const uint64_t number : touched_) {
+      it = from(it, number);
+      if (it != blobs_.end() && it->info.number == number) {
+        CorrectGarbage(unsaid, &*it);
+      }
+    }
+  }
+  unsaid_before_ = unsaid;
+  touched_ = {};
+}
+
+void Surveyor::CorrectGarbage(uint64_t unsaid, Blob* blob) {
+  BlobInfo& info = blob->info;
+  const auto it = said_.find(info.number);
+  const uint64_t said = it == said_.end() ? 0 : it->second;
+  const uint64_t unreferred = info.bytes - std::min(info.bytes, said);
+  totals_.Remove(info);
+  info.corrected = info.number < unsaid && blob->garbage_bytes < unreferred;
+  info.garbage_bytes = info.corrected ? unreferred : blob->garbage_bytes;
+  totals_.Add(info);
+  if (info.corrected) {
+    corrected_[info.number] = info.garbage_bytes;
+  } else {
+    corrected_.erase(info.number);
+  }
 }
 
 }  // namespace blob_hybrid

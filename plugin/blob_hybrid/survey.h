@@ -2,80 +2,34 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "plugin/blob_hybrid/properties.h"
-#include "rocksdb/comparator.h"
+#include "plugin/blob_hybrid/files.h"
 #include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 
+class BlobFileMetaData;
 class ColumnFamilyData;
 class DBImpl;
+class VersionStorageInfo;
 struct FileMetaData;
+struct LevelFilesBrief;
 struct SuperVersion;
 
 namespace blob_hybrid {
 
-struct KeyRange {
-  std::string smallest;  // user keys
-  std::string largest;
-};
-
-struct SstInfo {
-  uint64_t number = 0;
-  int level = 0;
-  uint64_t bytes = 0;
-  uint64_t user_bytes = 0;   // of these, keys and values, and what small ones need besides
-  uint64_t oldest_blob = 0;  // number of the oldest blob file that it refers to; 0: none
-  uint64_t entries = 0;      // deletions included
-  uint64_t deletions = 0;    // range deletions included
-  uint64_t range_deletions = 0;
-  uint64_t covered = 0;       // entries of older SSTs that these may hide, about
-  uint64_t medium_bytes = 0;  // of the medium values in blob files that it refers to
-  std::shared_ptr<const KeyRange> keys;
-  std::shared_ptr<const References> references;  // null: it does not say
-  SketchPtr sketch;                              // the same
-};
-
-struct BlobInfo {
-  uint64_t number = 0;
-  uint64_t file_bytes = 0;
-  uint64_t bytes = 0;  // of its values, with their headers
-  // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it say how much. RocksDB does not
-  // know what SSTs referred to that DeleteFilesInRange() has deleted.
-  uint64_t garbage_bytes = 0;
-  bool corrected = false;  // RocksDB says less
-
-  uint64_t live_bytes() const { return bytes - std::min(bytes, garbage_bytes); }
-  double garbage_ratio() const {
-    return bytes == 0 ? 0 : static_cast<double>(garbage_bytes) / static_cast<double>(bytes);
-  }
-};
-
-// The files of a family at a time.
-struct Survey {
-  std::vector<SstInfo> ssts;  // by level; but for level 0 by key then
-  std::vector<BlobInfo> blobs;
-  int last_level = 0;                                   // the deepest one that has files
-  int base_level = 1;                                   // what RocksDB compacts level 0 to
-  const Comparator* comparator = BytewiseComparator();  // of user keys
-
-  uint64_t max_sst_number() const;
-};
-
-// What a compaction has to know of its family.
+// What is known of a family without its files.
 struct Layout {
-  std::vector<BlobInfo> blobs;
+  bool has_blobs = false;
   int last_level = 0;
   uint64_t min_blob_size = 0;
   uint64_t memtable_bytes = 0;  // of all that may wait for a flush
@@ -89,45 +43,96 @@ uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family);
 // Of the current version. Thread-safe.
 Layout LayoutOf(DBImpl* db, ColumnFamilyData* family);
 
+// Of the current version, with garbage as RocksDB says. Thread-safe.
+std::vector<BlobInfo> BlobsOf(DBImpl* db, ColumnFamilyData* family);
+
 // SSTs of the current version that compactions are at work on. Thread-safe.
 std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family);
 
-// Surveys a family again and again, and remembers the properties of its SSTs. Thread-safe.
+// Whether SSTs are where they were, and no compaction is at work on them or on what overlaps with them in the output level. Thread-safe.
+bool AreFree(DBImpl* db, ColumnFamilyData* family, const std::vector<SstInfo>& ssts,
+             int output_level);
+
+// Surveys a family again and again, by what differs from the version that it has seen last, whoever changed it: no event can be missed.
+// Looks at files that have come, gone or changed only; of the others it compares the numbers of SSTs and the pointers to the metadata of
+// blob files, which are arrays in a version. The sample of keys is combined anew, but that is bounded. Thread-safe.
 class Surveyor {
  public:
-  // Errors: of reading an SST's properties.
+  // Errors: of reading an SST's properties. What was seen last is kept then.
+  Status Sum(DBImpl* db, ColumnFamilyData* family, Totals* totals);
+  // The files themselves: goes through all of them.
   Status Take(DBImpl* db, ColumnFamilyData* family, Survey* survey);
 
+  // Garbage of the blob files of which RocksDB knows less, as seen last.
+  std::map<uint64_t, uint64_t> corrected();
+  // How often a file was looked at, because it had come, gone or changed.
+  uint64_t looked_at();
+
  private:
-  struct Counts {
-    uint64_t user_bytes;
-    uint64_t entries;
-    uint64_t deletions;
-    uint64_t range_deletions;
-    uint64_t medium_bytes;
-    std::shared_ptr<const KeyRange> keys;
-    std::shared_ptr<const References> references;
-    SketchPtr sketch;
-    bool says_all;
-    uint64_t oldest_blob;
-    uint64_t seen = 0;                               // the survey that found it last
-    std::optional<uint64_t> covered = std::nullopt;  // see SstInfo; once it is asked for
+  struct Sst {
+    SstInfo info;
+    bool says_all = false;
+    bool covers = false;   // and info.covered is not known yet
+    bool counted = false;  // in totals_, and in what follows there
+  };
+  struct Place {
+    uint64_t number;
+    Sst* sst;
+  };
+  using Levels = std::vector<std::vector<Place>>;
+  // From the version that was seen last to another one.
+  struct Changes {
+    Levels levels;                                          // no `sst` yet where one has come
+    std::vector<std::pair<int, const FileMetaData*>> come;  // with their levels
+    std::vector<Sst*> gone;                                 // moved ones are in both
+  };
+  struct Blob {
+    BlobInfo info;
+    uint64_t garbage_bytes = 0;  // as RocksDB says
+    // Keeps the file from nothing, but its address from being that of a later one.
+    std::weak_ptr<BlobFileMetaData> meta;
+    bool gone = false;
   };
 
-  void Know(uint64_t number, Counts counts);
+  Status Update(DBImpl* db, ColumnFamilyData* family);
+  Status UpdateTo(ColumnFamilyData* family, const SuperVersion& version);
+  Changes Compare(const VersionStorageInfo& storage) const;
+  void CompareLevel(int level, const LevelFilesBrief& files, Changes* changes) const;
+  bool IsCounted(uint64_t number, int level) const;
+  // What the SSTs that have come say.
+  Status Learn(ColumnFamilyData* family, const SuperVersion& version, const Changes& changes);
+  Status Read(const SuperVersion& version, const FileMetaData& file);
   // Of an SST that is known, as all older ones are.
   Status Cover(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
-               SstInfo* sst);
-  // Those that the last survey has not found.
-  void Forget();
-  void Thin();
-  void CorrectGarbage(std::vector<BlobInfo>* blobs) const;
+               int level, Sst* sst);
+  void UpdateSsts(Changes changes);
+  void Count(bool counted, Sst* sst);
+  void Forget(const std::vector<Sst*>& gone);
+  void Sample();
+  void UpdateBlobs(const VersionStorageInfo& storage);
+  Blob Enter(const std::shared_ptr<BlobFileMetaData>& meta);
+  void Leave(Blob* blob);
+  // The garbage of a blob file has to be corrected, or not any more.
+  void Touch(uint64_t blob);
+  void CorrectGarbage();
+  void CorrectGarbage(uint64_t unsaid, Blob* blob);
 
   std::mutex mutex_;
   // What follows is guarded by mutex_.
-  std::unordered_map<uint64_t, Counts> known_;   // by number of the SST
-  std::unordered_map<uint64_t, uint64_t> said_;  // bytes that these refer to, by blob file
-  uint64_t surveys_ = 0;
+  std::optional<uint64_t> version_;          // that was seen last: FilesVersionOf()
+  std::unordered_map<uint64_t, Sst> known_;  // by number
+  Levels levels_;
+  std::vector<Blob> blobs_;  // by number
+  Totals totals_;
+  size_t sketched_ = 0;  // entries of sketches
+  int base_level_ = 1;
+  const Comparator* comparator_ = BytewiseComparator();
+  std::unordered_map<uint64_t, uint64_t> said_;  // bytes that SSTs refer to, by blob file
+  std::multiset<uint64_t> unsaid_;  // from these on SSTs may refer to blob files and not say so
+  uint64_t unsaid_before_ = UINT64_MAX;  // the first one, when garbage was corrected
+  std::vector<uint64_t> touched_;
+  std::map<uint64_t, uint64_t> corrected_;
+  uint64_t looked_at_ = 0;
 };
 
 }  // namespace blob_hybrid

@@ -42,7 +42,7 @@ std::vector<uint64_t> Numbers(const Plan& plan) {
 using List = std::vector<uint64_t>;
 
 TEST(EstimateTest, NothingHasNoGarbage) {
-  const Space space = Estimate(Survey(), 0);
+  const Space space = Estimate(TotalsOf(Survey()), 0);
   EXPECT_EQ(0u, space.disk_bytes);
   EXPECT_EQ(0, space.amplification);
 }
@@ -52,7 +52,7 @@ TEST(EstimateTest, LastLevelHidesNothing) {
   survey.ssts = {Sst(10, 6, 100, 5)};
   survey.last_level = 6;
   survey.blobs = {Blob(5, 100000, 20000)};
-  const Space space = Estimate(survey, 0);
+  const Space space = Estimate(TotalsOf(survey), 0);
   EXPECT_EQ(101062u, space.disk_bytes);
   EXPECT_EQ(20000u, space.garbage_bytes);
   EXPECT_EQ(0u, space.hidden_bytes);
@@ -65,7 +65,7 @@ TEST(EstimateTest, EntriesAboveHideOneValueEach) {
   survey.ssts = {Sst(11, 5, 20, 6), Sst(10, 6, 80, 5)};
   survey.last_level = 6;
   survey.blobs = {Blob(5, 80000, 0), Blob(6, 20000, 0)};
-  const Space space = Estimate(survey, 0);
+  const Space space = Estimate(TotalsOf(survey), 0);
   EXPECT_EQ(20000u, space.hidden_bytes);
   EXPECT_EQ(80800u, space.live_bytes);
 }
@@ -76,9 +76,9 @@ TEST(EstimateTest, DeletionsHideValuesTooAndAddNone) {
   survey.ssts[0].deletions = 50;
   survey.last_level = 6;
   survey.blobs = {Blob(5, 100000, 0)};
-  EXPECT_EQ(50000u, Estimate(survey, 0).hidden_bytes);
+  EXPECT_EQ(50000u, Estimate(TotalsOf(survey), 0).hidden_bytes);
   survey.ssts[0].entries = survey.ssts[0].deletions = 500;
-  EXPECT_EQ(100000u, Estimate(survey, 0).hidden_bytes);
+  EXPECT_EQ(100000u, Estimate(TotalsOf(survey), 0).hidden_bytes);
 }
 
 // The worst that is possible is not assumed where sketches tell better.
@@ -96,20 +96,20 @@ TEST(EstimateTest, SketchesTellWhatIsHidden) {
   survey.last_level = 6;
   survey.blobs = {Blob(5, kKeys * 10, 0), Blob(6, kKeys * 5, 0)};
   const uint64_t values = kKeys * 15;
-  EXPECT_NEAR(values / 3, Estimate(survey, 0).hidden_bytes, 1);
+  EXPECT_NEAR(values / 3, Estimate(TotalsOf(survey), 0).hidden_bytes, 1);
   survey.ssts[1].sketch = sketch(0, kKeys);
-  EXPECT_NEAR(values / 3, Estimate(survey, 0).hidden_bytes, 1);  // one does not tell
-  survey.ssts[0].sketch = sketch(kKeys, kKeys / 2 * 3);          // inserts
-  EXPECT_LT(Estimate(survey, 0).hidden_bytes, values / 20);
+  EXPECT_NEAR(values / 3, Estimate(TotalsOf(survey), 0).hidden_bytes, 1);  // one does not tell
+  survey.ssts[0].sketch = sketch(kKeys, kKeys / 2 * 3);                    // inserts
+  EXPECT_LT(Estimate(TotalsOf(survey), 0).hidden_bytes, values / 20);
   survey.ssts[0].sketch = sketch(kKeys / 4 * 3, kKeys / 4 * 5);  // half of them
-  EXPECT_GT(Estimate(survey, 0).hidden_bytes, values / 6 - values / 20);
-  EXPECT_LT(Estimate(survey, 0).hidden_bytes, values / 6 + values / 10);
+  EXPECT_GT(Estimate(TotalsOf(survey), 0).hidden_bytes, values / 6 - values / 20);
+  EXPECT_LT(Estimate(TotalsOf(survey), 0).hidden_bytes, values / 6 + values / 10);
   // A fifth of all entries.
-  const uint64_t before = Estimate(survey, 0).hidden_bytes;
-  const uint64_t user_before = Estimate(survey, 0).user_bytes;
+  const uint64_t before = Estimate(TotalsOf(survey), 0).hidden_bytes;
+  const uint64_t user_before = Estimate(TotalsOf(survey), 0).user_bytes;
   survey.ssts[0].covered = kKeys * 3 / 2 / 5;
-  EXPECT_NEAR(values / 5, Estimate(survey, 0).hidden_bytes - before, 2);
-  EXPECT_NEAR(user_before * 4 / 5, Estimate(survey, 0).user_bytes, 4);
+  EXPECT_NEAR(values / 5, Estimate(TotalsOf(survey), 0).hidden_bytes - before, 2);
+  EXPECT_NEAR(user_before * 4 / 5, Estimate(TotalsOf(survey), 0).user_bytes, 4);
 }
 
 // Headers, references and indexes are not what the user has stored.
@@ -130,7 +130,7 @@ TEST(EstimateTest, KeysAndValuesAreWhatCounts) {
   survey.ssts[1].sketch = DecodeSketch(in_place.Finish());
   survey.last_level = 6;
   survey.blobs = {Blob(5, kKeys * 132, 0)};
-  const Space space = Estimate(survey, 0);
+  const Space space = Estimate(TotalsOf(survey), 0);
   EXPECT_EQ(0u, space.garbage_bytes);
   EXPECT_NEAR(kKeys * 150, space.user_bytes, kKeys * 15);
   EXPECT_NEAR(207.0 / 150, space.amplification, 0.15);
@@ -212,11 +212,11 @@ TEST(EstimateTest, RangeDeletionsHideWhatTheyCover) {
   survey.ssts[0].deletions = survey.ssts[0].range_deletions = 1;
   survey.last_level = 6;
   survey.blobs = {Blob(5, 100000, 10000)};
-  EXPECT_EQ(900u, Estimate(survey, 0).hidden_bytes);
+  EXPECT_EQ(900u, Estimate(TotalsOf(survey), 0).hidden_bytes);
   survey.ssts[0].covered = 49;
-  EXPECT_EQ(45000u, Estimate(survey, 0).hidden_bytes);
+  EXPECT_EQ(45000u, Estimate(TotalsOf(survey), 0).hidden_bytes);
   survey.ssts[0].covered = 1000;
-  EXPECT_EQ(90000u, Estimate(survey, 0).hidden_bytes);
+  EXPECT_EQ(90000u, Estimate(TotalsOf(survey), 0).hidden_bytes);
 }
 
 TEST(EstimateTest, FloorIsTheLeastLiveData) {
@@ -224,7 +224,7 @@ TEST(EstimateTest, FloorIsTheLeastLiveData) {
   survey.ssts = {Sst(10, 6, 100, 5)};
   survey.last_level = 6;
   survey.blobs = {Blob(5, 100000, 99000)};
-  EXPECT_NEAR(1.01062, Estimate(survey, 100000).amplification, 1e-9);
+  EXPECT_NEAR(1.01062, Estimate(TotalsOf(survey), 100000).amplification, 1e-9);
 }
 
 TEST(BoundTest, LeastRatioKeepsKnownGarbageWithinTheBound) {
@@ -749,7 +749,7 @@ TEST(NeedsTest, LogIsWhatSstsReferTo) {
   survey.ssts[0].medium_bytes = 3000;
   survey.ssts[1].medium_bytes = 1000;
   survey.last_level = 6;
-  const Space space = Estimate(survey, 8000);
+  const Space space = Estimate(TotalsOf(survey), 8000);
   EXPECT_EQ(4000u, space.medium_bytes);
   EXPECT_NEAR(0.5, space.log_share, 1e-9);
 }
