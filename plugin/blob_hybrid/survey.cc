@@ -172,7 +172,7 @@ std::map<uint64_t, uint64_t> Surveyor::corrected() {
   return corrected_;
 }
 
-uint64_t Surveyor::looked_at() {
+uint64_t Surveyor::TEST_looked_at() {
   std::lock_guard<std::mutex> lock(mutex_);
   return looked_at_;
 }

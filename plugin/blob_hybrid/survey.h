@@ -66,7 +66,7 @@ class Surveyor {
   // Garbage of the blob files of which RocksDB knows less, as seen last.
   std::map<uint64_t, uint64_t> corrected();
   // How often a file was looked at, because it had come, gone or changed.
-  uint64_t looked_at();
+  uint64_t TEST_looked_at();
 
  private:
   struct Sst {

@@ -33,10 +33,10 @@ class SurveyTest : public HybridDb {
 
   // What the next look costs.
   uint64_t Look() {
-    const uint64_t before = surveyor_->looked_at();
+    const uint64_t before = surveyor_->TEST_looked_at();
     Totals totals;
     EXPECT_OK(surveyor_->Sum(Impl(), Data(), &totals));
-    return surveyor_->looked_at() - before;
+    return surveyor_->TEST_looked_at() - before;
   }
 
   void ExpectAsIfAllWereLookedAt() {
