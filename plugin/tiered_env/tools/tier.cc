@@ -332,6 +332,9 @@ int Purge(FileSystem* fs, const Arguments& arguments) {
   const Status s = PurgeTiers(fs, arguments.directory(), &files, &bytes, arguments.folders);
   if (s.ok()) {
     printf("%llu files deleted, %llu bytes\n", Wide(files), Wide(bytes));
+    for (const std::string& folder : arguments.folders) {
+      printf("folder %s deleted\n", folder.c_str());
+    }
   }
   return Report("tier purge", s);
 }
