@@ -283,6 +283,7 @@ void Collector::Settle() {
   }
   const uint64_t mine = ++wanted_;
   settling_++;
+  settles_++;
   changed_.notify_all();
   changed_.wait(lock, [&] { return stop_ || closing_ || done_ >= mine; });
   settling_--;
@@ -614,20 +615,29 @@ Collector::Next Collector::Hold(const char* by, bool above, Family* family) {
   return Next::kNothing;
 }
 
+bool Collector::IsAskedToSettle(Family* family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const bool asked = settling_ > 0 && family->settles != settles_;
+  family->settles = settles_;
+  return asked;
+}
+
 Collector::Next Collector::Stay(bool above, Family* family) {
   const uint64_t now = Now();
+  bool retries = IsAskedToSettle(family);
   if (family->retry_pause == 0) {
     family->retry_pause = kMinRetry;
     family->retry_at = now + family->retry_pause;
   } else if (now >= family->retry_at) {
-    // Snapshots may have gone, and compactions that began before the files were tracked.
     family->retry_pause = std::min(2 * family->retry_pause, kMaxRetry);
     family->retry_at = now + family->retry_pause;
-    if (!family->since.empty() || !family->merged.empty()) {
-      family->since.clear();
-      family->merged.clear();
-      return Next::kAgain;
-    }
+    retries = true;
+  }
+  // Snapshots may have gone, and compactions that began before the files were tracked.
+  if (retries && (!family->since.empty() || !family->merged.empty())) {
+    family->since.clear();
+    family->merged.clear();
+    return Next::kAgain;
   }
   Publish(family, false, above);
   return Next::kNothing;

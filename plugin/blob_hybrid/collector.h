@@ -96,6 +96,7 @@ class Collector {
     uint64_t rested_at = 0;     // VersionOf(), when nothing was needed; 0: something was
     uint64_t retry_at = 0;      // for blob files that stayed
     uint64_t retry_pause = 0;
+    uint64_t settles = 0;  // calls of Settle() when files that stayed were tried last
     uint64_t foreign_since =
         0;              // when the job began to wait for a user's compactions; 0: it does not
     bool held = false;  // HeldBy(), when it was told
@@ -129,6 +130,8 @@ class Collector {
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
   // Somebody wants nothing to be compacted now.
   Next Hold(const char* by, bool above, Family* family);
+  // Whether files that stayed should be tried again at once: once for each call of Settle().
+  bool IsAskedToSettle(Family* family);
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
   void SetCollected(Collected collected, Family* family);
@@ -144,6 +147,7 @@ class Collector {
   bool stop_ = false;
   bool closing_ = false;      // RocksDB is closing the database
   int settling_ = 0;          // callers of Settle()
+  uint64_t settles_ = 0;      // calls of it
   uint64_t wanted_ = 0;       // wake-ups
   std::set<uint32_t> woken_;  // families with something to do, perhaps
   uint64_t looked_ = 0;       // those after which every family was looked at
