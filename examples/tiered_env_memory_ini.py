@@ -33,8 +33,9 @@ def check(condition, message):
 
 def read(*more):
     """How many of the keys are there."""
-    text = run(BIN + "/db_bench", "--db=" + DB, "--use_existing_db", "--num=50000", "--reads=20000", "--seed=1",
-               "--disable_auto_compactions", "--benchmarks=readrandom,verifychecksum", *more)
+    text = run(BIN + "/db_bench", "--db=" + DB, "--use_existing_db", "--num=50000", "--reads=20000",
+               "--seed=1", "--disable_auto_compactions", "--benchmarks=readrandom,verifychecksum",
+               *more)
     return re.search(r"\((\d+) of \d+ found\)", text).group(1)
 
 

@@ -96,7 +96,8 @@ Cost Predict(const Tree& tree, const std::vector<SizeClass>& records, const Thre
   written += placed.large_log * (1 + relocation);
   cost.write_amplification = written / placed.all();
 
-  // Above the last level there are references of medium values: level sizes count these, so that it is more values.
+  // Above the last level there are references of medium values: level sizes count these, so that it
+  // is more values.
   const double above = ShareAbove(tree, 1);
   const double entries = placed.medium_refs == 0 ? 0 : above * placed.medium / placed.medium_refs;
   double space = (placed.small + placed.medium + placed.large_refs) * (1 + overwrites * above);

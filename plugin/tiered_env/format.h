@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What tiered_env writes beside the files themselves: pure codecs, no I/O. FORMAT.md tells how the pieces
-// fit. All integers are little-endian.
+// What tiered_env writes beside the files themselves: pure codecs, no I/O. FORMAT.md tells how the
+// pieces fit. All integers are little-endian.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// The plain file under a file's own name in the database directory, when the file itself is in another
-// tier.
+// The plain file under a file's own name in the database directory, when the file itself is in
+// another tier.
 //
 //   offset size  field
 //        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with an unknown
@@ -37,12 +37,14 @@ struct Stub {
   std::string directory;  // of the tier, when it was written; cut to what has room
 
   std::string Encode() const;
-  // Corruption also for a path that is no name in a folder. The zeros may be missing: power failed before they were durable. NotFound: not a stub; NotSupported: of another version; Corruption: damaged. `name` is for messages.
+  // Corruption also for a path that is no name in a folder. The zeros may be missing: power failed
+  // before they were durable. NotFound: not a stub; NotSupported: of another version; Corruption:
+  // damaged. `name` is for messages.
   static Status Decode(const Slice& bytes, const std::string& name, Stub* result);
 };
 
-// A text file: TIERS in each directory that has stubs, OWNER in each folder of a tier. Both say which
-// directory the files in the folder belong to.
+// A text file: TIERS in each directory that has stubs, OWNER in each folder of a tier. Both say
+// which directory the files in the folder belong to.
 //
 //   rocktier tiered_env 2
 //   folder <its name in the tiers>

@@ -133,7 +133,8 @@ IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   if (log == nullptr) {
     return IOStatus::OK();
   }
-  // Whoever would sync it later does not find it. If it fails, whoever needs what was not durable hears of it.
+  // Whoever would sync it later does not find it. If it fails, whoever needs what was not durable
+  // hears of it.
   if (log->writer != nullptr) {
     log->writer->Sync().PermitUncheckedError();
   }

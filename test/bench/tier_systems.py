@@ -42,7 +42,8 @@ class Ground:
                 point = context.path(f"on-{name}")
                 if name in in_memory:
                     device = self._memory(size)
-                    self._mount(device, point, "--options=discard")  # gives the memory of deleted files back
+                    self._mount(device, point,
+                                "--options=discard")  # gives the memory of deleted files back
                 elif name in with_sectors:
                     device = self._sectors(context.path(f"memory-{name}"), size)
                     self._mount(device, point, "--options=discard")
@@ -107,7 +108,8 @@ class Ground:
                 print(f"left behind: {error}", file=sys.stderr)
 
     def counters(self):
-        return ";".join(f"{name}={os.path.basename(device)}" for name, device in self.devices.items())
+        return ";".join(
+            f"{name}={os.path.basename(device)}" for name, device in self.devices.items())
 
 
 def output(*argv):

@@ -16,8 +16,8 @@ TABLE = re.compile(r"\d+\.sst(\.\w+)?")  # in a tier
 def rate(text, benchmark):
     """(operations, seconds) of a benchmark of db_bench."""
     found = re.search(
-        rf"^{benchmark}\s*:\s+[\d.]+ micros/op \d+ ops/sec ([\d.]+) seconds (\d+) operations", text, re.M
-    )
+        rf"^{benchmark}\s*:\s+[\d.]+ micros/op \d+ ops/sec ([\d.]+) seconds (\d+) operations", text,
+        re.M)
     if not found:
         raise RuntimeError(f"db_bench has not told of {benchmark}:\n{text[-2000:]}")
     return int(found.group(2)), float(found.group(1))
@@ -129,7 +129,8 @@ class Sampler:
         start = time.monotonic()
         while not self._stop.wait(self._period):
             retained = sizes(self._db, RETAINED.fullmatch)
-            self._samples.append((time.monotonic() - start, retained, sizes(self._memory, TABLE.fullmatch)))
+            self._samples.append(
+                (time.monotonic() - start, retained, sizes(self._memory, TABLE.fullmatch)))
 
     def figures(self):
         return amplification(self._samples)

@@ -75,7 +75,12 @@ class Printed(unittest.TestCase):
     def test_latencies_are_those_of_the_last_benchmark(self):
         self.assertEqual(
             volatile_figures.latencies(PRINTED, "write"),
-            {"write_max_us": 9021, "write_p50_us": 4.5, "write_p99_us": 110, "write_p999_us": 3100.25},
+            {
+                "write_max_us": 9021,
+                "write_p50_us": 4.5,
+                "write_p99_us": 110,
+                "write_p999_us": 3100.25
+            },
         )
         self.assertEqual(volatile_figures.latencies(PRINTED, "read")["read_p99_us"], 96.25)
         self.assertEqual(volatile_figures.latencies(PRINTED, "merge"), {})
@@ -104,9 +109,11 @@ class Log(unittest.TestCase):
             volatile_figures.seconds_until_settled("", 1)
 
     def test_the_last_report_counts(self):
-        self.assertEqual(
-            volatile_figures.volatile(log()), {"wal_amplification": 2.57, "bytes": 111271271, "recipes": 7}
-        )
+        self.assertEqual(volatile_figures.volatile(log()), {
+            "wal_amplification": 2.57,
+            "bytes": 111271271,
+            "recipes": 7
+        })
         with self.assertRaisesRegex(RuntimeError, "in memory"):
             volatile_figures.volatile("")
 
@@ -129,13 +136,15 @@ class Sizes(unittest.TestCase):
         for name, size in (("TIERS-3.log", 100), ("TIERS-12.seg", 20), ("TIERS-7.recipes", 5),
                            ("000003.log", 1000), ("TIERS", 3), ("TIERS-3.seg.tiers-tmp", 7)):
             self.write(name, size)
-        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.RETAINED.fullmatch), 120)
+        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.RETAINED.fullmatch),
+                         120)
 
     def test_tables_are_no_stubs(self):
         for name, size in (("000003.sst", 2048), ("below/000004.sst.76ceed97c2bf4d08", 70),
                            ("000005.sst", 4000), ("below/OWNER", 9)):
             self.write(name, size)
-        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.TABLE.fullmatch), 4070)
+        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.TABLE.fullmatch),
+                         4070)
 
     def test_a_device_is_read_where_there_is_one(self):
         devices = os.listdir("/sys/block") if os.path.isdir("/sys/block") else []

@@ -71,7 +71,8 @@ class Shape:
 def no_memory():
     """Why there is no volatile tier here; empty if there can be one."""
     memory = pmem_systems.MEMORY
-    return "" if os.path.isdir(memory) and machine.filesystem(memory) == "tmpfs" else f"{memory} is no tmpfs"
+    return "" if os.path.isdir(memory) and machine.filesystem(
+        memory) == "tmpfs" else f"{memory} is no tmpfs"
 
 
 class Place:
@@ -185,7 +186,14 @@ def memory_of(context):
     return context.resource("volatile-memory", lambda: (Memory(), lambda: None))
 
 
-def db_bench(context, place, system, shape, benchmarks, flags, compression="none", cache=CACHE_BYTES,
+def db_bench(context,
+             place,
+             system,
+             shape,
+             benchmarks,
+             flags,
+             compression="none",
+             cache=CACHE_BYTES,
              compacts=True):
     """(what it printed, figures of the process and the devices). The database is closed afterwards."""
     place.make()
@@ -236,8 +244,13 @@ def counters(place):
 
 def kinds(place, system, text):
     """Bytes written, by what they were for."""
-    tables = sum(volatile_figures.ticker(text, f"rocksdb.{kind}.write.bytes") for kind in ("flush", "compact"))
-    figures = {"wal_bytes": volatile_figures.ticker(text, "rocksdb.wal.bytes"), "table_bytes": tables}
+    tables = sum(
+        volatile_figures.ticker(text, f"rocksdb.{kind}.write.bytes")
+        for kind in ("flush", "compact"))
+    figures = {
+        "wal_bytes": volatile_figures.ticker(text, "rocksdb.wal.bytes"),
+        "table_bytes": tables
+    }
     if SYSTEMS[system].in_memory:
         return {**figures, "durable_table_bytes": 0}
     if not SYSTEMS[system].tiered:
@@ -247,17 +260,33 @@ def kinds(place, system, text):
     moved = volatile_figures.moved_bytes(log, "slow")
     return {
         **figures,
-        "durable_table_bytes": tables - counts["table_bytes"] + moved,
-        "moved_bytes": moved,
-        "recipe_bytes": counts["recipe_log_written_bytes"],
-        "archived_bytes": counts["archived_bytes"],
-        "trims": counts["trims"],
-        "end_amplification": counts["wal_amplification"],
-        "literal_share": counts["literal_bytes"] / counts["table_bytes"] if counts["table_bytes"] else 0.0,
+        "durable_table_bytes":
+            tables - counts["table_bytes"] + moved,
+        "moved_bytes":
+            moved,
+        "recipe_bytes":
+            counts["recipe_log_written_bytes"],
+        "archived_bytes":
+            counts["archived_bytes"],
+        "trims":
+            counts["trims"],
+        "end_amplification":
+            counts["wal_amplification"],
+        "literal_share":
+            counts["literal_bytes"] / counts["table_bytes"] if counts["table_bytes"] else 0.0,
     }
 
 
-def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True):
+def write(context,
+          place,
+          system,
+          shape,
+          benchmark,
+          operations,
+          threads,
+          seed,
+          compression="none",
+          settle=True):
     """Figures of writing so many records, until nothing compacts or, without `settle`, in the middle of it."""
     flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}"]
     if benchmark == "overwrite":
@@ -283,8 +312,15 @@ def use(context, place, system, shape, benchmark, seconds, threads, seed, *more)
     """Figures of a benchmark that reads, or reads and writes, for some time."""
     memory = memory_of(context)
     text, figures = db_bench(
-        context, place, system, shape, benchmark,
-        [f"--threads={threads}", f"--duration={seconds}", f"--seed={seed}", "--use_existing_db", *more],
+        context,
+        place,
+        system,
+        shape,
+        benchmark,
+        [
+            f"--threads={threads}", f"--duration={seconds}", f"--seed={seed}", "--use_existing_db",
+            *more
+        ],
         cache=memory.cache_bytes(system, benchmark),
     )
     memory.saw(system, benchmark, figures)
@@ -316,7 +352,8 @@ def recover(context, place, system, shape, compression, reads):
                  compression, compacts=False)
     retained = volatile_figures.sizes(place.db, volatile_figures.RETAINED.fullmatch)
     place.lose_memory()
-    left, asked_again = read_again(context, place, system, shape, compression, reads, ",verifychecksum")
+    left, asked_again = read_again(context, place, system, shape, compression, reads,
+                                   ",verifychecksum")
     if asked != asked_again:
         raise RuntimeError(f"asked for {asked} keys, then for {asked_again}")
     counts = volatile_figures.volatile(place.read_log())

@@ -44,7 +44,11 @@ def tests_of(build):
 def count(output):
     kills = sum(int(n) for n in KILLS[0].findall(output)) + len(KILLS[1].findall(output))
     losses = sum(int(n) for n in LOSSES.findall(output))
-    return {"kills": kills, "power_losses": losses, "seeds": sorted(set(SEEDS.findall(output)))[:50]}
+    return {
+        "kills": kills,
+        "power_losses": losses,
+        "seeds": sorted(set(SEEDS.findall(output)))[:50]
+    }
 
 
 def run(test, seconds, folder):
@@ -63,8 +67,14 @@ def run(test, seconds, folder):
         except subprocess.TimeoutExpired:
             code = "timeout"
     with open(path, errors="replace") as output:
-        result = {"test": test["name"], "plugin": test["plugin"], "code": code,
-                  "faults": test["faults"], "seconds": round(time.time() - begin, 1), **count(output.read())}
+        result = {
+            "test": test["name"],
+            "plugin": test["plugin"],
+            "code": code,
+            "faults": test["faults"],
+            "seconds": round(time.time() - begin, 1),
+            **count(output.read())
+        }
     if code == 0:
         os.remove(path)
     else:

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Random changes, reads, snapshots, flushes, compactions and reopens in threads, with everything checked against what
-// was written. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more rounds.
+// Random changes, reads, snapshots, flushes, compactions and reopens in threads, with everything
+// checked against what was written. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more rounds.
 
 #include <map>
 #include <set>

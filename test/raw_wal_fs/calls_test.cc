@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Every call that RocksDB makes on write-ahead logs, made on the FileSystem as RocksDB makes it, and
-// what goes wrong with file systems for logs (traps). A test is named here for each; "db:", "power:",
-// "process:" are db_test.cc, power_test.cc, process_test.cc.
+// Every call that RocksDB makes on write-ahead logs, made on the FileSystem as RocksDB makes it,
+// and what goes wrong with file systems for logs (traps). A test is named here for each; "db:",
+// "power:", "process:" are db_test.cc, power_test.cc, process_test.cc.
 //
 //   CreateDirIfMissing                              DirectoriesAreMadeSyncedAndDeleted
 //   NewDirectory, Close, FsyncWithDirOptions        DirectoriesAreMadeSyncedAndDeleted
@@ -159,8 +159,8 @@ class RawWalCallsTest : public RawWalTest {
     return raw_wal_fs::Stub::Decode(ReadAll(path), path, &stub).ok();
   }
 
-  // A copy of all files as they are now, which is what a process that is killed now leaves behind, and
-  // a FileSystem over it.
+  // A copy of all files as they are now, which is what a process that is killed now leaves behind,
+  // and a FileSystem over it.
   void Kill(std::shared_ptr<FileSystem>* fs, std::string* db_name) {
     const std::string copy = folder_ + "/copy" + std::to_string(copies_++);
     std::filesystem::create_directories(copy);
@@ -345,8 +345,8 @@ TEST_F(RawWalCallsTest, AppendedBytesAreThere) {
   std::unique_ptr<FSWritableFile> log;
   NewLog(Path(1), &log);
   std::string expected;
-  // Over the ends of the halves of the tail and of segments; every third one with a checksum, as for
-  // checksum_handoff_file_types, every seventh one synced.
+  // Over the ends of the halves of the tail and of segments; every third one with a checksum, as
+  // for checksum_handoff_file_types, every seventh one synced.
   for (uint64_t i = 0; i < 300; i++) {
     const std::string bytes = Bytes(1 + (i * i * 37) % 9000, i);
     if (i % 3 == 0) {
@@ -737,7 +737,8 @@ TEST_F(RawWalCallsTest, ACheckpointIsRenamedAsAWhole) {
 TEST_F(RawWalCallsTest, CopiesOfLogsArePlain) {
   FileLock* lock = nullptr;
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
-  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere else.
+  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere
+  // else.
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(fs_->NewWritableFile(Path(1), FileOptions(), &file, nullptr));
   EXPECT_TRUE(IsStub(Path(1)));

@@ -29,7 +29,8 @@ def check_links():
             if "://" in target or target.startswith("mailto:"):
                 continue
             where = "%s:%d" % (path, sources.line_of(text, link.start()))
-            other = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+            other = os.path.normpath(os.path.join(os.path.dirname(path),
+                                                  target)) if target else path
             if not os.path.exists(sources.absolute(other)):
                 yield "%s: the link leads to %s, which is not there" % (where, other)
             elif anchor and anchor not in anchors(sources.read(other)):

@@ -66,4 +66,5 @@ def check_internal_headers():
                     internal.add(header)
         for header in sorted(internal):
             if "`%s`" % header not in text:
-                yield "%s: no document of the plugin lists the internal header %s" % (folder, header)
+                yield "%s: no document of the plugin lists the internal header %s" % (folder,
+                                                                                      header)

@@ -195,7 +195,8 @@ TEST_F(LossTest, ARecipeLogThatIsMissingOrDamagedIsTold) {
   LoseAndVerify();
 }
 
-// What it seems not to name must not be forgotten. RocksDB takes a torn end for that of a crash, so here, too.
+// What it seems not to name must not be forgotten. RocksDB takes a torn end for that of a crash, so
+// here, too.
 TEST_F(LossTest, AManifestThatIsDamagedLosesNothing) {
   Prepare();
   const std::string path = db_name_ + "/" + CurrentManifest();

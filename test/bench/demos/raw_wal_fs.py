@@ -56,5 +56,4 @@ def conclusion(figures):
         f"writes of stock RocksDB, and {times(False, 'recycled')} those with recycled logs; beside a "
         f"neighbour that compacts {times(True, 'stock')} and {times(True, 'recycled')}, its 99th "
         f"percentile there being {p99(True):.0f}% of stock's. Writes without sync gain nothing. These are "
-        f"single runs of {SECONDS} seconds; make bench NAME=raw_wal_fs has more."
-    )
+        f"single runs of {SECONDS} seconds; make bench NAME=raw_wal_fs has more.")

@@ -58,11 +58,16 @@ def measure(context, system):
     reads = json.loads(context.child([*argv, "--mix=c", f"--seconds={SECONDS}"]))
     served = {name: reads.get(f"tier_{name}_reads", 0) for name in ("fast", "home")}
     return {
-        "settled_s": fill["settled_s"],
-        "ops_per_s": reads["ops_per_s"],
-        "p99_us": reads["p99_us"],
-        "fast_share": 1 if system == "fast" else served["fast"] / max(1, sum(served.values())),
-        "fast_bytes": reads["tier_home_bytes"] if system == "fast" else reads.get("tier_fast_bytes", 0),
+        "settled_s":
+            fill["settled_s"],
+        "ops_per_s":
+            reads["ops_per_s"],
+        "p99_us":
+            reads["p99_us"],
+        "fast_share":
+            1 if system == "fast" else served["fast"] / max(1, sum(served.values())),
+        "fast_bytes":
+            reads["tier_home_bytes"] if system == "fast" else reads.get("tier_fast_bytes", 0),
     }
 
 
@@ -87,5 +92,4 @@ def conclusion(figures):
         f"With {share * 100:.0f}% of the bytes on fast storage, {figures['tiers']['fast_share'] * 100:.0f}% of "
         f"the reads of files went there, and {figures['tiers']['ops_per_s'] / figures['slow']['ops_per_s']:.2f} "
         "times as many reads were done as with all on slow storage. What was written last is in the upper levels, "
-        "so it is the more, the more the reads are of what is written often."
-    )
+        "so it is the more, the more the reads are of what is written often.")

@@ -114,7 +114,8 @@ def part_is_old(s):
     copy(kept, path)
     before = s.stack.marks(path)
     yield Situation(s.paths(), s.model, old=model.copy() if whole else None)
-    taken = not whole and (name == "home" or name in s.stack.needs) and s.stack.marks(path) != before
+    taken = not whole and (name == "home" or
+                           name in s.stack.needs) and s.stack.marks(path) != before
     if taken:
         s.say("it stays")
         remove(path + ".aside")
@@ -223,6 +224,7 @@ def manifest_is_gone(s):
     os.rmdir(s.root + "/gone")
 
 
-MISTAKES = (part_is_not_named, plugin_is_not_named, paths_are_exchanged, two_parts_are_one, part_is_gone,
-            part_is_old, part_is_old, home_is_renamed, spelled_otherwise, home_is_copied, all_is_copied,
-            home_is_replaced_by_its_copy, another_database, manifest_is_gone)
+MISTAKES = (part_is_not_named, plugin_is_not_named, paths_are_exchanged, two_parts_are_one,
+            part_is_gone, part_is_old, part_is_old, home_is_renamed, spelled_otherwise,
+            home_is_copied, all_is_copied, home_is_replaced_by_its_copy, another_database,
+            manifest_is_gone)
