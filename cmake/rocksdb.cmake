@@ -35,7 +35,8 @@ foreach(plugin IN LISTS rocktier_plugins)
   if(NOT EXISTS "${CMAKE_SOURCE_DIR}/plugin/${plugin}/${plugin}.mk")
     message(FATAL_ERROR "ROCKTIER_PLUGINS names '${plugin}', but there is no plugin/${plugin}")
   endif()
-  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/plugin/${plugin}" "${rocksdb_tree}/plugin/${plugin}" SYMBOLIC)
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/plugin/${plugin}" "${rocksdb_tree}/plugin/${plugin}"
+    SYMBOLIC)
 endforeach()
 
 list(JOIN rocktier_plugins " " ROCKSDB_PLUGINS)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
-"""Runs db_bench with tiered_env_memory.ini as README.md says, loses the memory, and reads everything again.
+"""Runs db_bench with tiered_env_memory.ini, loses the memory, and reads everything again.
 
-ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
+Does as README.md says. ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
 import json

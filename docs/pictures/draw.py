@@ -41,9 +41,9 @@ def box(x, y, width, height, colours, lines):
            (x, y, width, height, fill, stroke))
     top = y + height / 2 - 8.5 * (len(lines) - 1) + 5
     for number, line in enumerate(lines):
-        yield (
-            '<text x="%d" y="%.1f"%s>%s</text>' %
-            (x + width / 2, top + 17 * number, ' font-weight="bold"' if number == 0 else "", line))
+        weight = ' font-weight="bold"' if number == 0 else ""
+        yield ('<text x="%d" y="%.1f"%s>%s</text>' %
+               (x + width / 2, top + 17 * number, weight, line))
 
 
 def draw():

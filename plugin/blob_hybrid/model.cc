@@ -13,8 +13,8 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr double kReference =
-    20;  // bytes: a BlobIndex, and what an entry has besides key and value
+// Bytes: a BlobIndex, and what an entry has besides key and value.
+constexpr double kReference = 20;
 constexpr double kBlobHeader = BlobLogRecord::kHeaderSize;
 constexpr double kLeastGrowth = 2;  // a tree that does not grow has no number of levels
 

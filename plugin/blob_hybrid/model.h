@@ -16,8 +16,8 @@ namespace blob_hybrid {
 // A tree of levels, each `growth` times as large as the one above it.
 struct Tree {
   double growth = 10;
-  double memory_bytes =
-      64 << 20;  // level 0 of the paper: what is merged into the first level at once
+  // Level 0 of the paper: what is merged into the first level at once.
+  double memory_bytes = 64 << 20;
 };
 
 // Merges until data of so many bytes have reached the last level; at least 1.
@@ -54,8 +54,8 @@ struct Thresholds {
 Thresholds PaperThresholds(double key_bytes);
 
 struct Cost {
-  double write_amplification =
-      0;  // bytes written for each byte of records, the write-ahead log included
+  // Bytes written for each byte of records, the write-ahead log included.
+  double write_amplification = 0;
   double space_amplification = 0;  // bytes of files for each live byte
 };
 

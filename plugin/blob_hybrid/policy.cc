@@ -117,8 +117,9 @@ Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<
 // A blob file that is collected, and what it takes to be rid of it.
 struct Victim {
   uint64_t number = 0;
-  uint64_t since =
-      0;  // SSTs with larger numbers have been rewritten; what they refer to has to stay for a time, because of snapshots
+  // SSTs with larger numbers have been rewritten; what they refer to has to stay for a time,
+  // because of snapshots.
+  uint64_t since = 0;
   uint64_t garbage_bytes = 0;
   uint64_t unsaid = 0;          // bytes that no SST says it refers to
   uint64_t unsaid_entries = 0;  // of the SSTs that do not say: these share them

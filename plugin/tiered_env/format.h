@@ -21,11 +21,13 @@ namespace tiered_env {
 // another tier.
 //
 //   offset size  field
-//        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with an unknown
-//                tag, so that RocksDB without the plugin can take it neither for a log nor for a MANIFEST; it is
-//                no SST either. Its body:
-//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTTIERS", 4 version,
-//                  2 length and name of the tier, 2 length and path of the file below the tier's directory,
+//        0    n  one record of RocksDB's log format (type kFullType) that holds a write batch with
+//                an unknown tag, so that RocksDB without the plugin can take it neither for a log
+//                nor for a MANIFEST; it is no SST either. Its body:
+//                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then
+//                  8 magic "RKTTIERS", 4 version,
+//                  2 length and name of the tier,
+//                  2 length and path of the file below the tier's directory,
 //                  2 length and the tier's directory as it was, for people
 //        n       zeros up to kSize
 struct Stub {
@@ -50,9 +52,11 @@ struct Stub {
 //   folder <its name in the tiers>
 //   directory <path; % and line ends as %25 and %0a>
 //   opening <id of the last opening for writing, 32 hexadecimal digits>
-//   tier <name> <id of the opening that its OWNER is known to have>    TIERS: of each tier with a folder; several if one is
-//                                                                      being written. OWNER: of its own tier
+//   tier <name> <id of the opening that its OWNER is known to have>
 //   <masked CRC-32C of all that is above, 8 hexadecimal digits>
+//
+// TIERS has a line `tier` of each tier with a folder, several if one is being written; OWNER that
+// of its own tier.
 //
 // Version 1 has the name and the path alone in the second and the third line, then the checksum.
 struct Identity {

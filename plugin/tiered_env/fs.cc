@@ -287,8 +287,8 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   auto writer = std::make_unique<TieredWriter>(this, std::move(database), path, options);
   if (content != Content::kTable) {
-    s = writer
-            ->Start();  // there is nothing to wait for, and logs are looked for before they are written
+    // There is nothing to wait for, and logs are looked for before they are written.
+    s = writer->Start();
   }
   if (s.ok()) {
     *result = std::move(writer);

@@ -17,8 +17,10 @@ namespace tiered_env {
 //   tiers    = tier {";" tier}
 //   tier     = name "=" "{" [setting {";" setting}] "}"
 //   setting  = "kind" "=" ("path" | "pmem" | "memory") | "path" "=" directory | "budget" "=" size
-//            | "temperature" "=" ("hot" | "warm" | "cold" | ...) | "emulate" "=" "{" [limit {";" limit}] "}"
-//   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size | "slowdown" "=" factor
+//            | "temperature" "=" ("hot" | "warm" | "cold" | ...)
+//            | "emulate" "=" "{" [limit {";" limit}] "}"
+//   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size
+//            | "slowdown" "=" factor
 //
 // Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and
 // trailing slashes. InvalidArgument names the tier and the setting: a name or a setting twice, no

@@ -169,8 +169,8 @@ class Keeper {
   LogDirectories log_directories_;
   Logs logs_;
 
-  std::mutex
-      retained_mutex_;  // held by whoever rebuilds of retained logs, or changes them. Before all others
+  // Held by whoever rebuilds of retained logs, or changes them. Before all others.
+  std::mutex retained_mutex_;
   std::mutex barrier_mutex_;
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.

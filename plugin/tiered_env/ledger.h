@@ -21,8 +21,8 @@ struct LoggedSegment {
   uint64_t log_number = 0;  // its name, while RocksDB has it
   uint64_t entries = 0;     // that it has
   uint64_t digest = 0;      // Segment::digest()
-  uint64_t bytes =
-      0;  // of the log, as far as it was read: what is behind may have been appended since
+  // Of the log, as far as it was read: what is behind may have been appended since.
+  uint64_t bytes = 0;
 };
 
 // The recipe log of a database: of which of its SSTs are there recipes, and which segments do they

@@ -121,8 +121,8 @@ void Logs::Found(uint64_t number, const std::string& found, bool complete) {
     log->path = path;
     log->complete = complete;
     log->writer = std::make_shared<OpenLog>(fs_, path);
-    log->writer
-        ->Written();  // by a process that may have died before it was synced, or by who knows
+    // Was written by a process that may have died before it was synced, or by who knows.
+    log->writer->Written();
     logs_.push_back(std::move(log));
   }
 }

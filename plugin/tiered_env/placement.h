@@ -42,7 +42,7 @@ struct Facts {
 //   placement = rule {";" rule}
 //   rule      = selector "=" tier
 //   selector  = levels | "hot" | "warm" | "cold" | ... | "blob" | "wal" | "meta"
-//   levels    = point | point ".." [point]       both ends included; without an end: to the last level
+//   levels    = point | point ".." [point]    both ends included; without an end: to the last level
 //   point     = number | "base" ["+" number] | "last" ["-" number]
 //
 // A rule of a temperature fits an SST that RocksDB gave it (last_level_temperature,

@@ -4,24 +4,26 @@
 // could be somebody's only copy: what seems to be nobody's may be the newest files of a home that
 // is put back tomorrow, or of a tier whose path is wrong today.
 //
-//   what                                          when                     is
-//   a file in a folder that a stub names          always                   kept; brought back from lost/
-//   *.tiers-tmp in a folder                       all is there             deleted: no stub ever names one
-//   a file in a folder that nothing names         all is there             put aside, in lost/ of the folder
-//   the same, and the MANIFEST needs its name     always                   kept; the LOG says what to do
-//   a file in lost/                               all is there, and it is  deleted
-//                                                 as old as the option
-//                                                 orphan_retention, or a
-//                                                 day and too much
-//                                                 (orphan_budget)
-//   the second name of an archived log's file     always                   deleted: the name, never the file
-//   TIERS.tiers-tmp at home                       always                   deleted: TIERS is what counts
-//   *.tiers-tmp at home                           all is there             deleted: half of a move or a link
-//   a stub whose file is gone, and which the      all is there             deleted: the stub
+//   what                                       when               is
+//   a file in a folder that a stub names       always             kept; brought back from lost/
+//   *.tiers-tmp in a folder                    all is there       deleted: no stub ever names one
+//   a file in a folder that nothing names      all is there       put aside, in lost/ of the folder
+//   the same, and the MANIFEST needs its name  always             kept; the LOG says what to do
+//   a file in lost/                            all is there, and  deleted
+//                                              it is as old as
+//                                              the option
+//                                              orphan_retention,
+//                                              or a day and too
+//                                              much
+//                                              (orphan_budget)
+//   the second name of an archived log's file  always             deleted: the name, never the file
+//   TIERS.tiers-tmp at home                    always             deleted: TIERS is what counts
+//   *.tiers-tmp at home                        all is there       deleted: half of a move or a link
+//   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
-//   a file in another directory's folder, by a    never                    kept; the stub alone is deleted
-//   stub that was copied from there                                        (TieredFileSystem::DeletePlace())
-//   recipes, retained logs, SSTs in memory        see recovery.cc and keeper.cc
+//   a file in another directory's folder, by   never              kept; the stub alone is deleted
+//   a stub that was copied from there                             (TieredFileSystem::DeletePlace())
+//   recipes, retained logs, SSTs in memory     see recovery.cc and keeper.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (TieredFileSystem::CheckName()).
 //

@@ -19,7 +19,8 @@
 //   GetFileSize of the file and by name             AppendedBytesAreThere, SizesAreThoseOfTheLog
 //   Flush                                           AnAppendSurvivesTheProcess
 //   RangeSync                                       ARangeSyncWritesToTheDevice
-//   Sync, Fsync                                     ASyncedLogIsOnTheDevice; power: WhatWasSyncedSurvives
+//   Sync, Fsync                                     ASyncedLogIsOnTheDevice;
+//                                                   power: WhatWasSyncedSurvives
 //   SyncWithoutFlush, IsSyncThreadSafe              SyncsRunBesideAppends, AClosedLogIsSynced
 //   Truncate and Fsync at Close                     TruncateGivesTheSizeThatItHas
 //   Close                                           AClosedLogIsSynced, ALogIsClosedByItsDestructor
@@ -34,15 +35,18 @@
 //                                                   ACheckpointIsRenamedAsAWhole
 //   LinkFile                                        ALogIsCopiedWhereALinkIsRefused
 //   NumFileLinks                                    TrashIsDeletedAtOnce
-//   DeleteFile                                      ADeletedLogGivesItsSpaceBack, TrashIsDeletedAtOnce
+//   DeleteFile                                      ADeletedLogGivesItsSpaceBack,
+//                                                   TrashIsDeletedAtOnce
 //   DeleteDir                                       DirectoriesAreMadeSyncedAndDeleted
 //   LockFile, UnlockFile                            ADatabaseIsLockedOnce
 //   SyncFile (RocksDB 11)                           SyncFileSyncsALog
 //
 //   1 Sync is skipped for direct writes             ASyncOfTheWriterIsNotSkipped
 //   2 OptimizeForLogWrite keeps use_direct_writes   OptionsForLogsAreBuffered
-//   3 readers see what was appended                 ReadingGoesOnBehindTheEnd, SizesAreThoseOfTheLog;
-//                                                   db: AppendedBytesAreSeenAtOnce, ASecondaryFollows
+//   3 readers see what was appended                 ReadingGoesOnBehindTheEnd,
+//                                                   SizesAreThoseOfTheLog;
+//                                                   db: AppendedBytesAreSeenAtOnce,
+//                                                   ASecondaryFollows
 //   4 the end is exact after a crash                StaleBytesAreNotPartOfALog
 //   5 logs are told by more than their suffix       CopiesOfLogsArePlain, ALogIsMarkedAsTrash,
 //                                                   ALogIsArchived, ACheckpointIsRenamedAsAWhole

@@ -19,5 +19,5 @@ def check():
             versions[re.sub(r"\b%s\b" % plugin, "PLUGIN", sources.read(path))].append(path)
         if len(versions) > 1:
             paths = [paths[0] for paths in versions.values()]
-            yield "%s: differs from %s by more than the plugin's name" % (paths[0], ", ".join(
-                paths[1:]))
+            yield "%s: differs from %s by more than the plugin's name" % (
+                paths[0], ", ".join(paths[1:]))

@@ -52,8 +52,8 @@ struct Kind {
   size_t families = 1;
   bool wal = true;
   bool flushed = true;  // what was written has left RocksDB's buffers
-  bool syncs =
-      true;  // WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not
+  // Whether WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not.
+  bool syncs = true;
   bool ingests = false;
   bool timestamps = false;
   std::optional<TxnDBWritePolicy> policy = std::nullopt;

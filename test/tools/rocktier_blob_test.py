@@ -75,8 +75,8 @@ class RocktierBlobTest(unittest.TestCase):
         ssts = [n for n in os.listdir(DB) if n.endswith(".sst")]
         self.assertEqual(len(ssts), space["sst_files"])
         self.assertEqual(sum(os.path.getsize(DB + "/" + n) for n in ssts), space["small_bytes"])
-        # A record has a header of 32 bytes and a key of 16. All keys are live; nothing is above the
-        # last level.
+        # A record has a header of 32 bytes and a key of 16. All keys are live; nothing is above
+        # the last level.
         self.assertEqual(1000 * 1048, space["large_live_bytes"])
         self.assertEqual(0, space["large_hidden_bytes"])
         self.assertEqual(space["large_bytes"],

@@ -64,7 +64,7 @@ class TierTest(unittest.TestCase):
                          "--value_size=100", *SMALL_FILES, *flags))
 
     def write_level_0(self):
-        """Leaves an SST in level 0, which write() does not if compactions had the time to empty it."""
+        """Leaves an SST in level 0, which write() does not if compactions had time to empty it."""
         self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + self.uri,
                          "--benchmarks=overwrite,flush", "--num=30000", "--writes=100",
                          "--value_size=100", "--use_existing_db=1",
@@ -161,9 +161,9 @@ class Looking(TierTest):
                 self.assertEqual(self.check(), [])
                 self.assertEqual([f for f in self.ls() if f["lost"]], [])
                 self.assertGreater(self.df()["slow"]["files"], 0)
-            for argv in (["check", self.uri, self.db,
-                          "--repair"], ["drain", self.uri, self.db,
-                                        "fast"], ["evacuate", self.uri, self.db]):
+            for argv in (["check", self.uri, self.db, "--repair"],
+                         ["drain", self.uri, self.db, "fast"],
+                         ["evacuate", self.uri, self.db]):
                 self.refused(tier(*argv), "LOCK")
             self.assertIsNone(writer.poll())
         finally:

@@ -156,9 +156,8 @@ class OnAFile(unittest.TestCase):
         os.remove(of_lost()["file"])
         self.assertTrue(of_lost()["missing"])
         self.assertFalse(next(log for log in self.logs() if log["id"] == kept["id"])["missing"])
-        marked = [
-            line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line
-        ]
+        marked = [line for line in self.succeed(wal("ls", self.device)).splitlines()
+                  if "no file" in line]
         self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
         # One that is in use: none is removed.
         self.refused(wal("rm", self.device, "--log=" + lost["id"], "--log=" + kept["id"]),
@@ -217,10 +216,10 @@ class OnAFile(unittest.TestCase):
     def test_flags_that_an_action_has_no_use_for_are_refused(self):
         self.succeed(self.format("--size=8M"))
         for argv in (["dump", self.device, "--json"], ["ls", self.device, "--force"],
-                     ["check", self.device,
-                      "--size=1M"], ["import", "--force", self.device,
-                                     self.db], ["import", self.device, self.db,
-                                                "--size=8M"], ["rm", self.device, "--json"]):
+                     ["check", self.device, "--size=1M"],
+                     ["import", "--force", self.device, self.db],
+                     ["import", self.device, self.db, "--size=8M"],
+                     ["rm", self.device, "--json"]):
             self.refused(wal(*argv), "takes no --")
         before = wal("df", self.device).stdout
         exists = wal("format", self.device, "--force", "--size=64M")
@@ -244,9 +243,8 @@ class OnAFile(unittest.TestCase):
         db = self.folder + "/\x1b]0;owned\x07\n1:1 x"
         self.succeed(write(db, self.device))
         log = self.logs()[0]["id"]
-        for result in (wal("ls",
-                           self.device), wal("dump",
-                                             self.device), wal("rm", self.device, "--log=" + log)):
+        for result in (wal("ls", self.device), wal("dump", self.device),
+                       wal("rm", self.device, "--log=" + log)):
             self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07]")
             self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
         self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
@@ -301,9 +299,9 @@ class OnAFile(unittest.TestCase):
         self.assertEqual(len(self.records(self.db)), 2000)
 
     def records(self, db):
-        return self.succeed(
-            run(BIN + "/ldb", "--db=" + db, "--fs_uri=id=RawWalFileSystem;device=" + self.device,
-                "scan", "--hex")).splitlines()
+        return self.succeed(run(BIN + "/ldb", "--db=" + db,
+                                "--fs_uri=id=RawWalFileSystem;device=" + self.device,
+                                "scan", "--hex")).splitlines()
 
     def test_there_is_nothing_to_recover_where_nothing_was(self):
         self.blank()
@@ -381,13 +379,11 @@ class OnAFile(unittest.TestCase):
 
     def test_a_live_device_is_not_taken_for_damaged(self):
         self.succeed(self.format("--size=32M"))
-        writer = subprocess.Popen([
-            BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq",
-            "--write_buffer_size=262144", "--fs_uri=id=RawWalFileSystem;device=" + self.device,
-            "--sync=1", "--num=1000000000"
-        ],
-                                  stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL)
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq",
+             "--write_buffer_size=262144", "--fs_uri=id=RawWalFileSystem;device=" + self.device,
+             "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             for _ in range(40):
                 checked = wal("check", self.device)
@@ -405,8 +401,8 @@ class OnAFile(unittest.TestCase):
         uri = "--fs_uri=id=RawWalFileSystem;device=" + self.device
 
         def count(db):
-            return len(
-                self.succeed(run(BIN + "/ldb", "--db=" + db, uri, "scan", "--hex")).splitlines())
+            scan = run(BIN + "/ldb", "--db=" + db, uri, "scan", "--hex")
+            return len(self.succeed(scan).splitlines())
 
         def opens(db):
             return run(BIN + "/ldb", "--db=" + db, uri, "put", "key", "value").returncode == 0
@@ -479,7 +475,7 @@ class OnALoopDevice(OnAFile):
 
 
 class OfVersion1(unittest.TestCase):
-    """A device and its databases, one closed and one killed, that version 1 of the format has left."""
+    """A device and its databases, one closed, one killed, that version 1 of the format has left."""
 
     SCANS = {"clean": (1500, "2ca5cff7c75edf1e08811e1f780b90846fce18128fcb31515b0b67a62b197b45"),
              "killed": (1137, "8bda2234918c47396b906fb8f8d1f80b97cd9a270c42f097b92844ae04f6ba66")}
@@ -513,8 +509,8 @@ class OfVersion1(unittest.TestCase):
             self.assertEqual(put.returncode, 0, put.stdout + put.stderr)
             got = run(BIN + "/ldb", "--db=" + db, self.uri, "get", "zzz")
             self.assertEqual(got.stdout.strip(), "new", got.stderr)
-            self.assertEqual(
-                run(BIN + "/ldb", "--db=" + db, self.uri, "delete", "zzz").returncode, 0)
+            deleted = run(BIN + "/ldb", "--db=" + db, self.uri, "delete", "zzz")
+            self.assertEqual(deleted.returncode, 0)
             self.check(name, [self.uri])
         self.assertNotIn("1:2",
                          [log["id"] for log in json.loads(wal("ls", self.device, "--json").stdout)])

@@ -1,4 +1,7 @@
-"""blob_hybrid against values in place and RocksDB's own BlobDB: the mixes and workloads of the Parallax paper."""
+"""blob_hybrid against values in place and RocksDB's own BlobDB.
+
+The mixes and workloads are those of the Parallax paper.
+"""
 
 import functools
 
@@ -43,11 +46,11 @@ METRICS = (
     Metric("put_p99_us", "Put p99 us", "us", "{:.0f}"),
     Metric("scan_p50_us", "scan us", "us", "{:.0f}", show_ratio=True),
     Metric("levels", "levels", "count", "{:.0f}"),
-    *(Metric(name, "", "bytes", in_table=False)
-      for name in ("user_read_bytes", "user_written_bytes", "read_bytes", "written_bytes",
-                   "wal_bytes", "flush_bytes", "compact_read_bytes", "compact_written_bytes",
-                   "blob_read_bytes", "blob_written_bytes", "sst_bytes", "blob_bytes", "live_bytes",
-                   "hybrid_moved_bytes", "hybrid_job_bytes")),
+    *(Metric(name, "", "bytes", in_table=False) for name in (
+        "user_read_bytes", "user_written_bytes", "read_bytes", "written_bytes", "wal_bytes",
+        "flush_bytes", "compact_read_bytes", "compact_written_bytes", "blob_read_bytes",
+        "blob_written_bytes", "sst_bytes", "blob_bytes", "live_bytes", "hybrid_moved_bytes",
+        "hybrid_job_bytes")),
     *(Metric(f"space_{tenth}0", "", "1", in_table=False) for tenth in range(1, 11)),
     Metric("put_p50_us", "", "us", in_table=False),
     Metric("scan_p99_us", "", "us", in_table=False),
@@ -58,8 +61,7 @@ METRICS = (
 )
 
 PANELS = (
-    Panel("settled_per_s",
-          "Operations per second until nothing compacts (more is better)",
+    Panel("settled_per_s", "Operations per second until nothing compacts (more is better)",
           log=True),
     Panel("io_amp", "Bytes read and written for each byte of the user (less is better)"),
     Panel("space_max", "Bytes of files for each live byte, at most (less is better)"),
@@ -71,21 +73,16 @@ def add_arguments(group):
                        help="of keys and values in a database (default %(default)s)")
     group.add_argument("--blob-overwrites", type=float, default=OVERWRITES,
                        help="of each record in Run A, on average (default %(default)s)")
-    group.add_argument("--blob-sizes",
-                       default=",".join(blob_systems.SIZES),
+    group.add_argument("--blob-sizes", default=",".join(blob_systems.SIZES),
                        help="mixes of sizes (default: all)")
-    group.add_argument("--blob-systems",
-                       default=",".join(blob_systems.SYSTEMS),
+    group.add_argument("--blob-systems", default=",".join(blob_systems.SYSTEMS),
                        help="default: all")
-    group.add_argument("--blob-workloads",
-                       default=";".join(DEFAULT_WORKLOADS),
+    group.add_argument("--blob-workloads", default=";".join(DEFAULT_WORKLOADS),
                        help='separated by semicolons, of "' + ";".join(WORKLOADS) +
                        '" (default: "%(default)s")')
     group.add_argument("--blob-grounds", default=",".join(DEFAULT_GROUNDS),
                        help=f"of {', '.join(GROUNDS)} (default %(default)s)")
-    group.add_argument("--blob-options",
-                       action="append",
-                       default=[],
+    group.add_argument("--blob-options", action="append", default=[],
                        metavar="SYSTEM:NAME=VALUE;...",
                        help="further options of RocksDB for one system")
 
@@ -154,14 +151,14 @@ def gates_of(ground, results):
         return None if None in (mine, *values) or not values else mine / best(values)
 
     def at_most(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(
-            f"{title(ground, sizes, workload)}: I/O amplification, {ours} / {label or ' '.join(systems)}",
-            share(sizes, workload, "io_amp", systems, min, ours), target)
+        return Gate(f"{title(ground, sizes, workload)}: I/O amplification, {ours} / "
+                    f"{label or ' '.join(systems)}",
+                    share(sizes, workload, "io_amp", systems, min, ours), target)
 
     def at_least(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(
-            f"{title(ground, sizes, workload)}: ops/s until settled, {ours} / {label or ' '.join(systems)}",
-            share(sizes, workload, "settled_per_s", systems, max, ours), target, True)
+        return Gate(f"{title(ground, sizes, workload)}: ops/s until settled, {ours} / "
+                    f"{label or ' '.join(systems)}",
+                    share(sizes, workload, "settled_per_s", systems, max, ours), target, True)
 
     def within(sizes, workload):
         """The others that take no more space than ours may."""
@@ -198,10 +195,11 @@ def gates_of(ground, results):
 
 BENCHMARK = Benchmark(
     title="large values in blob files that are collected by their garbage",
-    ground=
-    f"direct: direct I/O on a device in memory, throttled to {blob_systems.DISK['read_bps'] // 10**6} MB/s of reads"
-    f" and {blob_systems.DISK['write_bps'] // 10**6} MB/s of writes, with sectors of 4 KiB; sectors: of 512 bytes; buffered: in the data folder, through the page cache."
-    " Bytes are those that RocksDB reads from and writes to files.",
+    ground="direct: direct I/O on a device in memory, throttled to "
+    f"{blob_systems.DISK['read_bps'] // 10**6} MB/s of reads and "
+    f"{blob_systems.DISK['write_bps'] // 10**6} MB/s of writes, with sectors of 4 KiB; "
+    "sectors: of 512 bytes; buffered: in the data folder, through the page cache. "
+    "Bytes are those that RocksDB reads from and writes to files.",
     baseline="in_place",
     metrics=METRICS,
     panels=PANELS,

@@ -1,4 +1,4 @@
-"""tiered_env on a fast and a slow device, against all on the slow one, and RocksDB's own db_paths."""
+"""tiered_env on two devices, against all on the slow one, and RocksDB's own db_paths."""
 
 import functools
 import shutil
@@ -50,14 +50,11 @@ READ_OVERHEAD = "overhead: readrandom"
 def add_arguments(group):
     group.add_argument("--seconds-per-mix", type=float, default=SECONDS, help="default %(default)s")
     group.add_argument("--tier-records", type=int, default=RECORDS, help="default %(default)s")
-    group.add_argument(
-        "--fast-percent",
-        type=float,
-        default=FAST_PERCENT,
-        help="of the records' bytes that the fast device may have (default %(default)s)")
+    group.add_argument("--fast-percent", type=float, default=FAST_PERCENT,
+                       help="of the records' bytes that the fast device may have "
+                       "(default %(default)s)")
     group.add_argument("--mixes", default=",".join(MIXES), help="default: all")
-    group.add_argument("--tier-systems",
-                       default=",".join(tier_systems.SYSTEMS),
+    group.add_argument("--tier-systems", default=",".join(tier_systems.SYSTEMS),
                        help="default: all")
 
 
@@ -92,11 +89,9 @@ def load(system, records, fast_bytes, context, number):
     if number == 0 and system == "slow":
         print(f"slow device: {tier_systems.SLOW}")
     clear(place, system)
-    return {
-        system:
-            tier_systems.run(context, place, system, fast_bytes, "--mode=fill",
-                             f"--records={records}", f"--rate={RATE}", f"--seed={42 + number}")
-    }
+    return {system: tier_systems.run(context, place, system, fast_bytes, "--mode=fill",
+                                     f"--records={records}", f"--rate={RATE}",
+                                     f"--seed={42 + number}")}
 
 
 def clear(place, system):

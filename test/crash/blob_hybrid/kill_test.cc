@@ -417,8 +417,8 @@ class KillTest : public testing::Test {
   void CheckWithoutPlugin() {
     std::unique_ptr<DB> db;
     Options options = StockOptions(random_());
-    options.max_open_files =
-        100;  // else RocksDB may take a way on which it does not find values in blob files
+    // Else RocksDB may take a way on which it does not find values in blob files.
+    options.max_open_files = 100;
     ASSERT_OK(OpenDbForReadOnly(options, folder_ + "/db", &db));
     CheckRecords(db.get());
   }

@@ -276,8 +276,8 @@ class KillTest : public ::testing::TestWithParam<int> {
       for (const auto& entry :
            std::filesystem::recursive_directory_iterator(FolderOf(folder_, tier))) {
         const std::string path = entry.path().string();
-        const bool is_copy =
-            path.find("/copy") != std::string::npos;  // checkpoints that were killed
+        // Checkpoints that were killed.
+        const bool is_copy = path.find("/copy") != std::string::npos;
         ASSERT_TRUE(!entry.is_regular_file() || BaseOf(path) == kOwnerName ||
                     BaseOf(path) == kFolderLock || is_copy ||
                     path.find("/lost/") != std::string::npos || named.count(path) > 0)

@@ -2,12 +2,13 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """Random sequences of an operator's mistakes, and a model of what each database must answer.
 
-A sequence writes, kills, loses memory, copies, renames, restores, calls tools and opens databases in the wrong
-way. In each of these situations an opening may be refused, or must give all that was acknowledged. When the
-mistake is undone, all must be there. See README.md.
+A sequence writes, kills, loses memory, copies, renames, restores, calls tools and opens databases
+in the wrong way. In each of these situations an opening may be refused, or must give all that was
+acknowledged. When the mistake is undone, all must be there. See README.md.
 
-ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed (default 1,
-or a new one if it goes on for some time); ROCKTIER_CRASH_SECONDS: goes on for that long.
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed
+(default 1, or a new one if it goes on for some time); ROCKTIER_CRASH_SECONDS: goes on for that
+long.
 """
 
 import argparse
@@ -153,9 +154,7 @@ class Sequence:
     def adopt(self):
         """Home is the newest, and nothing of it is lost."""
         result = subprocess.run(self.command(self.stack.adopt, self.paths()),
-                                stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT,
-                                text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 timeout=120)
         self.say("adopt ->", result.returncode, result.stdout[-200:].replace("\n", " | "))
         if result.returncode != 0:
@@ -166,11 +165,8 @@ class Sequence:
         argv = self.command(command, paths)
         if argv is None:
             return
-        process = subprocess.Popen(argv,
-                                   stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT,
-                                   text=True,
-                                   cwd=cwd)
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, cwd=cwd)
         if self.random.random() < 0.1:
             time.sleep(self.random.random() / 20)
             process.kill()
@@ -234,8 +230,7 @@ def main():
     parser.add_argument("stack", choices=STACKS)
     parser.add_argument("--sequences", type=int, default=8)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or 0))
-    parser.add_argument("--seconds",
-                        type=float,
+    parser.add_argument("--seconds", type=float,
                         default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 0))
     parser.add_argument("--keep-going", action="store_true", help="count failures, stop at none")
     args = parser.parse_args()
@@ -260,8 +255,8 @@ def main():
         remove(sequence.root)
         ran += 1
     print("%s: %d sequences from seed %d, %d failed, %s" %
-          (args.stack, ran, args.seed, failed, ", ".join(
-              "%d %s" % (n, what) for what, n in totals.items())))
+          (args.stack, ran, args.seed, failed,
+           ", ".join("%d %s" % (n, what) for what, n in totals.items())))
     return 1 if failed else 0
 
 

@@ -57,8 +57,8 @@ std::string Shown() {
 
 void SetFamily(ColumnFamilyOptions* options) {
   blob_hybrid::BlobHybridOptions hybrid;
-  hybrid.max_space_amplification =
-      0;  // no job, which would compact when the test does not expect it
+  // Asks for no job, which would compact when the test does not expect it.
+  hybrid.max_space_amplification = 0;
   hybrid.gc_garbage_ratio = 0.1;
   options->compaction_filter_factory = std::make_shared<TestFilter>(hybrid);
 }
