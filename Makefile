@@ -1,8 +1,8 @@
 # The doors to everything; see "make". Work is done by scripts/, CMake presets and ctest.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz check-make check-alone \
-  tidy format check-format clean
+.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz \
+  check-make check-alone tidy format check-format clean
 
 help:
 	@echo 'make demo           stock RocksDB against RocksDB with the plugins, in under 5 minutes'

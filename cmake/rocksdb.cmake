@@ -12,8 +12,8 @@ if(NOT EXISTS "${ROCKSDB_SRC}/include/rocksdb/version.h")
     "ROCKSDB_SRC='${ROCKSDB_SRC}' is not a RocksDB source tree (no include/rocksdb/version.h)")
 endif()
 
-# RocksDB finds a plugin at <rocksdb>/plugin/<name>. The links are made in a tree of our own below the
-# build directory, whose other entries point to the real tree: the real one stays untouched, and
+# RocksDB finds a plugin at <rocksdb>/plugin/<name>. The links are made in a tree of our own below
+# the build directory, whose other entries point to the real tree: the real one stays untouched, and
 # several clones and builds can share it.
 set(rocksdb_tree "${CMAKE_BINARY_DIR}/rocksdb-tree")
 file(REMOVE_RECURSE "${rocksdb_tree}")
@@ -35,7 +35,8 @@ foreach(plugin IN LISTS rocktier_plugins)
   if(NOT EXISTS "${CMAKE_SOURCE_DIR}/plugin/${plugin}/${plugin}.mk")
     message(FATAL_ERROR "ROCKTIER_PLUGINS names '${plugin}', but there is no plugin/${plugin}")
   endif()
-  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/plugin/${plugin}" "${rocksdb_tree}/plugin/${plugin}" SYMBOLIC)
+  file(CREATE_LINK "${CMAKE_SOURCE_DIR}/plugin/${plugin}" "${rocksdb_tree}/plugin/${plugin}"
+    SYMBOLIC)
 endforeach()
 
 list(JOIN rocktier_plugins " " ROCKSDB_PLUGINS)

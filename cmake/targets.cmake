@@ -94,9 +94,10 @@ endfunction()
 
 # rocktier_fuzzer(PLUGIN plugin SOURCES file...)
 #
-# fuzz_<plugin>, an executable with the fuzz targets of a plugin (test/fuzz). Where ROCKTIER_FUZZ is set, with libFuzzer
-# (make fuzz): the plugin's sources are compiled anew with the sanitizers; those of RocksDB are taken as they are, for the
-# sake of time. Elsewhere a test that runs each target on its seeds and on some thousand changes of them.
+# fuzz_<plugin>, an executable with the fuzz targets of a plugin (test/fuzz). Where ROCKTIER_FUZZ is
+# set, with libFuzzer (make fuzz): the plugin's sources are compiled anew with the sanitizers; those
+# of RocksDB are taken as they are, for the sake of time. Elsewhere a test that runs each target on
+# its seeds and on some thousand changes of them.
 add_custom_target(rocktier_fuzzers)
 function(rocktier_fuzzer)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "PLUGIN" "SOURCES")

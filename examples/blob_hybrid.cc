@@ -2,8 +2,9 @@
 //
 // blob_hybrid FOLDER: a database with large values in blob files, whose space has a bound.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes values and overwrites them at
-// random, checks every answer, and prints the statistics; then it opens the database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes values and
+// overwrites them at random, checks every answer, and prints the statistics; then it opens the
+// database without the plugin.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,10 +1,12 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// hot_promotion FOLDER: a database whose last levels are in a slow folder, with its hot records in a fast one.
+// hot_promotion FOLDER: a database whose last levels are in a slow folder, with its hot records in
+// a fast one.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records, compacts them to
-// FOLDER/slow, reads some of them often, checks every answer, and prints the statistics; then it opens the database
-// again and shows that the hot records are still served from their copies.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
+// compacts them to FOLDER/slow, reads some of them often, checks every answer, and prints the
+// statistics; then it opens the database again and shows that the hot records are still served from
+// their copies.
 
 #include <cstdint>
 #include <cstdio>

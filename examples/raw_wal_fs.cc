@@ -2,9 +2,9 @@
 //
 // raw_wal_fs FOLDER: a database whose write-ahead log is on a log device, here a file in FOLDER.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes with sync, opens
-// the database again, so that the log is replayed, prints the statistics of the device, and last
-// brings the logs back into plain files and opens the database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes with sync,
+// opens the database again, so that the log is replayed, prints the statistics of the device, and
+// last brings the logs back into plain files and opens the database without the plugin.
 
 #include <cstdint>
 #include <cstdio>

@@ -27,7 +27,8 @@ def run(*argv):
 
 def db_bench(*flags):
     return run(BIN + "/db_bench", "--db=" + TMP + "/db", "--options_file=" + INI,
-               "--fs_uri=id=RawWalFileSystem;device=" + DEVICE + ";size=64M;segment_size=256K", *flags)
+               "--fs_uri=id=RawWalFileSystem;device=" + DEVICE + ";size=64M;segment_size=256K",
+               *flags)
 
 
 def check(condition, message):

@@ -2,10 +2,10 @@
 //
 // secondary_cache_2q FOLDER: a database with a small block cache in front of a TwoQSecondaryCache.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records, reads
-// them with skew, checks every answer and prints the statistics of the cache: first with the blocks in
-// DRAM, then with the blocks in a file, and a last time to show that the file's blocks survive a
-// restart.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
+// reads them with skew, checks every answer and prints the statistics of the cache: first with the
+// blocks in DRAM, then with the blocks in a file, and a last time to show that the file's blocks
+// survive a restart.
 
 #include <cmath>
 #include <cstdint>
@@ -131,8 +131,8 @@ Status Open(const Options& options, const std::string& path, std::unique_ptr<DB>
 #endif
 }
 
-// Opens the database with a cache, reads, and closes both. On return the cache file, if there is one,
-// has all blocks that the cache held.
+// Opens the database with a cache, reads, and closes both. On return the cache file, if there is
+// one, has all blocks that the cache held.
 Status Run(const std::string& path, const TwoQSecondaryCacheOptions& cache_options,
            const Step& step) {
   std::shared_ptr<SecondaryCache> cache;

@@ -1,10 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// tiered_env FOLDER: a database whose upper levels are in one tier and whose lower levels are in another.
+// tiered_env FOLDER: a database whose upper levels are in one tier and whose lower levels are in
+// another.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records, shows
-// which levels are in which tier, prints the statistics, and last brings all files home and opens the
-// database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
+// shows which levels are in which tier, prints the statistics, and last brings all files home and
+// opens the database without the plugin.
 
 #include <cstdint>
 #include <cstdio>

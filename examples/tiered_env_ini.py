@@ -40,7 +40,8 @@ def main():
     installed = [file for file in files if file["needed"]]
     check({file["tier"] for file in installed} == {"fast", "slow"}, "a tier was not used")
     # The mover may have been stopped by the end of db_bench; with the listener it has little to do.
-    right = [file for file in installed if file["tier"] == ("fast" if file["level"] <= 1 else "slow")]
+    right = [file for file in installed
+             if file["tier"] == ("fast" if file["level"] <= 1 else "slow")]
     check(len(right) >= 0.9 * len(installed), "the levels are not in their tiers")
 
     run(BIN + "/rocktier", "tier", "evacuate", URI, db)

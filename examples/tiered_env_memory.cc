@@ -2,9 +2,10 @@
 //
 // tiered_env_memory FOLDER: a database whose upper levels are in memory, which is then lost.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records, closes the
-// database, deletes all that was in memory, as a reboot would, and finds every record when it opens the
-// database again. Last it brings all files home and opens the database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
+// closes the database, deletes all that was in memory, as a reboot would, and finds every record
+// when it opens the database again. Last it brings all files home and opens the database without
+// the plugin.
 
 #include <cstdint>
 #include <cstdio>
@@ -63,8 +64,8 @@ Status OpenDb(Env* env, const std::string& path, std::unique_ptr<DB>* db) {
   options.env = env;
   // The levels in memory are not compressed: what is compressed is not found in the logs.
   options.compression = ROCKSDB_NAMESPACE::kNoCompression;
-  // Entries keep their sequence numbers, by which they are found in the logs, also while a level in memory is
-  // the last one that there is.
+  // Entries keep their sequence numbers, by which they are found in the logs, also while a level in
+  // memory is the last one that there is.
   options.preserve_internal_time_seconds = 3600;
   // Small, for an example: so that there are several levels.
   options.write_buffer_size = 1 << 20;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
-"""Runs db_bench with tiered_env_memory.ini as README.md says, loses the memory, and reads everything again.
+"""Runs db_bench with tiered_env_memory.ini, loses the memory, and reads everything again.
 
-ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
+Does as README.md says. ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
 import json
@@ -33,8 +33,9 @@ def check(condition, message):
 
 def read(*more):
     """How many of the keys are there."""
-    text = run(BIN + "/db_bench", "--db=" + DB, "--use_existing_db", "--num=50000", "--reads=20000", "--seed=1",
-               "--disable_auto_compactions", "--benchmarks=readrandom,verifychecksum", *more)
+    text = run(BIN + "/db_bench", "--db=" + DB, "--use_existing_db", "--num=50000", "--reads=20000",
+               "--seed=1", "--disable_auto_compactions", "--benchmarks=readrandom,verifychecksum",
+               *more)
     return re.search(r"\((\d+) of \d+ found\)", text).group(1)
 
 

@@ -4,8 +4,8 @@
 //
 // A plugin adds a sub-command by a file plugin/<plugin>/tools/<name>.cc with a function
 //   int <Name>Command(int argc, char** argv);
-// in the namespace ROCKSDB_NAMESPACE::rocktier: argv[0] is the sub-command's name, and the result is
-// the exit status. tools/CMakeLists.txt finds the file and generates Commands().
+// in the namespace ROCKSDB_NAMESPACE::rocktier: argv[0] is the sub-command's name, and the result
+// is the exit status. tools/CMakeLists.txt finds the file and generates Commands().
 
 #pragma once
 

@@ -17,8 +17,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 
-// A name that was read from a disk, for a terminal: control characters as \xNN, so that it cannot give orders to
-// the terminal, nor look like two lines.
+// A name that was read from a disk, for a terminal: control characters as \xNN, so that it cannot
+// give orders to the terminal, nor look like two lines.
 inline std::string Printable(const std::string& text) {
   static const char kDigits[] = "0123456789abcdef";
   std::string result;

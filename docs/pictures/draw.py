@@ -24,7 +24,8 @@ BOXES = [
     (185, 202, 150, 86, PLUGIN, ["tiered_env", "each level on its tier,", "within budgets"]),
     (350, 202, 150, 86, PLUGIN, ["hot_promotion", "copies of the records", "that are read often"]),
     (515, 202, 150, 86, PLUGIN, ["blob_hybrid", "space within a bound,", "fewer rewrites"]),
-    (680, 202, 160, 86, PLUGIN, ["secondary_cache_2q", "blocks seen twice,", "in memory or a file"]),
+    (680, 202, 160, 86, PLUGIN, ["secondary_cache_2q", "blocks seen twice,",
+                                 "in memory or a file"]),
     (20, 318, 150, 86, STORAGE, ["Partition or file", "of its own"]),
     (185, 318, 150, 86, STORAGE, ["Memory, pmem,", "fast disk, slow disk"]),
     (350, 318, 150, 86, STORAGE, ["Fast disk", "beside a slow one"]),
@@ -40,8 +41,9 @@ def box(x, y, width, height, colours, lines):
            (x, y, width, height, fill, stroke))
     top = y + height / 2 - 8.5 * (len(lines) - 1) + 5
     for number, line in enumerate(lines):
+        weight = ' font-weight="bold"' if number == 0 else ""
         yield ('<text x="%d" y="%.1f"%s>%s</text>' %
-               (x + width / 2, top + 17 * number, ' font-weight="bold"' if number == 0 else "", line))
+               (x + width / 2, top + 17 * number, weight, line))
 
 
 def draw():

@@ -46,12 +46,13 @@ struct Advice {
   std::string ToJson() const;
 };
 
-// From what is known: pure. `max_space`: the most space amplification that the settings may lead to. If no settings keep to it they
-// are those for least garbage.
+// From what is known: pure. `max_space`: the most space amplification that the settings may lead
+// to. If no settings keep to it they are those for least garbage.
 Advice Advise(Profile profile, double overwrites, double max_space);
 
-// Samples the SSTs of a database, which may be open. Overwrites are told by sequence numbers: there have been so many writes, and
-// there are so many keys. Families by name. Errors: those of LookAtFamilies(), and of reading SSTs.
+// Samples the SSTs of a database, which may be open. Overwrites are told by sequence numbers: there
+// have been so many writes, and there are so many keys. Families by name. Errors: those of
+// LookAtFamilies(), and of reading SSTs.
 Status AdviseDatabase(const std::string& path, double max_space,
                       std::map<std::string, Advice>* families);
 

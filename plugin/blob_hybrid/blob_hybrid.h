@@ -207,6 +207,7 @@ Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* s
 Status InspectBlobHybrid(const std::string& path, std::map<std::string, BlobHybridSpace>* families);
 
 // Waits until the background job of a database finds nothing more to do, or the database is closed.
+// Files that earlier compactions or snapshots kept from being collected are tried again once.
 // For tests and benchmarks. OK at once if no family uses the plugin. Thread-safe.
 Status SettleBlobHybrid(DB* db);
 

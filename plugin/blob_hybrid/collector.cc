@@ -50,7 +50,8 @@ bool HasBound(const BlobHybridOptions& options) {
          (options.transient_log_budget > 0 && ClassesOf(options).medium > 0);
 }
 
-// What keeps RocksDB's own compactions from being done, so that the job is not done either; null: nothing.
+// What keeps RocksDB's own compactions from being done, so that the job is not done either; null:
+// nothing.
 const char* HeldBy(DBImpl* db, ColumnFamilyData* family) {
   if (!LayoutOf(db, family).compacts) {
     return "disable_auto_compactions";
@@ -234,7 +235,8 @@ void Collector::WaitForRoom(uint32_t number) {
   const bool ours = IsOurs(*family, has_blobs);
   const Needs needs = NeedsOf(space, ours, options);
   if (!needs.above) {
-    // What takes the space is no garbage that the job could do something about: versions that snapshots see, for example.
+    // What takes the space is no garbage that the job could do something about: versions that
+    // snapshots see, for example.
     counters.bound_missed += ours && !needs.any() && IsAbove(space, options) ? 1 : 0;
     return;
   }
@@ -283,6 +285,7 @@ void Collector::Settle() {
   }
   const uint64_t mine = ++wanted_;
   settling_++;
+  settles_++;
   changed_.notify_all();
   changed_.wait(lock, [&] { return stop_ || closing_ || done_ >= mine; });
   settling_--;
@@ -368,7 +371,8 @@ void Collector::Run() {
   }
 }
 
-// Whether the bound is to be kept: without blob files the plugin leaves a family alone, unless that is its own doing.
+// Whether the bound is to be kept: without blob files the plugin leaves a family alone, unless that
+// is its own doing.
 bool Collector::IsOurs(const Family& family, bool has_blobs) { return has_blobs || family.crowded; }
 
 // For gc_bytes_per_second, if nobody waits.
@@ -428,7 +432,8 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   bool merge = false;
   const std::vector<Plan> plans = PlanFor(number, survey, space, needs, family, &merge);
   if (plans.empty() && !family->busy.empty()) {
-    // Compactions are under way, and may help. Flushes wait for RocksDB's own; how long a user's take nobody knows.
+    // Compactions are under way, and may help. Flushes wait for RocksDB's own; how long a user's
+    // take nobody knows.
     const bool rocksdbs = LeaveForeign(&foreign, family);
     family->busy.swap(foreign);
     const bool waits = rocksdbs && !PlanFor(number, survey, space, needs, family, &merge).empty();
@@ -453,7 +458,8 @@ Collector::Next Collector::Step(uint32_t number, Family* family) {
   return CompactAll(number, plans, needs.above, merge, family);
 }
 
-// Of SSTs that are being compacted: those that RocksDB has not begun by itself. False if it compacts none.
+// Of SSTs that are being compacted: those that RocksDB has not begun by itself. False if it
+// compacts none.
 bool Collector::LeaveForeign(std::set<uint64_t>* ssts, Family* family) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [job, inputs] : family->automatic) {
@@ -464,7 +470,8 @@ bool Collector::LeaveForeign(std::set<uint64_t>* ssts, Family* family) {
   return !family->automatic.empty();
 }
 
-// Of what a look would find: it changes with each flush and compaction, and with options. 0: there is no such family.
+// Of what a look would find: it changes with each flush and compaction, and with options. 0: there
+// is no such family.
 uint64_t Collector::VersionOf(uint32_t number) {
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
@@ -614,20 +621,29 @@ Collector::Next Collector::Hold(const char* by, bool above, Family* family) {
   return Next::kNothing;
 }
 
+bool Collector::IsAskedToSettle(Family* family) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const bool asked = settling_ > 0 && family->settles != settles_;
+  family->settles = settles_;
+  return asked;
+}
+
 Collector::Next Collector::Stay(bool above, Family* family) {
   const uint64_t now = Now();
+  bool retries = IsAskedToSettle(family);
   if (family->retry_pause == 0) {
     family->retry_pause = kMinRetry;
     family->retry_at = now + family->retry_pause;
   } else if (now >= family->retry_at) {
-    // Snapshots may have gone, and compactions that began before the files were tracked.
     family->retry_pause = std::min(2 * family->retry_pause, kMaxRetry);
     family->retry_at = now + family->retry_pause;
-    if (!family->since.empty() || !family->merged.empty()) {
-      family->since.clear();
-      family->merged.clear();
-      return Next::kAgain;
-    }
+    retries = true;
+  }
+  // Snapshots may have gone, and compactions that began before the files were tracked.
+  if (retries && (!family->since.empty() || !family->merged.empty())) {
+    family->since.clear();
+    family->merged.clear();
+    return Next::kAgain;
   }
   Publish(family, false, above);
   return Next::kNothing;

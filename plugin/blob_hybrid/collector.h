@@ -26,7 +26,8 @@ class DBImpl;
 
 namespace blob_hybrid {
 
-// The background job of a database: compacts SSTs, in a thread of its own, as long as a family takes too much space. Thread-safe.
+// The background job of a database: compacts SSTs, in a thread of its own, as long as a family
+// takes too much space. Thread-safe.
 class Collector {
  public:
   explicit Collector(DBImpl* db) : db_(db) {}
@@ -35,8 +36,9 @@ class Collector {
   // Whether a family uses the plugin; `added` if it is seen for the first time.
   bool Uses(uint32_t number, bool* added);
 
-  // Of the family's blob files, those that compactions move values out of: with more garbage than the options say, or with
-  // less as long as the bound is near. Medium values too as long as it is; else they wait for the merge level.
+  // Of the family's blob files, those that compactions move values out of: with more garbage than
+  // the options say, or with less as long as the bound is near. Medium values too as long as it is;
+  // else they wait for the merge level.
   struct Aim {
     std::set<uint64_t> victims;
     bool medium = false;
@@ -53,12 +55,14 @@ class Collector {
   void NoteBegin(const CompactionJobInfo& info);
   void NoteEnd(const CompactionJobInfo& info);
 
-  // There may be something to do, in a family or in any. What nobody tells of is found within a second of the next wake-up.
+  // There may be something to do, in a family or in any. What nobody tells of is found within a
+  // second of the next wake-up.
   void Wake(uint32_t number);
   void WakeAll();
 
-  // Before a flush: waits as long as the family is above its bound and the job can do something about it, and does, and has not freed more
-  // than the flush may add. So writers go on, slowly, when there is much to do; RocksDB keeps what is freed until the flush ends.
+  // Before a flush: waits as long as the family is above its bound and the job can do something
+  // about it, and does, and has not freed more than the flush may add. So writers go on, slowly,
+  // when there is much to do; RocksDB keeps what is freed until the flush ends.
   void WaitForRoom(uint32_t number);
 
   // Until there is nothing to do, or nothing can be done, or Stop().
@@ -96,6 +100,7 @@ class Collector {
     uint64_t rested_at = 0;     // VersionOf(), when nothing was needed; 0: something was
     uint64_t retry_at = 0;      // for blob files that stayed
     uint64_t retry_pause = 0;
+    uint64_t settles = 0;  // calls of Settle() when files that stayed were tried last
     uint64_t foreign_since =
         0;              // when the job began to wait for a user's compactions; 0: it does not
     bool held = false;  // HeldBy(), when it was told
@@ -106,8 +111,9 @@ class Collector {
   // Those that were woken, or all. With mutex_.
   std::vector<std::pair<uint32_t, Family*>> TakeWoken(bool all);
   bool Rests(const Family& family);
-  // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some seconds: a job that ends well may still
-  // free nothing, and a slow device may take minutes for one.
+  // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some
+  // seconds: a job that ends well may still free nothing, and a slow device may take minutes for
+  // one.
   bool AwaitRoom(uint64_t wake, uint64_t enough, Family* family,
                  std::unique_lock<std::mutex>* lock);
   // Finds nothing in a family without blob files, unless it is crowded.
@@ -129,6 +135,8 @@ class Collector {
   Next Compact(uint32_t number, const Plan& plan, bool above, bool merge, Family* family);
   // Somebody wants nothing to be compacted now.
   Next Hold(const char* by, bool above, Family* family);
+  // Whether files that stayed should be tried again at once: once for each call of Settle().
+  bool IsAskedToSettle(Family* family);
   // Nothing is left to compact, and still there is too much.
   Next Stay(bool above, Family* family);
   void SetCollected(Collected collected, Family* family);
@@ -139,11 +147,13 @@ class Collector {
   const std::shared_ptr<ErrorLog> errors_ = std::make_shared<ErrorLog>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is removed.
+  // What follows is guarded by mutex_. A family is null if it does not use the plugin; none is
+  // removed.
   std::map<uint32_t, std::unique_ptr<Family>> families_;
   bool stop_ = false;
   bool closing_ = false;      // RocksDB is closing the database
   int settling_ = 0;          // callers of Settle()
+  uint64_t settles_ = 0;      // calls of it
   uint64_t wanted_ = 0;       // wake-ups
   std::set<uint32_t> woken_;  // families with something to do, perhaps
   uint64_t looked_ = 0;       // those after which every family was looked at

@@ -25,7 +25,8 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 #endif
 }
 
-// Whether the last level of the family is kept free for ingested files. RocksDB 11 has an option of the family besides.
+// Whether the last level of the family is kept free for ingested files. RocksDB 11 has an option of
+// the family besides.
 inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& family) {
 #if ROCKSDB_MAJOR >= 11
   return db.allow_ingest_behind || family.cf_allow_ingest_behind;
@@ -35,16 +36,18 @@ inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& f
 #endif
 }
 
-// The min_blob_size that a flush is about to make its BlobFileBuilder with. RocksDB makes that one after the table's builder
-// (BuildTable), from a copy of the family's options which belongs to the flush: nothing else in RocksDB lets a flush have
-// options of its own. 11.8.1 declares that copy as const. If a version makes it earlier, medium values are in SSTs from the beginning, and `not_separated`
-// counts them.
+// The min_blob_size that a flush is about to make its BlobFileBuilder with. RocksDB makes that one
+// after the table's builder (BuildTable), from a copy of the family's options which belongs to the
+// flush: nothing else in RocksDB lets a flush have options of its own. 11.8.1 declares that copy as
+// const. If a version makes it earlier, medium values are in SSTs from the beginning, and
+// `not_separated` counts them.
 inline uint64_t* MinBlobSizeOfFlush(const TableBuilderOptions& options) {
   return &const_cast<MutableCFOptions&>(options.moptions).min_blob_size;
 }
 
-// For reading a value of `first` bytes, and then twice as much with each read, up to `most` (not 0). RocksDB 11 reads the size of
-// readahead, which cannot be 0, besides what it is asked for; before, it read the larger of the two.
+// For reading a value of `first` bytes, and then twice as much with each read, up to `most` (not
+// 0). RocksDB 11 reads the size of readahead, which cannot be 0, besides what it is asked for;
+// before, it read the larger of the two.
 inline std::unique_ptr<FilePrefetchBuffer> NewPrefetchBuffer(uint64_t first, uint64_t most) {
 #if ROCKSDB_MAJOR >= 11
   first = std::max<uint64_t>(first / 2, 1);
@@ -55,7 +58,8 @@ inline std::unique_ptr<FilePrefetchBuffer> NewPrefetchBuffer(uint64_t first, uin
   return std::make_unique<FilePrefetchBuffer>(params);
 }
 
-// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw one before.
+// Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw
+// one before.
 template <typename Open>
 Status OpenInto(std::unique_ptr<DB>* db, const Open& open) {
 #if ROCKSDB_MAJOR >= 11

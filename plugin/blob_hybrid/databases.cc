@@ -33,7 +33,8 @@ std::string FolderOf(const CompactionFilter::Context& compaction) {
   return path.substr(0, path.rfind('/'));
 }
 
-// Whether the family has this SST, and it is being compacted. Copies of a database have the same SSTs, but compact others.
+// Whether the family has this SST, and it is being compacted. Copies of a database have the same
+// SSTs, but compact others.
 bool Compacts(const VersionStorageInfo& storage, uint64_t number,
               const TableProperties& properties) {
   const FileMetaData* file = storage.GetFileMetaDataByNumber(number);
@@ -149,7 +150,8 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
   if (collector == nullptr) {
     return false;
   }
-  // The compaction that asks keeps the database open, the family's data, and the blob files that its inputs refer to.
+  // The compaction that asks keeps the database open, the family's data, and the blob files that
+  // its inputs refer to.
   const auto handle = db->GetColumnFamilyHandleUnlocked(family);
   if (handle == nullptr) {
     return false;

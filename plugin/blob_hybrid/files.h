@@ -42,8 +42,9 @@ struct BlobInfo {
   uint64_t number = 0;
   uint64_t file_bytes = 0;
   uint64_t bytes = 0;  // of its values, with their headers
-  // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it say how much. RocksDB does not
-  // know what SSTs referred to that DeleteFilesInRange() has deleted.
+  // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it
+  // say how much. RocksDB does not know what SSTs referred to that DeleteFilesInRange() has
+  // deleted.
   uint64_t garbage_bytes = 0;
   bool corrected = false;  // RocksDB says less
 

@@ -16,7 +16,8 @@ using Decision = CompactionFilter::Decision;
 
 namespace {
 
-// RocksDB refuses these of filters that see values; it would take them from this one. kUndetermined it refuses always.
+// RocksDB refuses these of filters that see values; it would take them from this one. kUndetermined
+// it refuses always.
 Decision Checked(Decision decision) {
   return decision == Decision::kChangeBlobIndex || decision == Decision::kIOError
              ? Decision::kUndetermined
@@ -115,7 +116,8 @@ bool BlobHybridFilter::IsMerging() const {
   return files_.large_size > 0 && OutputLevel(files_.family) >= files_.merge_level;
 }
 
-// A large value may be compressed to less than large_size: whether it is medium shows when it has been read.
+// A large value may be compressed to less than large_size: whether it is medium shows when it has
+// been read.
 bool BlobHybridFilter::MayMove(const BlobIndex& index) const {
   const auto file = files_.files.find(index.file_number());
   if (file == files_.files.end()) {

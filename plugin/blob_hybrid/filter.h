@@ -41,9 +41,9 @@ struct BlobFiles {
   int merge_level = 0;      // compactions to this level and below put medium values into SSTs
 };
 
-// Moves values out of blob files: it returns the value in the place of the reference, which RocksDB then writes to a new
-// blob file if it is large, and to the SST else. Behind the user's filter, which sees values as it would without this one.
-// Used by one thread.
+// Moves values out of blob files: it returns the value in the place of the reference, which RocksDB
+// then writes to a new blob file if it is large, and to the SST else. Behind the user's filter,
+// which sees values as it would without this one. Used by one thread.
 class BlobHybridFilter : public CompactionFilter {
  public:
   // `user` may be null; it is owned if `owned` is set.
@@ -52,8 +52,8 @@ class BlobHybridFilter : public CompactionFilter {
 
   const char* Name() const override { return "BlobHybridFilter"; }
 
-  // RocksDB then gives references as they are, which shows the blob file without reading it. Keys of references are
-  // internal keys then.
+  // RocksDB then gives references as they are, which shows the blob file without reading it. Keys
+  // of references are internal keys then.
   bool IsStackedBlobDbInternalCompactionFilter() const override { return files_.source != nullptr; }
 
   // RocksDB refuses filters that heed snapshots, which it asks them for.

@@ -12,8 +12,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// Opens a database for reading, with the options that it was opened with last, and hands each of its families to `look`,
-// until one fails. Errors: those of LoadLatestOptions(), DB::OpenForReadOnly() and `look`.
+// Opens a database for reading, with the options that it was opened with last, and hands each of
+// its families to `look`, until one fails. Errors: those of LoadLatestOptions(),
+// DB::OpenForReadOnly() and `look`.
 Status LookAtFamilies(const std::string& path,
                       const std::function<Status(const Options&, DB*, ColumnFamilyHandle*)>& look);
 

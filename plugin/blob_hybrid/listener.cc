@@ -52,8 +52,8 @@ void BlobHybridListener::OnExternalFileIngested(DB* db, const ExternalFileIngest
 }
 
 void BlobHybridListener::OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* handle) {
-  // RocksDB deletes its own handle of the default family when it closes a database, after the last flush and compaction and while
-  // everything is still there.
+  // RocksDB deletes its own handle of the default family when it closes a database, after the last
+  // flush and compaction and while everything is still there.
   DB* db = static_cast<ColumnFamilyHandleImpl*>(handle)->db();
   if (db->DefaultColumnFamily() == handle) {
     Databases::Instance()->Forget(db);

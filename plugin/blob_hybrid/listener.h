@@ -7,8 +7,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// Tells the plugin of a database's flushes and compactions, and of its close. Families that do not use the plugin are not
-// touched. Has no state: any number of databases may share it. Thread-safe.
+// Tells the plugin of a database's flushes and compactions, and of its close. Families that do not
+// use the plugin are not touched. Has no state: any number of databases may share it. Thread-safe.
 class BlobHybridListener : public EventListener {
  public:
   static const char* kClassName() { return "BlobHybridListener"; }

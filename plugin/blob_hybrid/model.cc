@@ -13,8 +13,8 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr double kReference =
-    20;  // bytes: a BlobIndex, and what an entry has besides key and value
+// Bytes: a BlobIndex, and what an entry has besides key and value.
+constexpr double kReference = 20;
 constexpr double kBlobHeader = BlobLogRecord::kHeaderSize;
 constexpr double kLeastGrowth = 2;  // a tree that does not grow has no number of levels
 
@@ -96,7 +96,8 @@ Cost Predict(const Tree& tree, const std::vector<SizeClass>& records, const Thre
   written += placed.large_log * (1 + relocation);
   cost.write_amplification = written / placed.all();
 
-  // Above the last level there are references of medium values: level sizes count these, so that it is more values.
+  // Above the last level there are references of medium values: level sizes count these, so that it
+  // is more values.
   const double above = ShareAbove(tree, 1);
   const double entries = placed.medium_refs == 0 ? 0 : above * placed.medium / placed.medium_refs;
   double space = (placed.small + placed.medium + placed.large_refs) * (1 + overwrites * above);

@@ -19,8 +19,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
 // InvalidArgument, with the option's name.
 Status Validate(const BlobHybridOptions& options);
 
-// Whether a family with these options can have the plugin. InvalidArgument, with the name of RocksDB's option that is wrong or
-// missing.
+// Whether a family with these options can have the plugin. InvalidArgument, with the name of
+// RocksDB's option that is wrong or missing.
 Status ValidateFamily(const BlobHybridOptions& options, const DBOptions& db,
                       const ColumnFamilyOptions& family);
 

@@ -22,7 +22,8 @@ constexpr double kMuchHidden = 0.05;
 // Of live bytes of files: with less garbage the job would do much for little.
 constexpr double kLeastGarbage = 0.1;
 
-// Of what blob files have. A log that takes more is merged when there is too little room: values in SSTs need less.
+// Of what blob files have. A log that takes more is merged when there is too little room: values in
+// SSTs need less.
 constexpr double kLeastLog = 0.125;
 
 // gc_garbage_ratio without a bound.
@@ -52,7 +53,8 @@ bool IsUpper(const Survey& survey, const SstInfo& sst) {
   return IsUpper(sst.level, survey.last_level);
 }
 
-// The level that SSTs are pushed to: the last one, but not level 0. With dynamic levels the first one that is used lies deep.
+// The level that SSTs are pushed to: the last one, but not level 0. With dynamic levels the first
+// one that is used lies deep.
 int Bottom(const Survey& survey) { return std::max(survey.last_level, survey.base_level); }
 
 // An SST, or all of level 0, to another level.
@@ -79,7 +81,8 @@ double EntryBytes(const Survey& survey, const Space& space) {
   return Ratio(space.sst_bytes + space.value_bytes, entries);
 }
 
-// Whether its range deletions may hide more than it takes to push it to the last level: what overlaps with it is read and written, too.
+// Whether its range deletions may hide more than it takes to push it to the last level: what
+// overlaps with it is read and written, too.
 bool HidesMuch(const Survey& survey, const SstInfo& sst, double entry_bytes) {
   const double hidden = static_cast<double>(sst.covered) * entry_bytes - kJob;
   double cost = 2 * static_cast<double>(sst.bytes);
@@ -93,8 +96,8 @@ bool HidesMuch(const Survey& survey, const SstInfo& sst, double entry_bytes) {
   return cost < hidden;
 }
 
-// The SST with most entries of the deepest level above the last one; `ranges`: of those whose range deletions hide much. Level 0 goes
-// as a whole.
+// The SST with most entries of the deepest level above the last one; `ranges`: of those whose range
+// deletions hide much. Level 0 goes as a whole.
 Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<uint64_t>& busy) {
   const double entry_bytes = EntryBytes(survey, space);
   const SstInfo* best = nullptr;
@@ -114,8 +117,9 @@ Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<
 // A blob file that is collected, and what it takes to be rid of it.
 struct Victim {
   uint64_t number = 0;
-  uint64_t since =
-      0;  // SSTs with larger numbers have been rewritten; what they refer to has to stay for a time, because of snapshots
+  // SSTs with larger numbers have been rewritten; what they refer to has to stay for a time,
+  // because of snapshots.
+  uint64_t since = 0;
   uint64_t garbage_bytes = 0;
   uint64_t unsaid = 0;          // bytes that no SST says it refers to
   uint64_t unsaid_entries = 0;  // of the SSTs that do not say: these share them
@@ -130,8 +134,9 @@ Victims::iterator FirstFrom(uint64_t number, Victims* victims) {
                           [](const Victim& a, uint64_t b) { return a.number < b; });
 }
 
-// Calls each(victim, bytes) for those that an SST refers to, or may refer to if it does not say: without bytes then. There may be
-// thousands of both: one pass over the references, with no search where most of them are victims.
+// Calls each(victim, bytes) for those that an SST refers to, or may refer to if it does not say:
+// without bytes then. There may be thousands of both: one pass over the references, with no search
+// where most of them are victims.
 template <typename Each>
 void ForVictimsOf(const SstInfo& sst, Victims* victims, const Each& each) {
   if (sst.references == nullptr) {
@@ -225,7 +230,8 @@ class Picker {
     uncovered_by_entry_ = kUncovered * Ratio(space.hidden_bytes, upper);
   }
 
-  // The best jobs, which have no SST in common, as far as they cost no more than `most`; one at least.
+  // The best jobs, which have no SST in common, as far as they cost no more than `most`; one at
+  // least.
   std::vector<Plan> Best(double most) {
     std::vector<Candidate> candidates;
     for (const auto& [level, parts] : levels_) {
@@ -281,8 +287,8 @@ class Picker {
     return score;
   }
 
-  // The plan of a candidate, whose SSTs are busy from now on. An SST of the last level together with its neighbours that gain about as much,
-  // up to a cost: tiny ones become one.
+  // The plan of a candidate, whose SSTs are busy from now on. An SST of the last level together
+  // with its neighbours that gain about as much, up to a cost: tiny ones become one.
   Plan Take(const Candidate& candidate, double most) {
     std::vector<Part>& parts = levels_.at(candidate.level);
     const SstInfo& sst = *parts[candidate.index].sst;
@@ -381,7 +387,8 @@ Entries EntriesOf(const Totals& totals) {
   return entries;
 }
 
-// At most: each entry above the last level, deletions included, hides a value, and a range deletion all that it covers.
+// At most: each entry above the last level, deletions included, hides a value, and a range deletion
+// all that it covers.
 Shares MostHidden(const Entries& entries) {
   const uint64_t upper = entries.upper + entries.covered;
   Shares shares;
@@ -392,7 +399,8 @@ Shares MostHidden(const Entries& entries) {
   return shares;
 }
 
-// By the sketches, if all SSTs have one and the sample is large enough: with a standard deviation of the estimate besides.
+// By the sketches, if all SSTs have one and the sample is large enough: with a standard deviation
+// of the estimate besides.
 Shares SharesOf(const Totals& totals) {
   const Entries entries = EntriesOf(totals);
   const Shares most = MostHidden(entries);

@@ -82,7 +82,8 @@ class ClassCounter : public InternalTblPropColl {
     UserCollectedProperties properties{{kMediumValuesProperty, std::to_string(values_)},
                                        {kMediumBytesProperty, std::to_string(bytes_)},
                                        {kSketchProperty, sketch_.Finish()}};
-    // One that refers to most of a large family's blob files tells little by it, and each open table keeps its properties in memory.
+    // One that refers to most of a large family's blob files tells little by it, and each open
+    // table keeps its properties in memory.
     if (references_.size() <= kMostReferences) {
       properties[kReferencesProperty] = ToString(Sorted(references_));
     }

@@ -26,15 +26,17 @@ extern const char kEntitiesProperty[];
 // What is read is bounded by these; beyond, an SST does not say.
 constexpr size_t kMostReferences = 2048;  // of an SST, each with kMostBytes
 
-// Numbers of the blob files that an SST refers to, ascending, with the bytes it refers to: of the values with their headers and
-// keys. Not a map: an SST may refer to most blob files, and all SSTs' are kept.
+// Numbers of the blob files that an SST refers to, ascending, with the bytes it refers to: of the
+// values with their headers and keys. Not a map: an SST may refer to most blob files, and all SSTs'
+// are kept.
 using References = std::vector<std::pair<uint64_t, uint64_t>>;
 
 // 0: it does not refer to the blob file.
 uint64_t BytesIn(const References& references, uint64_t blob);
 
-// The factories of the database and one more, whose collectors count references; values below `large` bytes are medium. Values from
-// `separated` on should have become references: those that did not are counted, too. 0: none.
+// The factories of the database and one more, whose collectors count references; values below
+// `large` bytes are medium. Values from `separated` on should have become references: those that
+// did not are counted, too. 0: none.
 InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories* others,
                                               uint64_t large, uint64_t separated,
                                               const std::shared_ptr<Counters>& counters);

@@ -18,8 +18,8 @@ namespace blob_hybrid {
 
 namespace {
 
-constexpr size_t kMostSpans =
-    1024;  // of an SST; with more, neighbours count as one, with what is between them
+// Of an SST; with more, neighbours count as one, with what is between them.
+constexpr size_t kMostSpans = 1024;
 
 // User keys from `begin` on, below `end`.
 struct Span {

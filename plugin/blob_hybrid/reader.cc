@@ -19,7 +19,8 @@ constexpr uint64_t kPage = 4096;
 
 }  // namespace
 
-// Larger gaps are paid with what was read in sequence, so that a sequence ends where there is more between values than in them.
+// Larger gaps are paid with what was read in sequence, so that a sequence ends where there is more
+// between values than in them.
 bool Sequence::Add(uint64_t offset, uint64_t size) {
   const uint64_t gap = offset - std::min(offset, end_);
   const bool follows = end_ > 0 && offset >= end_ && gap <= std::max(bytes_, kPage);
@@ -52,7 +53,8 @@ Status BlobReader::Read(const Slice& user_key, const BlobIndex& index, uint64_t 
                           index.size(), index.compression(), buffer, value, &bytes_read);
 }
 
-// A buffer reads whole pages, and keeps them for the next value. So the first one of a sequence has a buffer, too.
+// A buffer reads whole pages, and keeps them for the next value. So the first one of a sequence has
+// a buffer, too.
 FilePrefetchBuffer* BlobReader::BufferFor(uint64_t file, uint64_t offset, uint64_t size) {
   if (most_ == 0) {
     return nullptr;

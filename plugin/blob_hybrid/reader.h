@@ -19,7 +19,8 @@ class PinnableSlice;
 
 namespace blob_hybrid {
 
-// Tells whether values of a blob file are read in sequence: each begins where the one before ended, or shortly after it.
+// Tells whether values of a blob file are read in sequence: each begins where the one before ended,
+// or shortly after it.
 class Sequence {
  public:
   // The next value, with its header. False: a sequence begins with it.
@@ -30,8 +31,9 @@ class Sequence {
   uint64_t bytes_ = 0;  // that were read in sequence
 };
 
-// Reads values of blob files, and ahead where they are in sequence: twice as much with each read, up to `most` bytes; 0: never. Where
-// little is moved out of a file, or many SSTs refer to it, most would be read in vain. Used by one thread.
+// Reads values of blob files, and ahead where they are in sequence: twice as much with each read,
+// up to `most` bytes; 0: never. Where little is moved out of a file, or many SSTs refer to it, most
+// would be read in vain. Used by one thread.
 class BlobReader {
  public:
   BlobReader(BlobSource* source, uint64_t most);

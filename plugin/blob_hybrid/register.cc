@@ -22,7 +22,8 @@ int Register(ObjectLibrary& library) {
         guard->reset(new BlobHybridFactory());
         return guard->get();
       });
-  // RocksDB writes several listeners to an OPTIONS file as "{A:B}", and reads that as the name of one.
+  // RocksDB writes several listeners to an OPTIONS file as "{A:B}", and reads that as the name of
+  // one.
   library.AddFactory<EventListener>(
       ObjectLibrary::PatternEntry(BlobHybridListener::kClassName()).AddSeparator(":"),
       [](const std::string& /*uri*/, std::unique_ptr<EventListener>* guard,
@@ -40,7 +41,8 @@ int Register(ObjectLibrary& library) {
   return static_cast<int>(library.GetFactoryCount(&types));
 }
 
-// Tables that tell more than RocksDB's. InvalidArgument if the family's are of another kind, and `required`.
+// Tables that tell more than RocksDB's. InvalidArgument if the family's are of another kind, and
+// `required`.
 Status UseTable(bool required, ColumnFamilyOptions* family) {
   const BlockBasedTableOptions* tables =
       family->table_factory == nullptr

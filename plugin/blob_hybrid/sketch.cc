@@ -115,7 +115,8 @@ uint64_t CommonThreshold(const std::vector<const Sketch*>& sketches) {
   return entries <= kMostTogether ? threshold : threshold / entries * kMostTogether;
 }
 
-// Of hashes, with open addressing: sketches are combined before each job, and a set of nodes takes many times as long.
+// Of hashes, with open addressing: sketches are combined before each job, and a set of nodes takes
+// many times as long.
 class Seen {
  public:
   explicit Seen(size_t most) {
@@ -156,7 +157,8 @@ void ThinTogether(const std::vector<SketchPtr*>& sketches) {
   if (CountBelow(threshold, present) <= kMostKept) {
     return;
   }
-  // Not to what all of them sample: one that samples little may go, and the others would not get back what they had.
+  // Not to what all of them sample: one that samples little may go, and the others would not get
+  // back what they had.
   while (CountBelow(threshold, present) > kMostTogether) {
     threshold /= 2;
   }

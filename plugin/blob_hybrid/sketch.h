@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A sample of the keys of each SST, so that it is known how much of a family is overwritten or deleted in a level above.
+// A sample of the keys of each SST, so that it is known how much of a family is overwritten or
+// deleted in a level above.
 
 #pragma once
 
@@ -16,8 +17,8 @@ namespace blob_hybrid {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // in a number of bytes that is read from an SST
 
-// The entries of an SST whose keys have a hash below a threshold: of all SSTs the same keys, so that of a key that is
-// sampled all entries are (a theta sketch).
+// The entries of an SST whose keys have a hash below a threshold: of all SSTs the same keys, so
+// that of a key that is sampled all entries are (a theta sketch).
 struct Sketch {
   struct Entry {
     uint64_t hash = 0;
@@ -53,8 +54,8 @@ SketchPtr DecodeSketch(const Slice& text);
 
 constexpr size_t kMostKept = 4 * 65536;  // entries of a family's sketches, in memory
 
-// Thins sketches that have more than kMostKept entries together to about as many as Combine() uses. So they take no more memory and time, however
-// large the family is. Null ones are passed over.
+// Thins sketches that have more than kMostKept entries together to about as many as Combine() uses.
+// So they take no more memory and time, however large the family is. Null ones are passed over.
 void ThinTogether(const std::vector<SketchPtr*>& sketches);
 
 // What is known of entries by the sketches of all SSTs. Those of deletions count in SSTs.

@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The output level of the compaction that the calling thread is running. RocksDB tells it to listeners, after it has made the
-// filter, and does not always tell it. Nothing but the time of merging depends on it.
+// The output level of the compaction that the calling thread is running. RocksDB tells it to
+// listeners, after it has made the filter, and does not always tell it. Nothing but the time of
+// merging depends on it.
 
 #pragma once
 

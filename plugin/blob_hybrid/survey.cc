@@ -22,7 +22,8 @@ namespace blob_hybrid {
 
 namespace {
 
-// One byte of so many, at most, that SSTs have besides keys and values is not counted as data of the user.
+// One byte of so many, at most, that SSTs have besides keys and values is not counted as data of
+// the user.
 constexpr uint64_t kBesides = 10;
 
 constexpr size_t kMostTouched = 65536;  // with so many, all blob files are gone through
@@ -40,7 +41,8 @@ bool IsSame(const std::weak_ptr<BlobFileMetaData>& a, const std::shared_ptr<Blob
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
-// Indexes, filters and padding are left out, but for what small records need of them. Of a compressed file they are not known.
+// Indexes, filters and padding are left out, but for what small records need of them. Of a
+// compressed file they are not known.
 uint64_t UserBytesOf(uint64_t file_bytes, const TableProperties& properties) {
   const uint64_t trailers = properties.num_entries * kNumInternalBytes;
   const uint64_t records = properties.raw_key_size + properties.raw_value_size;

@@ -37,7 +37,8 @@ struct Layout {
   bool goes_by_levels = false;  // what is compacted to a level is there then
 };
 
-// Which files there are: it changes with each flush and compaction, and with nothing else. Thread-safe.
+// Which files there are: it changes with each flush and compaction, and with nothing else.
+// Thread-safe.
 uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family);
 
 // Of the current version. Thread-safe.
@@ -49,13 +50,15 @@ std::vector<BlobInfo> BlobsOf(DBImpl* db, ColumnFamilyData* family);
 // SSTs of the current version that compactions are at work on. Thread-safe.
 std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family);
 
-// Whether SSTs are where they were, and no compaction is at work on them or on what overlaps with them in the output level. Thread-safe.
+// Whether SSTs are where they were, and no compaction is at work on them or on what overlaps with
+// them in the output level. Thread-safe.
 bool AreFree(DBImpl* db, ColumnFamilyData* family, const std::vector<SstInfo>& ssts,
              int output_level);
 
-// Surveys a family again and again, by what differs from the version that it has seen last, whoever changed it: no event can be missed.
-// Looks at files that have come, gone or changed only; of the others it compares the numbers of SSTs and the pointers to the metadata of
-// blob files, which are arrays in a version. The sample of keys is combined anew, but that is bounded. Thread-safe.
+// Surveys a family again and again, by what differs from the version that it has seen last, whoever
+// changed it: no event can be missed. Looks at files that have come, gone or changed only; of the
+// others it compares the numbers of SSTs and the pointers to the metadata of blob files, which are
+// arrays in a version. The sample of keys is combined anew, but that is bounded. Thread-safe.
 class Surveyor {
  public:
   // Errors: of reading an SST's properties. What was seen last is kept then.

@@ -16,8 +16,9 @@ namespace blob_hybrid {
 
 namespace {
 
-// Null if the family's filter factory is another one, or nothing would be merged for lack of a listener: RocksDB does not
-// validate the options of families that are made when the database is open.
+// Null if the family's filter factory is another one, or nothing would be merged for lack of a
+// listener: RocksDB does not validate the options of families that are made when the database is
+// open.
 const BlobHybridFactory* FactoryOf(const ImmutableOptions& options) {
   const auto& factory = options.compaction_filter_factory;
   return factory != nullptr && factory->IsInstanceOf(BlobHybridFactory::kClassName()) &&
@@ -26,7 +27,8 @@ const BlobHybridFactory* FactoryOf(const ImmutableOptions& options) {
              : nullptr;
 }
 
-// Values from this size on go to blob files in a flush. 0: this is no flush, or there is no medium class.
+// Values from this size on go to blob files in a flush. 0: this is no flush, or there is no medium
+// class.
 uint64_t SeparatedBy(const TableBuilderOptions& options, const ValueClasses& classes,
                      Counters* counters) {
   if (options.reason != TableFileCreationReason::kFlush || classes.medium == 0) {
@@ -38,8 +40,8 @@ uint64_t SeparatedBy(const TableBuilderOptions& options, const ValueClasses& cla
   return crowded ? classes.large : std::min(classes.medium, classes.large);
 }
 
-// The builder of a flush's table: as long as it lives, values from `separated` bytes on go to blob files. Compactions
-// separate large values only, so that what they have merged stays in SSTs.
+// The builder of a flush's table: as long as it lives, values from `separated` bytes on go to blob
+// files. Compactions separate large values only, so that what they have merged stays in SSTs.
 class FlushBuilder : public BlockBasedTableBuilder {
  public:
   FlushBuilder(const BlockBasedTableOptions& table_options, const TableBuilderOptions& options,

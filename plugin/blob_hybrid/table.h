@@ -10,8 +10,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// A BlockBasedTableFactory whose tables are RocksDB's own. Its flushes write medium values to blob files, too, and its tables
-// tell in their properties what they refer to. The sizes are those of the family's BlobHybridFactory. Thread-safe.
+// A BlockBasedTableFactory whose tables are RocksDB's own. Its flushes write medium values to blob
+// files, too, and its tables tell in their properties what they refer to. The sizes are those of
+// the family's BlobHybridFactory. Thread-safe.
 class BlobHybridTable : public BlockBasedTableFactory {
  public:
   explicit BlobHybridTable(const BlockBasedTableOptions& options = BlockBasedTableOptions())

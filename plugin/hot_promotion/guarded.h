@@ -33,8 +33,8 @@ class Guarded {
   class Use {
    public:
     explicit Use(const Guarded& guarded) : users_(guarded.users_.Access()) {
-      users_->count.fetch_add(
-          1);  // before the look at the object, as Take() looks at the count after its change
+      // Counts before the look at the object, as Take() looks at the count after its change.
+      users_->count.fetch_add(1);
       object_ = guarded.object_.load();
     }
     ~Use() { users_->count.fetch_sub(1, std::memory_order_release); }

@@ -162,8 +162,8 @@ struct HotStoreInfo {
   bool verified = false;
   uint64_t equal = 0;      // records that their SST has so
   uint64_t different = 0;  // records that it does not: never if all is well
-  uint64_t unchecked =
-      0;  // records whose SST is gone, or that this process cannot open by the default FileSystem
+  // Records whose SST is gone, or that this process cannot open by the default FileSystem.
+  uint64_t unchecked = 0;
   std::string ToString() const;  // a line "name: value" each
   std::string ToJson() const;    // one object on one line
 };

@@ -31,8 +31,8 @@ class Store {
     int open_files = -1;     // at most; -1: all of them
     bool direct_io = false;  // past the page cache
     Judge judge;
-    std::function<void(const FileId&, const FileEntry&)>
-        found;  // an SST that it has records of when it is opened
+    // An SST that it has records of when it is opened.
+    std::function<void(const FileId&, const FileEntry&)> found;
     std::shared_ptr<Logger> logger;
   };
 

@@ -206,8 +206,8 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
 
 // What an adoption does, or would do.
 struct RawWalAdoption {
-  std::vector<std::string>
-      foreign;  // stubs of the database whose logs are another directory's, and would be this one's
+  // Stubs of the database whose logs are another directory's, and would be this one's.
+  std::vector<std::string> foreign;
   std::vector<std::string> losers;   // stubs in that directory of the same logs
   std::vector<std::string> missing;  // stubs of the database whose log is not on the device
   // Logs, with their names, that were created under a path of this database and have no stub in it:

@@ -19,13 +19,14 @@ class RateLimiter;
 
 namespace tiered_env {
 
-// Writes one archive. Not thread-safe. Without Finish() the file is not whole, and ReadArchive() refuses it.
+// Writes one archive. Not thread-safe. Without Finish() the file is not whole, and ReadArchive()
+// refuses it.
 class ArchiveWriter {
  public:
-  // `path` is made anew; what was there is lost. `id` is the segment's. `codec` is none, lz4 or zstd:
-  // NotSupported names it if RocksDB was built without it, InvalidArgument if it is another one.
-  // `limiter` may be null; what is written waits for it at low priority. `fs` and `limiter` outlive
-  // the writer.
+  // `path` is made anew; what was there is lost. `id` is the segment's. `codec` is none, lz4 or
+  // zstd: NotSupported names it if RocksDB was built without it, InvalidArgument if it is another
+  // one. `limiter` may be null; what is written waits for it at low priority. `fs` and `limiter`
+  // outlive the writer.
   static IOStatus Open(FileSystem* fs, const std::string& path, uint64_t id, CompressionType codec,
                        RateLimiter* limiter, std::unique_ptr<ArchiveWriter>* result);
   ~ArchiveWriter();
@@ -45,10 +46,10 @@ class ArchiveWriter {
   const std::unique_ptr<Rep> rep_;
 };
 
-// Shows the archive's entries as they were added, block by block as each turns out to be sound: what
-// was shown counts only if the result is OK. Corruption, with path and offset, if it is damaged or not
-// whole; NotSupported if it is of a later version or of a codec that RocksDB lacks. `id` is set before
-// the first entry. Thread-safe.
+// Shows the archive's entries as they were added, block by block as each turns out to be sound:
+// what was shown counts only if the result is OK. Corruption, with path and offset, if it is
+// damaged or not whole; NotSupported if it is of a later version or of a codec that RocksDB lacks.
+// `id` is set before the first entry. Thread-safe.
 IOStatus ReadArchive(FileSystem* fs, const std::string& path, uint64_t* id, EntryVisitor* visitor);
 
 }  // namespace tiered_env

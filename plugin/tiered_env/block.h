@@ -126,8 +126,8 @@ class BlockReader {
   const bool sized_;
   const char* next_;
   const char* const limit_;
-  const char*
-      value_end_;  // of what has been read; of the values that stand by themselves, if they do
+  // Of what has been read; of the values that stand by themselves, if they do.
+  const char* value_end_;
   uint32_t restart_ = 0;
   bool ok_ = true;
 

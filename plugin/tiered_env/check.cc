@@ -76,7 +76,8 @@ class Examination {
   bool IsThere(const Tier& tier) const { return absent_.count(tier.index()) == 0; }
   // What there is to say of a file that was in memory.
   std::string HowToGet(const std::string& base) const;
-  // A file that is needed and not in order. `tier`: where its stub says that it is; null: there is no sound one.
+  // A file that is needed and not in order. `tier`: where its stub says that it is; null: there is
+  // no sound one.
   void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what,
                  const Tier* tier = nullptr);
   IOStatus WriteStub(const std::string& base, const Place& place);

@@ -7,7 +7,8 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/version.h"
 
-// FileSystem::SyncFile(), FSRandomAccessFile::GetFileSize() and FileOptions::write_hint came with 11.0.
+// FileSystem::SyncFile(), FSRandomAccessFile::GetFileSize() and FileOptions::write_hint came with
+// 11.0.
 #if ROCKSDB_MAJOR >= 11
 #define TIERED_HAS_SYNC_FILE 1
 #define TIERED_HAS_FILE_SIZE_OF_READER 1

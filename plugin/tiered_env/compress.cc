@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Blocks are compressed as RocksDB does it for its tables: the bytes are the same in all of its versions.
+// Blocks are compressed as RocksDB does it for its tables: the bytes are the same in all of its
+// versions.
 
 #include "plugin/tiered_env/compress.h"
 

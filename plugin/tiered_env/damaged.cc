@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of Keeper that saves SSTs in memory from retained logs that are damaged: they would be lost with the memory.
+// The part of Keeper that saves SSTs in memory from retained logs that are damaged: they would be
+// lost with the memory.
 
 #include <algorithm>
 

@@ -21,8 +21,8 @@ namespace tiered_env {
 
 class Keeper;
 
-// A database that is open for writing: where its SSTs and blob files are and where they belong. The bytes
-// that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
+// A database that is open for writing: where its SSTs and blob files are and where they belong. The
+// bytes that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
 class Database : public std::enable_shared_from_this<Database> {
  public:
   Database(FileSystem* fs, std::string directory);
@@ -34,14 +34,14 @@ class Database : public std::enable_shared_from_this<Database> {
   Keeper* keeper() const { return keeper_.get(); }
   void SetKeeper(std::unique_ptr<Keeper> keeper);
 
-  // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what was
-  // noted under its name.
+  // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what
+  // was noted under its name.
   void Add(const std::string& base, Tier* tier, uint64_t size);
   void Remove(const std::string& base);
   void Rename(const std::string& from, const std::string& to);
 
-  // A stub of nothing that was deleted when the database was locked: DestroyDB() lists files before that, and deletes them
-  // after it.
+  // A stub of nothing that was deleted when the database was locked: DestroyDB() lists files before
+  // that, and deletes them after it.
   void NoteSwept(const std::string& base);
   bool WasSwept(const std::string& base) const;
 
@@ -67,14 +67,15 @@ class Database : public std::enable_shared_from_this<Database> {
   };
   // Whether it is still that file, and not another one that was written under its name.
   bool IsStill(const Misplaced& file) const;
-  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out. `leaving`: a tier
-  // where no file shall be.
+  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
+  // `leaving`: a tier where no file shall be.
   std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
 
   // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
 
-  // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of db_paths[0].
+  // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of
+  // db_paths[0].
   std::map<std::string, uint64_t> Needed() const;
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
@@ -99,8 +100,8 @@ class Database : public std::enable_shared_from_this<Database> {
   };
 
   uint64_t KnownSize(const std::string& base) const;  // requires mutex_
-  // What is known of a file that is installed, and its claim to room: the lower the better. Requires
-  // mutex_.
+  // What is known of a file that is installed, and its claim to room: the lower the better.
+  // Requires mutex_.
   bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
 
   const std::string directory_;

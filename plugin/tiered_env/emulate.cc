@@ -20,8 +20,8 @@ namespace {
 constexpr uint64_t kNanosPerSecond = 1000000000;
 constexpr uint64_t kNanosPerMicro = 1000;
 
-// How far behind the clock the device may be: sleeps are longer than asked for, by what is a long time for
-// one operation.
+// How far behind the clock the device may be: sleeps are longer than asked for, by what is a long
+// time for one operation.
 constexpr uint64_t kCredit = kNanosPerSecond / 1000;
 
 // Some implementations of Sleep take an int.
@@ -29,8 +29,8 @@ constexpr uint64_t kLongestSleepMicros = 1000000000;
 
 using Kind = SlowDevice::Kind;
 
-// A sleep ends up to the thread's timer slack late, 50 us as a rule, which would be most of a short wait. So
-// it is begun to end early by that, and others run while the rest is waited for.
+// A sleep ends up to the thread's timer slack late, 50 us as a rule, which would be most of a short
+// wait. So it is begun to end early by that, and others run while the rest is waited for.
 class ExactClock : public SystemClockWrapper {
  public:
   ExactClock() : SystemClockWrapper(SystemClock::Default()) {}

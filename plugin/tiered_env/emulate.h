@@ -22,8 +22,8 @@ class SlowDevice {
 
   enum class Kind { kRead, kOther };
 
-  // Called after something that began at `begin` was done: waits until the device would have done it.
-  // `operations` are done at the same time, with one latency.
+  // Called after something that began at `begin` was done: waits until the device would have done
+  // it. `operations` are done at the same time, with one latency.
   void Wait(uint64_t begin, Kind kind, uint64_t operations, uint64_t bytes);
 
   uint64_t Now() const { return clock_->NowNanos(); }
@@ -38,10 +38,11 @@ class SlowDevice {
   uint64_t free_at_ = 0;  // GUARDED_BY(mutex_); nanoseconds
 };
 
-// `target` with the limits of `emulation`, which all files of the result share. Reads, writes and syncs are
-// waited for when they are done; asynchronous reads are done at submission. Operations on names cost
-// nothing. Waits are exact to some microseconds on an idle processor; what is overslept of the limits of iops
-// and bandwidth is made up for later, by up to a millisecond. `clock` is for tests.
+// `target` with the limits of `emulation`, which all files of the result share. Reads, writes and
+// syncs are waited for when they are done; asynchronous reads are done at submission. Operations on
+// names cost nothing. Waits are exact to some microseconds on an idle processor; what is overslept
+// of the limits of iops and bandwidth is made up for later, by up to a millisecond. `clock` is for
+// tests.
 std::shared_ptr<FileSystem> NewEmulatedFileSystem(
     const std::shared_ptr<FileSystem>& target, const Emulation& emulation,
     const std::shared_ptr<SystemClock>& clock = nullptr);

@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// The how-manieth entry of a segment, from 0. What consumes a sequence number counts: range deletions
-// too.
+// The how-manieth entry of a segment, from 0. What consumes a sequence number counts: range
+// deletions too.
 using Ordinal = uint32_t;
 
 // Of a log or of an SST.

@@ -156,7 +156,8 @@ IOStatus Folders::MakeTier(const Tier& tier) {
   return s;
 }
 
-// The tier's own directory must be there, and the folder, if there was one: an unmounted device looks like an empty one.
+// The tier's own directory must be there, and the folder, if there was one: an unmounted device
+// looks like an empty one.
 IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder* folder) {
   if (folder->made.count(tier.index()) > 0) {
     return IOStatus::OK();

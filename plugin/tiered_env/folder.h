@@ -27,8 +27,8 @@ struct Place {
   FileSystem* fs() const { return tier->fs(); }
 };
 
-// Which folder of a tier belongs to which directory. A directory gets a name for its folders when the first of
-// its files goes to a tier; the name moves with the directory. Thread-safe.
+// Which folder of a tier belongs to which directory. A directory gets a name for its folders when
+// the first of its files goes to a tier; the name moves with the directory. Thread-safe.
 class Folders {
  public:
   Folders(FileSystem* target, const Tiers& tiers) : target_(target), tiers_(tiers) {}
@@ -37,8 +37,8 @@ class Folders {
   IOStatus Find(const std::string& directory, std::string* folder);
   // A path for a new file in a tier; makes what is missing.
   IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
-  // A name was made or removed in a directory's folder. Not before it was: a Sync() of another thread would
-  // come too early for it.
+  // A name was made or removed in a directory's folder. Not before it was: a Sync() of another
+  // thread would come too early for it.
   void Touch(const std::string& directory, const Tier& tier);
   // Makes the directory of a tier in memory.
   IOStatus MakeTier(const Tier& tier);
@@ -49,10 +49,11 @@ class Folders {
   // Deletes the folders of a directory with all that is in them, and its name.
   IOStatus Remove(const std::string& directory);
 
-  // Takes over the folders of a database that is locked: locks them, and gives them the id of this opening.
-  // InvalidArgument, and nothing is changed, if one is not its own: its directory was copied, or another one has
-  // opened the folder since, or it is of another tier, or gone. Busy: it is open elsewhere. `is_database`: there is
-  // one already, which gets its folders now; else it gets them with the first file in a tier.
+  // Takes over the folders of a database that is locked: locks them, and gives them the id of this
+  // opening. InvalidArgument, and nothing is changed, if one is not its own: its directory was
+  // copied, or another one has opened the folder since, or it is of another tier, or gone. Busy: it
+  // is open elsewhere. `is_database`: there is one already, which gets its folders now; else it
+  // gets them with the first file in a tier.
   IOStatus Claim(const std::string& directory, bool is_database);
   // Of what Claim() has taken.
   void Release(const std::string& directory);
@@ -86,8 +87,8 @@ class Folders {
   IOStatus TakeOver(const std::string& directory, const Tier& tier);
   // Gives a directory the name of its folders, over what was there.
   IOStatus SetName(const std::string& directory, const std::string& folder);
-  // Deletes a folder in the tiers whose OWNER names a directory that is gone, or names another folder. InvalidArgument if its
-  // directory is there, NotFound if there is no such folder.
+  // Deletes a folder in the tiers whose OWNER names a directory that is gone, or names another
+  // folder. InvalidArgument if its directory is there, NotFound if there is no such folder.
   IOStatus RemoveVanished(const std::string& folder);
   // Deletes a directory's folder in one tier with all that is in it.
   IOStatus RemoveFrom(const std::string& directory, const Tier& tier);
@@ -136,8 +137,8 @@ class Folders {
   std::mt19937_64 random_{std::random_device()()};
 };
 
-// What ends the writing of a file that was begun with this status: makes it durable if that is OK. `file` may be null after an
-// error.
+// What ends the writing of a file that was begun with this status: makes it durable if that is OK.
+// `file` may be null after an error.
 IOStatus SyncAndClose(IOStatus s, FSWritableFile* file);
 // An id of an opening, at random.
 std::string NewOpening();

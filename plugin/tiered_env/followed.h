@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A MANIFEST that a database goes on writing: RocksDB 11 can, instead of beginning a new one. Says when
-// there may be more to read.
+// A MANIFEST that a database goes on writing: RocksDB 11 can, instead of beginning a new one. Says
+// when there may be more to read.
 class FollowedFile : public FSWritableFileOwnerWrapper {
  public:
   // `keeper`: what must be durable before, or null.

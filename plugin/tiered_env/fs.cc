@@ -101,7 +101,8 @@ IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& us
   return s;
 }
 
-// Also after a success at home: what was opened there might be the stub of a file that has just gone.
+// Also after a success at home: what was opened there might be the stub of a file that has just
+// gone.
 template <typename UsePlace>
 IOStatus TieredFileSystem::TryPlaces(const std::string& path, const UsePlace& use, Place* place) {
   IOStatus s = Resolve(path, place);
@@ -133,8 +134,9 @@ bool TieredFileSystem::BringBack(const std::string& path, const Place& place) co
          database->keeper() != nullptr && database->keeper()->BringBack().ok();
 }
 
-// A stub of a tier in memory is not synced, so power may have taken it, too, or left a part of it under its name. Whoever
-// has locked the database has had that recovered: what is not there then was deleted.
+// A stub of a tier in memory is not synced, so power may have taken it, too, or left a part of it
+// under its name. Whoever has locked the database has had that recovered: what is not there then
+// was deleted.
 IOStatus TieredFileSystem::OrLost(const std::string& path, IOStatus s, bool* lost) {
   uint64_t number;
   uint64_t size = 0;
@@ -285,8 +287,8 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   auto writer = std::make_unique<TieredWriter>(this, std::move(database), path, options);
   if (content != Content::kTable) {
-    s = writer
-            ->Start();  // there is nothing to wait for, and logs are looked for before they are written
+    // There is nothing to wait for, and logs are looked for before they are written.
+    s = writer->Start();
   }
   if (s.ok()) {
     *result = std::move(writer);
@@ -510,9 +512,10 @@ IOStatus TieredFileSystem::DeleteName(const std::string& path, const IOOptions& 
   return s;
 }
 
-// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it. Of a database that was
-// destroyed also beside what is somebody else's, with the SSTs in memory that were rebuilt when it was locked: RocksDB
-// has not seen them. Not where there are recipes: it was not destroyed.
+// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it. Of a
+// database that was destroyed also beside what is somebody else's, with the SSTs in memory that
+// were rebuilt when it was locked: RocksDB has not seen them. Not where there are recipes: it was
+// not destroyed.
 IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   std::vector<std::string> names;
   IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -714,8 +717,8 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const std::string& to) {
   return s;
 }
 
-// A plain file. What is in memory is not durable yet, and what pmem has is not the file alone: these are copied. Nobody has to
-// wait for the copy.
+// A plain file. What is in memory is not durable yet, and what pmem has is not the file alone:
+// these are copied. Nobody has to wait for the copy.
 IOStatus TieredFileSystem::LinkPlain(const Place& from, const std::string& to) {
   if (from.tier->options().kind == TierKind::kPath) {
     IOStatus linked = target_->LinkFile(from.path, to, IOOptions(), nullptr);

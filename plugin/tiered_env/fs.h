@@ -32,13 +32,13 @@ struct Retention {
   uint64_t budget = 0;  // bytes in each tier; 0: no limit
 };
 
-// Shows one directory per database whose files are in several tiers. What is not at home, in the directory
-// itself, has a stub there under its name: listing, renaming and deleting files is listing, renaming and
-// deleting stubs, with the durability that the target FileSystem gives, and what a stub says is the one truth
-// about where its file is.
+// Shows one directory per database whose files are in several tiers. What is not at home, in the
+// directory itself, has a stub there under its name: listing, renaming and deleting files is
+// listing, renaming and deleting stubs, with the durability that the target FileSystem gives, and
+// what a stub says is the one truth about where its file is.
 //
-// Files of databases that were locked through this FileSystem are placed and moved; other files that it is
-// asked to write, such as backups, go where they are told to.
+// Files of databases that were locked through this FileSystem are placed and moved; other files
+// that it is asked to write, such as backups, go where they are told to.
 //
 // Thread-safe.
 class TieredFileSystem : public FileSystemWrapper {
@@ -78,8 +78,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus GetChildrenFileAttributes(const std::string& directory, const IOOptions& options,
                                      std::vector<FileAttributes>* result,
                                      IODebugContext* dbg) override;
-  // An error of a CURRENT that is not there, while tiers have files of the database: RocksDB would make a new one
-  // in its place, and delete what the other has.
+  // An error of a CURRENT that is not there, while tiers have files of the database: RocksDB would
+  // make a new one in its place, and delete what the other has.
   IOStatus FileExists(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override;
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
@@ -95,7 +95,8 @@ class TieredFileSystem : public FileSystemWrapper {
                                    uint64_t* time, IODebugContext* dbg) override;
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* dbg) override;
-  // As the option `checkpoints` says; to the directory of an open database within the tier, where that can.
+  // As the option `checkpoints` says; to the directory of an open database within the tier, where
+  // that can.
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* dbg) override;
   IOStatus NumFileLinks(const std::string& path, const IOOptions& options, uint64_t* count,
@@ -119,15 +120,16 @@ class TieredFileSystem : public FileSystemWrapper {
   Folders* folders() { return folders_.get(); }
   Onlooker* onlooker() { return onlooker_.get(); }
 
-  // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or is of a tier
-  // that the options do not name.
+  // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or
+  // is of a tier that the options do not name.
   IOStatus Resolve(const std::string& path, Place* place);
 
   // --- For files that are being written. ---
 
   // Where a new file in a tier can be.
   IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
-  // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be synced.
+  // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be
+  // synced.
   IOStatus WriteStub(const std::string& path, const Place& place,
                      std::unique_ptr<FSWritableFile>* file = nullptr);
   // Frees the name of a file that is at home: it has another place then.
@@ -143,9 +145,8 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // --- For the mover and for tools. ---
 
-  // Puts a file into another tier. Aborted if it is not where it was, any more, NoSpace if there is no room.
-  // A crash leaves it in one of the two, whole.
-  // `anyway`: whatever the budget.
+  // Puts a file into another tier. Aborted if it is not where it was, any more, NoSpace if there is
+  // no room. A crash leaves it in one of the two, whole. `anyway`: whatever the budget.
   IOStatus MoveFile(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                     bool anyway = false);
   void WaitForMoves();
@@ -153,10 +154,11 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus Claim(const std::string& directory);
   // InvalidArgument if a directory has stubs, and not the name of its folders.
   IOStatus CheckName(const std::string& directory);
-  // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in `directory`.
+  // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in
+  // `directory`.
   void LookForReadOnly(const std::string& directory);
-  // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if there are such tiers.
-  // With `given_up`: Keeper::Salvage(), which fills it.
+  // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a keeper if
+  // there are such tiers. With `given_up`: Keeper::Salvage(), which fills it.
   IOStatus Recover(Database* database, std::vector<std::string>* given_up = nullptr);
 
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got);
@@ -190,7 +192,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus Vacate(const std::string& path, Database* database, const IOOptions& options,
                   IODebugContext* dbg);
   void NoteNew(const std::string& path, Tier* tier);
-  // Gives a file in a tier another name in a directory whose folders are others. Requires names_mutex_.
+  // Gives a file in a tier another name in a directory whose folders are others. Requires
+  // names_mutex_.
   IOStatus LinkPlace(const Place& from, const std::string& to);
   IOStatus LinkPlain(const Place& from, const std::string& to);
   // Whether a stub keeps its meaning in this directory.
@@ -219,7 +222,8 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus MakeVolatileTiers() const;
   // Whether a directory has CURRENT or a MANIFEST.
   bool HasMetadata(const std::string& directory) const;
-  // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the database.
+  // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the
+  // database.
   bool IsVital(const std::string& path) const;
   // RepairDB() is about to put the MANIFEST aside: what it names must be there without it.
   IOStatus Shelter(const std::shared_ptr<Database>& database);

@@ -17,12 +17,15 @@ namespace tiered_env {
 //   tiers    = tier {";" tier}
 //   tier     = name "=" "{" [setting {";" setting}] "}"
 //   setting  = "kind" "=" ("path" | "pmem" | "memory") | "path" "=" directory | "budget" "=" size
-//            | "temperature" "=" ("hot" | "warm" | "cold" | ...) | "emulate" "=" "{" [limit {";" limit}] "}"
-//   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size | "slowdown" "=" factor
+//            | "temperature" "=" ("hot" | "warm" | "cold" | ...)
+//            | "emulate" "=" "{" [limit {";" limit}] "}"
+//   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size
+//            | "slowdown" "=" factor
 //
-// Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and trailing
-// slashes. InvalidArgument names the tier and the setting: a name or a setting twice, no path, a relative
-// path, one with "..", ";" or braces, two tiers with one path, a path or a kind for home.
+// Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and
+// trailing slashes. InvalidArgument names the tier and the setting: a name or a setting twice, no
+// path, a relative path, one with "..", ";" or braces, two tiers with one path, a path or a kind
+// for home.
 Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
 
 // A text that ParseTiers() turns into these again.
@@ -35,8 +38,8 @@ int FindTier(const std::vector<TierOptions>& tiers, const std::string& name);
 bool ParseTemperature(const std::string& name, Temperature* result);
 std::string PrintTemperature(Temperature temperature);
 
-// Type of an option that holds such a text, a std::string. RocksDB's own for strings writes it without the
-// braces that are needed to read it again.
+// Type of an option that holds such a text, a std::string. RocksDB's own for strings writes it
+// without the braces that are needed to read it again.
 OptionTypeInfo NestedText(int offset);
 
 }  // namespace tiered_env

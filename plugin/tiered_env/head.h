@@ -12,14 +12,14 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// How long a file of a pmem tier is, for those that read it; another process may append to it meanwhile. Not
-// thread-safe.
+// How long a file of a pmem tier is, for those that read it; another process may append to it
+// meanwhile. Not thread-safe.
 class Head {
  public:
   Head(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
-  // The length as it is now. 0 if the file was not created to the end. Corruption: not a file of a pmem
-  // tier, a damaged header, or a length beyond the end of the file.
+  // The length as it is now. 0 if the file was not created to the end. Corruption: not a file of a
+  // pmem tier, a damaged header, or a length beyond the end of the file.
   IOStatus Length(uint64_t* result);
 
   // Size of the file itself, as far as Length() saw to it: at least header and data.

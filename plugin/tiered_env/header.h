@@ -28,8 +28,8 @@ constexpr size_t kHeaderSize = 4096;
 constexpr size_t kRootSize = 64;
 constexpr size_t kLengthOffset = 64;
 
-// The length of the data in the lower 48 bits, and a CRC-16 of it in the others: a length that was damaged
-// is known as such, and still is one store of 8 bytes.
+// The length of the data in the lower 48 bits, and a CRC-16 of it in the others: a length that was
+// damaged is known as such, and still is one store of 8 bytes.
 constexpr uint64_t kMaxLength = (uint64_t{1} << 48) - 1;
 uint64_t PackLength(uint64_t length);
 bool UnpackLength(uint64_t word, uint64_t* length);
@@ -37,8 +37,8 @@ bool UnpackLength(uint64_t word, uint64_t* length);
 // The first kRootSize bytes.
 void EncodeRoot(char* root);
 
-// Corruption if they are not those of a file of this format, NotSupported if of a later version; with the
-// path of the file.
+// Corruption if they are not those of a file of this format, NotSupported if of a later version;
+// with the path of the file.
 IOStatus CheckRoot(const std::string& path, const char* root);
 
 }  // namespace tiered_env

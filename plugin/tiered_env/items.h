@@ -16,16 +16,16 @@ struct Item {
   std::string value;
 };
 
-// Splits "name=value;name={...};..." in its order, by RocksDB's rules for option strings. Braces around
-// the whole text are dropped: RocksDB 11 leaves them on the value of an option, earlier ones do not.
-// `where`: what the text is of, for the InvalidArgument.
+// Splits "name=value;name={...};..." in its order, by RocksDB's rules for option strings. Braces
+// around the whole text are dropped: RocksDB 11 leaves them on the value of an option, earlier ones
+// do not. `where`: what the text is of, for the InvalidArgument.
 Status ParseItems(const std::string& where, const std::string& text, std::vector<Item>* items);
 
 // InvalidArgument for an item of `where`.
 Status Invalid(const std::string& where, const Item& item, const std::string& rule);
 
-// Decimal digits only. ParseSize(): perhaps with K, M, G or T (powers of 1024). False if it is no such
-// number, or too large.
+// Decimal digits only. ParseSize(): perhaps with K, M, G or T (powers of 1024). False if it is no
+// such number, or too large.
 bool ParseNumber(const std::string& text, uint64_t* value);
 bool ParseSize(const std::string& text, uint64_t* value);
 

@@ -94,7 +94,8 @@ IOStatus Keeper::Remove(FileSystem* fs, const std::string& directory) {
       if (s.ok() && !IsMissing(listed)) {
         s = listed;
       }
-      // The recipe log last: retained logs without one are taken for those of a database that has lost it.
+      // The recipe log last: retained logs without one are taken for those of a database that has
+      // lost it.
       std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
         uint64_t id;
         std::string its_tag;
@@ -268,7 +269,8 @@ IOStatus Keeper::AddTable(const std::string& base, const Place& place, uint64_t 
   return s;
 }
 
-// Before there is a recipe that needs them: a log that fails here was needed by no recipe before, as far as it was not durable.
+// Before there is a recipe that needs them: a log that fails here was needed by no recipe before,
+// as far as it was not durable.
 IOStatus Keeper::SyncLogs(const std::string& base, const std::set<uint64_t>& segments) {
   IOStatus s = logs_.Sync(segments);
   TEST_SYNC_POINT("Keeper::SyncLogs:LogsAreSynced");
@@ -424,8 +426,8 @@ void Keeper::Trim() {
         sizes.retained_bytes > small && amplification > (trimming ? options_.low : options_.high);
     const bool compress = options_.compression != kNoCompression;
     Logs::Trimmed trimmed;
-    // What would hardly become smaller is not worth it: so each byte that trimming saves costs nine that are written, 24 if
-    // sizes are as far off as they can be.
+    // What would hardly become smaller is not worth it: so each byte that trimming saves costs nine
+    // that are written, 24 if sizes are as far off as they can be.
     IOStatus s = logs_.Trim(trimming ? kMostLeft : 0, compress, options_.compression,
                             limiter_.get(), stop_, &trimmed);
     if (s.IsCorruption()) {

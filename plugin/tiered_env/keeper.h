@@ -53,9 +53,9 @@ struct Purpose {
   }
 };
 
-// Keeps what is needed to rebuild the SSTs of a database that are in volatile tiers: their recipes, and the logs
-// that these refer to. What an SST was made of becomes durable before the MANIFEST says that it is there. FORMAT.md
-// tells how. Thread-safe.
+// Keeps what is needed to rebuild the SSTs of a database that are in volatile tiers: their recipes,
+// and the logs that these refer to. What an SST was made of becomes durable before the MANIFEST
+// says that it is there. FORMAT.md tells how. Thread-safe.
 class Keeper {
  public:
   Keeper(TieredFileSystem* fs, Database* database, const KeeperOptions& options,
@@ -64,57 +64,64 @@ class Keeper {
 
   // Whether a directory has such things. `fs` shows all that is in it, here and below.
   static bool Exists(FileSystem* fs, const std::string& directory);
-  // Whether an SST may need these: false if the creation of the database was interrupted, or if it was destroyed.
+  // Whether an SST may need these: false if the creation of the database was interrupted, or if it
+  // was destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);
 
-  // Rebuilds what was lost of `tables`, those that the MANIFEST has. An error names an SST that cannot be, and why; then nothing
-  // was deleted. To be called first, once.
+  // Rebuilds what was lost of `tables`, those that the MANIFEST has. An error names an SST that
+  // cannot be, and why; then nothing was deleted. To be called first, once.
   IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
 
-  // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and removes recipes and
-  // logs. The others are in *given_up, with reasons, and their stubs are deleted. `tables`: null if no MANIFEST can be read;
-  // then of all SSTs in volatile tiers. Can be interrupted and run again.
+  // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and
+  // removes recipes and logs. The others are in *given_up, with reasons, and their stubs are
+  // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. Can be
+  // interrupted and run again.
   IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables, std::vector<std::string>* given_up);
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
                     std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
-  // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim() or Sweep() need.
+  // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim()
+  // or Sweep() need.
   IOStatus BringBack();
   // No more SSTs come into volatile tiers: the database is being repaired.
   void Close() { closed_.store(true, std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
-  // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others as long as it is
-  // written. The logs that it can be rebuilt of are durable then, its recipe with the next Barrier(). NotSupported: it has
-  // to be elsewhere, for a log cannot be made durable, or its recipe would be longer than can be, or half as large as
-  // itself; the latter not with `anyway`.
+  // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others
+  // as long as it is written. The logs that it can be rebuilt of are durable then, its recipe with
+  // the next Barrier(). NotSupported: it has to be elsewhere, for a log cannot be made durable, or
+  // its recipe would be longer than can be, or half as large as itself; the latter not with
+  // `anyway`.
   IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
                     const Purpose& purpose, bool anyway = false);
-  // Whether such an SST should be written to a volatile tier at all: not where those before it were compressed, for what is
-  // compressed is not found in logs. Now and then one is tried nevertheless.
+  // Whether such an SST should be written to a volatile tier at all: not where those before it were
+  // compressed, for what is compressed is not found in logs. Now and then one is tried
+  // nevertheless.
   bool IsWorthTrying(const Purpose& purpose);
   // It is gone, is durable by itself, or is nothing that the MANIFEST names, now and after a crash.
   void DropTable(const std::string& base);
   // The database is being destroyed: so it can be again, if this is interrupted.
   IOStatus Forget() { return ledger_.Clear(); }
   bool Has(const std::string& base) const { return ledger_.Has(base); }
-  // Whether no more SSTs should be put into volatile tiers for the time being: the logs have reached their budget.
+  // Whether no more SSTs should be put into volatile tiers for the time being: the logs have
+  // reached their budget.
   bool full() const { return full_.load(std::memory_order_relaxed) || closed(); }
 
   // RocksDB begins a log, `file`. Returns what is to be written instead.
   std::unique_ptr<FSWritableFile> Track(const std::string& path,
                                         std::unique_ptr<FSWritableFile>&& file);
-  // RocksDB has logs in another directory than the database's, too; it may have begun one there already. After an error
-  // these are left alone.
+  // RocksDB has logs in another directory than the database's, too; it may have begun one there
+  // already. After an error these are left alone.
   IOStatus AddLogDirectory(const std::string& directory);
   // It wants it to go: Logs::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
     return logs_.Keep(log_directories_.PathOf(path), stays, kept);
   }
 
-  // Makes the recipes of the SSTs that were added durable. Before anything is written to the MANIFEST.
+  // Makes the recipes of the SSTs that were added durable. Before anything is written to the
+  // MANIFEST.
   IOStatus Barrier();
 
   // Begins and stops what runs in the background.
@@ -126,7 +133,8 @@ class Keeper {
   void WriteStatistics() const;
   // An SST was brought to a durable tier.
   void Persisted(uint64_t bytes) { persisted_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Statistics go to the LOG every so many seconds, as RocksDB's do: stats_dump_period_sec. 0: only at the end.
+  // Statistics go to the LOG every so many seconds, as RocksDB's do: stats_dump_period_sec. 0: only
+  // at the end.
   void SetReportPeriod(uint64_t seconds) { report_period_.store(seconds); }
 
  private:
@@ -161,8 +169,8 @@ class Keeper {
   LogDirectories log_directories_;
   Logs logs_;
 
-  std::mutex
-      retained_mutex_;  // held by whoever rebuilds of retained logs, or changes them. Before all others
+  // Held by whoever rebuilds of retained logs, or changes them. Before all others.
+  std::mutex retained_mutex_;
   std::mutex barrier_mutex_;
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.

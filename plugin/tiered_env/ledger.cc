@@ -395,7 +395,8 @@ IOStatus Ledger::CopyTo(File* to, const FSRandomAccessFile* from, Contents* live
   return s.ok() ? to->writer->Sync(IOOptions(), nullptr) : s;
 }
 
-// A new file that may have its name already, and may not be complete for all we know, is as broken as the old one.
+// A new file that may have its name already, and may not be complete for all we know, is as broken
+// as the old one.
 IOStatus Ledger::Rewrite(const FSRandomAccessFile* from, const Contents& live) {
   const uint64_t number = number_ + 1;
   Contents moved = live;
@@ -536,8 +537,8 @@ bool Ledger::Has(const std::string& base) const {
   return live_.recipes.count(base) > 0;
 }
 
-// Whoever adds to it meanwhile waits for no disk. The file may be replaced while it is synced, by one that is
-// durable.
+// Whoever adds to it meanwhile waits for no disk. The file may be replaced while it is synced, by
+// one that is durable.
 IOStatus Ledger::Sync() {
   std::lock_guard<std::mutex> sync_lock(sync_mutex_);
   std::shared_ptr<File> file;

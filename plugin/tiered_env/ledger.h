@@ -21,12 +21,12 @@ struct LoggedSegment {
   uint64_t log_number = 0;  // its name, while RocksDB has it
   uint64_t entries = 0;     // that it has
   uint64_t digest = 0;      // Segment::digest()
-  uint64_t bytes =
-      0;  // of the log, as far as it was read: what is behind may have been appended since
+  // Of the log, as far as it was read: what is behind may have been appended since.
+  uint64_t bytes = 0;
 };
 
-// The recipe log of a database: of which of its SSTs are there recipes, and which segments do they refer to. What is
-// added is durable after the next Sync(). FORMAT.md has the format. Thread-safe.
+// The recipe log of a database: of which of its SSTs are there recipes, and which segments do they
+// refer to. What is added is durable after the next Sync(). FORMAT.md has the format. Thread-safe.
 class Ledger {
  public:
   // In `directory`, which exists; `fs` shows all that is in it.
@@ -45,17 +45,19 @@ class Ledger {
     std::set<std::string> directories;           // NameOfLogDirectory() of others, with logs
     std::set<std::string> tiers;                 // names of those that are memory
   };
-  // Reads what is there, up to its end or to what is damaged: behind it nothing can have been synced. Then recipes
-  // can be read.
+  // Reads what is there, up to its end or to what is damaged: behind it nothing can have been
+  // synced. Then recipes can be read.
   IOStatus Load(Contents* contents);
-  // Instead of Load(), for whoever has not locked the database: reads what another process has written since the last
-  // call. After an error what was known may be gone; the next call begins anew.
+  // Instead of Load(), for whoever has not locked the database: reads what another process has
+  // written since the last call. After an error what was known may be gone; the next call begins
+  // anew.
   IOStatus Follow();
-  // Goes on, in a new file, with what is to be kept of that; the database gets an id if it has none. The new file is durable before the old one is
-  // deleted.
+  // Goes on, in a new file, with what is to be kept of that; the database gets an id if it has
+  // none. The new file is durable before the old one is deleted.
   IOStatus Start(const Contents& keep);
 
-  // An SST whose name had a recipe has another one, or none, from now on. NotSupported: it is too long.
+  // An SST whose name had a recipe has another one, or none, from now on. NotSupported: it is too
+  // long.
   IOStatus AddRecipe(const std::string& base, const Slice& recipe);
   IOStatus Drop(const std::string& base);
   // An id that was never used.
@@ -97,7 +99,8 @@ class Ledger {
 
   struct File;
   IOStatus FindFile(uint64_t* number) const;
-  // Reads records from an offset, or the header first, up to the file's end or what is damaged: *offset is there then.
+  // Reads records from an offset, or the header first, up to the file's end or what is damaged:
+  // *offset is there then.
   IOStatus Scan(const std::string& path, uint64_t* offset, Contents* contents) const;
   // Corruption: there is no such kind of record.
   static IOStatus Apply(char kind, const Slice& name, const Slice& body, uint64_t body_at,
@@ -105,7 +108,8 @@ class Ledger {
   // Deletes those before the newest one. Requires mutex_.
   void DeleteOld() const;
   IOStatus Create(uint64_t number, const std::string& database, std::shared_ptr<File>* file) const;
-  // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires mutex_.
+  // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires
+  // mutex_.
   IOStatus Rewrite(const FSRandomAccessFile* from, const Contents& live);
   static IOStatus CopyTo(File* to, const FSRandomAccessFile* from, Contents* live);
   static IOStatus Write(File* file, Kind kind, const Slice& name, const Slice& body,

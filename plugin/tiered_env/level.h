@@ -10,8 +10,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Where an SST that is about to be written will be. The listener tells, the FileSystem asks: both know the
-// path and nothing of each other. Thread-safe.
+// Where an SST that is about to be written will be. The listener tells, the FileSystem asks: both
+// know the path and nothing of each other. Thread-safe.
 struct ExpectedLevel {
   int level = 0;
   uint32_t column_family = 0;

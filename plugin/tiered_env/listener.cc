@@ -30,7 +30,8 @@ void TieredEnvListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info)
   expected.column_family = info.cf_id;
 }
 
-// What was moved is needed as before, and so are the inputs of what has failed: nothing, or who knows what, was installed.
+// What was moved is needed as before, and so are the inputs of what has failed: nothing, or who
+// knows what, was installed.
 void TieredEnvListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -14,9 +14,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Tells the TieredFileSystem below a database the level of each SST before it is written, and that compactions have taken
-// the place of SSTs. Without it the FileSystem goes by the write-lifetime hint, by the MANIFEST once the SST is installed,
-// and by the deletion of SSTs. Thread-safe.
+// Tells the TieredFileSystem below a database the level of each SST before it is written, and that
+// compactions have taken the place of SSTs. Without it the FileSystem goes by the write-lifetime
+// hint, by the MANIFEST once the SST is installed, and by the deletion of SSTs. Thread-safe.
 class TieredEnvListener : public EventListener {
  public:
   static const char* kClassName() { return "TieredEnvListener"; }

@@ -23,8 +23,8 @@ using FileId = std::pair<dev_t, ino_t>;
 // False: there is nothing, or it is not of this machine's file system.
 bool FindFileId(const std::string& path, FileId* id);
 
-// One spelling for each directory, however it is called: relative or absolute, by symbolic links, with slashes doubled.
-// Thread-safe.
+// One spelling for each directory, however it is called: relative or absolute, by symbolic links,
+// with slashes doubled. Thread-safe.
 class LogDirectories {
  public:
   // `home` is the database directory, which is called so.
@@ -39,14 +39,16 @@ class LogDirectories {
   std::map<FileId, std::string> spellings_;  // guarded by mutex_
 };
 
-// How a recipe log calls a directory: what is below home, without home; so it is found when that was renamed.
+// How a recipe log calls a directory: what is below home, without home; so it is found when that
+// was renamed.
 std::string NameOfLogDirectory(const std::string& home, const std::string& directory);
 // Whether it is home, or below it.
 bool IsAtHome(const std::string& home, const std::string& directory);
 
-// The directories where RocksDB has or had logs, home first, each once: those that a recipe log has, with the names that
-// NameOfLogDirectory() or the first version gave them, and the wal_dir that the newest OPTIONS file has, which `fs` shows. One
-// that is not where it was is looked for in home, too, in case that was renamed.
+// The directories where RocksDB has or had logs, home first, each once: those that a recipe log
+// has, with the names that NameOfLogDirectory() or the first version gave them, and the wal_dir
+// that the newest OPTIONS file has, which `fs` shows. One that is not where it was is looked for in
+// home, too, in case that was renamed.
 std::vector<std::string> FindLogDirectories(FileSystem* fs, const std::string& home,
                                             const std::set<std::string>& names);
 

@@ -121,8 +121,8 @@ void Logs::Found(uint64_t number, const std::string& found, bool complete) {
     log->path = path;
     log->complete = complete;
     log->writer = std::make_shared<OpenLog>(fs_, path);
-    log->writer
-        ->Written();  // by a process that may have died before it was synced, or by who knows
+    // Was written by a process that may have died before it was synced, or by who knows.
+    log->writer->Written();
     logs_.push_back(std::move(log));
   }
 }
@@ -133,7 +133,8 @@ IOStatus Logs::Keep(const std::string& path, bool stays, bool* kept) {
   if (log == nullptr) {
     return IOStatus::OK();
   }
-  // Whoever would sync it later does not find it. If it fails, whoever needs what was not durable hears of it.
+  // Whoever would sync it later does not find it. If it fails, whoever needs what was not durable
+  // hears of it.
   if (log->writer != nullptr) {
     log->writer->Sync().PermitUncheckedError();
   }

@@ -23,9 +23,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// The segments of a database: its write-ahead logs, those that RocksDB has and those that are retained because
-// recipes refer to them. After "WAL-assisted tiering", section 3: there a log has a bitmap of the sequence numbers that
-// are needed; here the bitmap follows from recipes. Thread-safe.
+// The segments of a database: its write-ahead logs, those that RocksDB has and those that are
+// retained because recipes refer to them. After "WAL-assisted tiering", section 3: there a log has
+// a bitmap of the sequence numbers that are needed; here the bitmap follows from recipes.
+// Thread-safe.
 class Logs {
   struct Log;
   using List = std::vector<std::shared_ptr<Log>>;
@@ -42,13 +43,14 @@ class Logs {
   void Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer);
   // There is a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
-  // RocksDB wants a log to go. *kept: recipes need it, and it has a name of ours now. `stays`: under its old name it will be there too, for RocksDB
-  // to do with it what it likes.
+  // RocksDB wants a log to go. *kept: recipes need it, and it has a name of ours now. `stays`:
+  // under its old name it will be there too, for RocksDB to do with it what it likes.
   IOStatus Keep(const std::string& path, bool stays, bool* kept);
 
   // --- For recipes. ---
 
-  // Reads the logs that are complete, so that recipes can refer to them. What cannot be read is left out.
+  // Reads the logs that are complete, so that recipes can refer to them. What cannot be read is
+  // left out.
   void Index(Ledger* ledger, Logger* info_log);
 
   // Finds the entries of SSTs. While it exists no log goes, nor is any trimmed.
@@ -102,12 +104,14 @@ class Logs {
   };
   Sizes GetSizes() const;
 
-  // Deletes what is retained and not needed any more. Has the recipe log forget segments that are gone.
+  // Deletes what is retained and not needed any more. Has the recipe log forget segments that are
+  // gone.
   void Sweep(Ledger* ledger);
-  // Rewrites the retained segment of which the smallest share of bytes would be left, if that share is at most `most`,
-  // with the live entries only; with `rewrite_logs`, if there is none, a log that was not rewritten yet, to be compressed.
-  // *before == 0: there was none. Aborted: `stop` says so, or it was referred to meanwhile. Corruption: it is damaged, and is
-  // left alone from now on.
+  // Rewrites the retained segment of which the smallest share of bytes would be left, if that share
+  // is at most `most`, with the live entries only; with `rewrite_logs`, if there is none, a log
+  // that was not rewritten yet, to be compressed. *before == 0: there was none. Aborted: `stop`
+  // says so, or it was referred to meanwhile. Corruption: it is damaged, and is left alone from now
+  // on.
   struct Trimmed {
     uint64_t before = 0;  // bytes
     uint64_t after = 0;
@@ -117,15 +121,15 @@ class Logs {
   // Ids of those that are damaged and needed.
   std::set<uint64_t> Damaged() const;
 
-  // What a segment is called when it is retained, in the directory where the log was: as it was, or rewritten. So
-  // the one name takes the other's place at once, whatever of the directory is durable.
-  // `tag`: Ledger::tag(); what the first version retained has none.
+  // What a segment is called when it is retained, in the directory where the log was: as it was, or
+  // rewritten. So the one name takes the other's place at once, whatever of the directory is
+  // durable. `tag`: Ledger::tag(); what the first version retained has none.
   static std::string LogName(uint64_t id, const std::string& tag);
   static std::string ArchiveName(uint64_t id, const std::string& tag);
   // The tag of a name. False: it is of no retained log.
   static bool ParseName(const std::string& name, uint64_t* id, std::string* tag);
-  // Ids and paths of the segments of these names in a directory, rewritten ones first; of all, or those with this tag
-  // and those with none.
+  // Ids and paths of the segments of these names in a directory, rewritten ones first; of all, or
+  // those with this tag and those with none.
   static void FindRetained(const std::string& directory, const std::vector<std::string>& names,
                            std::multimap<uint64_t, std::string>* files,
                            const std::string* tag = nullptr);
@@ -149,7 +153,8 @@ class Logs {
   };
 
   static IOStatus Sync(const List& logs);
-  // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be gained.
+  // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be
+  // gained.
   static double ShareLeft(const Log& log, bool compressing);
   // Requires mutex_.
   List::iterator FindByPath(const std::string& path);
@@ -169,8 +174,8 @@ class Logs {
 
   std::mutex index_mutex_;  // one Index() at a time
 
-  // Held by whoever takes references, so that nobody who holds it alone lets go of what they are to. Before mutex_,
-  // which is never held for long, nor during I/O: RocksDB's writers wait for it.
+  // Held by whoever takes references, so that nobody who holds it alone lets go of what they are
+  // to. Before mutex_, which is never held for long, nor during I/O: RocksDB's writers wait for it.
   std::shared_mutex references_mutex_;
   mutable std::shared_mutex mutex_;
   // All below: guarded by mutex_; entries' counts change under a shared lock, too.

@@ -15,8 +15,8 @@ namespace tiered_env {
 
 constexpr char kLostName[] = "lost";  // of the directory in each folder
 
-// What seemed to be nobody's in a database's folders, and was put aside there instead of being deleted:
-// FOLDER/lost/NAME.TIME, the seconds since 1970 when it was found. Not thread-safe.
+// What seemed to be nobody's in a database's folders, and was put aside there instead of being
+// deleted: FOLDER/lost/NAME.TIME, the seconds since 1970 when it was found. Not thread-safe.
 class Lost {
  public:
   struct File {

@@ -30,8 +30,8 @@ struct LiveTable {
   Temperature temperature = Temperature::kUnknown;
 };
 
-// Follows a database's MANIFEST, also while it is written, so that the level of each SST is known without a
-// word from the database. Not thread-safe.
+// Follows a database's MANIFEST, also while it is written, so that the level of each SST is known
+// without a word from the database. Not thread-safe.
 class Manifest {
  public:
   // `fs` sees the files of `directory`.
@@ -40,8 +40,8 @@ class Manifest {
 
   // Reads what was added. NotFound: there is no database yet.
   IOStatus Refresh();
-  // Reads all of it as RocksDB does when it opens the database. Corruption: it is damaged, and not by a crash that
-  // tore its end; then Refresh() may have left something out.
+  // Reads all of it as RocksDB does when it opens the database. Corruption: it is damaged, and not
+  // by a crash that tore its end; then Refresh() may have left something out.
   IOStatus Check() const;
   // Makes durable what was read: a process that has died may have left it before it was synced.
   IOStatus Sync();

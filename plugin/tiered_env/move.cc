@@ -155,8 +155,9 @@ IOStatus TieredFileSystem::CopyToNew(const Place& from, uint64_t size, const Pla
   return SyncAndClose(s, file.get());
 }
 
-// What stood under the name must be where it was; afterwards the name stands for the copy. An error with
-// *swapped: both must be kept until the database is opened again, for one or the other will be named.
+// What stood under the name must be where it was; afterwards the name stands for the copy. An error
+// with *swapped: both must be kept until the database is opened again, for one or the other will be
+// named.
 IOStatus TieredFileSystem::Swap(const std::string& path, const Place& from, const Place& to,
                                 bool* swapped) {
   *swapped = false;

@@ -49,7 +49,8 @@ inline std::string DirectoryOf(const std::string& path) {
   return end == std::string::npos ? "." : WithoutSlash(path.substr(0, std::max<size_t>(end, 1)));
 }
 
-// The same for all that a file of a database is called. RocksDB doubles slashes: of its archive, for one.
+// The same for all that a file of a database is called. RocksDB doubles slashes: of its archive,
+// for one.
 inline std::string Normalized(const std::string& path) {
   std::string result = DirectoryOf(path) + "/" + BaseOf(path);
   result.erase(std::unique(result.begin(), result.end(),

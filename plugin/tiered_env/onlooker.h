@@ -14,15 +14,17 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Knows which SSTs of databases that others have open, or nobody, are in volatile tiers: by their recipe logs, which it
-// follows. Secondary instances take an SST that is not there for one that was deleted, and go on with an older state of
-// the database; with a recipe it is lost, for a recipe is dropped before its SST is deleted. Thread-safe.
+// Knows which SSTs of databases that others have open, or nobody, are in volatile tiers: by their
+// recipe logs, which it follows. Secondary instances take an SST that is not there for one that was
+// deleted, and go on with an older state of the database; with a recipe it is lost, for a recipe is
+// dropped before its SST is deleted. Thread-safe.
 class Onlooker {
  public:
   // `fs` shows all that is in directories.
   explicit Onlooker(FileSystem* fs) : fs_(fs) {}
 
-  // Whether an SST has a recipe, and the size of the SST, in bytes. To be asked when the SST was found missing, not before.
+  // Whether an SST has a recipe, and the size of the SST, in bytes. To be asked when the SST was
+  // found missing, not before.
   bool HasRecipe(const std::string& path, uint64_t* size);
 
  private:

@@ -113,7 +113,8 @@ Status CheckPlacement(const Policy& policy) {
   return Status::OK();
 }
 
-// Retained logs have names of ours, which raw_wal_fs takes for those of plain files: it would not know them any more.
+// Retained logs have names of ours, which raw_wal_fs takes for those of plain files: it would not
+// know them any more.
 struct RawWalFileSystem : Customizable {
   static const char* kClassName() { return "RawWalFileSystem"; }
 };
@@ -215,8 +216,8 @@ std::string TieredFileSystem::GetPrintableOptions() const {
   return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
 }
 
-// A tier that is not there is a mistake in the options, unless it holds files of this database: then what it
-// has is lost, for now, and RocksDB says what it lacks.
+// A tier that is not there is a mistake in the options, unless it holds files of this database:
+// then what it has is lost, for now, and RocksDB says what it lacks.
 IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey& survey) {
   LookForReadOnly(directory);
   const std::shared_ptr<Logger> info_log = InfoLog(directory);

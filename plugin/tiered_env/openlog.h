@@ -15,9 +15,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A write-ahead log that is being written, or was, to be synced by others than its writer, too. When its writer has
-// closed it, all of it is durable, or it has failed. A sync that failed may have lost what was written, and the next one
-// would not say so: after it the log does not count as durable any more, and nothing new may depend on it. Thread-safe.
+// A write-ahead log that is being written, or was, to be synced by others than its writer, too.
+// When its writer has closed it, all of it is durable, or it has failed. A sync that failed may
+// have lost what was written, and the next one would not say so: after it the log does not count as
+// durable any more, and nothing new may depend on it. Thread-safe.
 class OpenLog {
  public:
   OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}

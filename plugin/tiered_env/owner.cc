@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of Folders that knows whose they are. Each opening for writing has an id, 128 random bits. TIERS has
-// the id of the last one, and for each tier the one that its OWNER is known to have; an OWNER that has neither was
-// opened by another home: a copy, an older state of this one, or another host's.
+// The part of Folders that knows whose they are. Each opening for writing has an id, 128 random
+// bits. TIERS has the id of the last one, and for each tier the one that its OWNER is known to
+// have; an OWNER that has neither was opened by another home: a copy, an older state of this one,
+// or another host's.
 
 #include <algorithm>
 #include <random>
@@ -35,8 +36,8 @@ std::string NewOpening() {
 
 namespace {
 
-// Of all that open files of one inode, on this host and, where the file system carries it, on others. Where it knows
-// no locks there are none. The processes that a fork leaves share it.
+// Of all that open files of one inode, on this host and, where the file system carries it, on
+// others. Where it knows no locks there are none. The processes that a fork leaves share it.
 IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* result) {
   const std::string path = Folders::PathIn(tier, folder + "/" + kFolderLock);
   Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -68,7 +69,8 @@ bool Folders::IsEmpty(const Tier& tier, const std::string& folder) const {
          });
 }
 
-// A folder that TIERS does not know, and that has nothing, is what an opening has left that was interrupted.
+// A folder that TIERS does not know, and that has nothing, is what an opening has left that was
+// interrupted.
 Folders::Ownership Folders::OwnershipIn(const Identity& ours, const std::string& directory,
                                         const Tier& tier, Identity* owner) const {
   const auto known = ours.tiers.find(tier.name());
@@ -146,8 +148,8 @@ IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder
     Identity owner;
     const Ownership ownership =
         tier->is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, *tier, &owner);
-    // What is in memory is compared with its recipe, whatever has become of it. Elsewhere an OWNER that an earlier
-    // version was writing when the power failed may be torn.
+    // What is in memory is compared with its recipe, whatever has become of it. Elsewhere an OWNER
+    // that an earlier version was writing when the power failed may be torn.
     const bool tolerated =
         tier->is_volatile()
             ? ownership == Ownership::kUnknown || ownership == Ownership::kForeign
@@ -169,8 +171,9 @@ IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
   return s;
 }
 
-// TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is interrupted, each OWNER has an id
-// that TIERS has, also when the next opening does not name its tier. What cannot be written to keeps the one that it has.
+// TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is
+// interrupted, each OWNER has an id that TIERS has, also when the next opening does not name its
+// tier. What cannot be written to keeps the one that it has.
 IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
   folder->identity.version = Identity::kVersion;
   folder->identity.directory = AbsolutePath(directory);

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What archives consist of: pure codecs, no I/O. FORMAT.md tells how the pieces fit. All integers are
-// little-endian, checksums are CRC-32C, masked as in RocksDB.
+// What archives consist of: pure codecs, no I/O. FORMAT.md tells how the pieces fit. All integers
+// are little-endian, checksums are CRC-32C, masked as in RocksDB.
 
 #pragma once
 
@@ -31,8 +31,8 @@ struct ArchiveHeader {
   uint64_t id = 0;
 
   std::string Encode() const;
-  // Of kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version. `path`
-  // is for messages.
+  // Of kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version.
+  // `path` is for messages.
   static IOStatus Decode(const char* bytes, const std::string& path, ArchiveHeader* result);
 };
 
@@ -71,8 +71,8 @@ struct PackHeader {
 //            key, value
 class Packer {
  public:
-  // Bytes of an entry in a block, where its neighbours are those that it has in the log: a few less than if there are
-  // others between them.
+  // Bytes of an entry in a block, where its neighbours are those that it has in the log: a few less
+  // than if there are others between them.
   static uint64_t SizeOf(const Entry& entry);
 
   void Add(Ordinal ordinal, const Entry& entry);
@@ -85,8 +85,8 @@ class Packer {
   SequenceNumber sequence_ = 0;
 };
 
-// Shows the entries of an uncompressed block. Ordinals are from *next on, which is set to behind the
-// last one; *entries is counted up. False if it is damaged.
+// Shows the entries of an uncompressed block. Ordinals are from *next on, which is set to behind
+// the last one; *entries is counted up. False if it is damaged.
 bool Unpack(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor);
 
 }  // namespace tiered_env

@@ -42,14 +42,15 @@ struct Facts {
 //   placement = rule {";" rule}
 //   rule      = selector "=" tier
 //   selector  = levels | "hot" | "warm" | "cold" | ... | "blob" | "wal" | "meta"
-//   levels    = point | point ".." [point]       both ends included; without an end: to the last level
+//   levels    = point | point ".." [point]    both ends included; without an end: to the last level
 //   point     = number | "base" ["+" number] | "last" ["-" number]
 //
 // A rule of a temperature fits an SST that RocksDB gave it (last_level_temperature,
-// default_write_temperature). Temperatures: all of RocksDB's, by their names without "k", in small letters.
-// A rule of levels fits no file whose level is not known. The file counts as one of its column family's: at
-// a level above the base it makes that the base, at one below the last it makes that the last. Only a
-// number, or a range that begins with one, stands for L0: last-1 does not, where last is 1.
+// default_write_temperature). Temperatures: all of RocksDB's, by their names without "k", in small
+// letters. A rule of levels fits no file whose level is not known. The file counts as one of its
+// column family's: at a level above the base it makes that the base, at one below the last it makes
+// that the last. Only a number, or a range that begins with one, stands for L0: last-1 does not,
+// where last is 1.
 class Placement {
  public:
   // `tiers`: names, in their order. InvalidArgument names the rule.
@@ -84,11 +85,11 @@ class Placement {
   std::vector<Rule> rules_;
 };
 
-// The level that a write-lifetime hint stands for, -1 if for none. RocksDB derives the hint from the
-// distance to the base level (VersionStorageInfo::CalculateSSTWriteHint), in which L0 is as the base level:
-// `flush` tells them apart. What is two levels or more below the base is taken for that or, if deeper, the
-// last one. An output of L0 that is no flush is taken for the base. SHORT, which only universal compaction
-// of RocksDB 11 gives, stands for none but with `flush`.
+// The level that a write-lifetime hint stands for, -1 if for none. RocksDB derives the hint from
+// the distance to the base level (VersionStorageInfo::CalculateSSTWriteHint), in which L0 is as the
+// base level: `flush` tells them apart. What is two levels or more below the base is taken for that
+// or, if deeper, the last one. An output of L0 that is no flush is taken for the base. SHORT, which
+// only universal compaction of RocksDB 11 gives, stands for none but with `flush`.
 int LevelOfHint(int hint, bool flush, const LevelRange& shape);
 
 // A file for Plan().
@@ -108,10 +109,11 @@ struct PlannedTier {
   bool closed = false;    // nothing may be put there, and what is there stays
 };
 
-// Where each file shall be: where it belongs or, where that has no room, in the next tier that has, or, if
-// none after it has, in the nearest before it that has; in the order of `files`. Of the files that want a
-// tier, the lowest levels are first, then those that are there already, then the newest. A file that has
-// room nowhere stays where it is, and is not counted there. Planning again after the moves changes nothing.
+// Where each file shall be: where it belongs or, where that has no room, in the next tier that has,
+// or, if none after it has, in the nearest before it that has; in the order of `files`. Of the
+// files that want a tier, the lowest levels are first, then those that are there already, then the
+// newest. A file that has room nowhere stays where it is, and is not counted there. Planning again
+// after the moves changes nothing.
 std::vector<int> Plan(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers);
 
 }  // namespace tiered_env

@@ -99,8 +99,9 @@ class Planner {
 
 }  // namespace
 
-// Planning again after the moves changes nothing: the files that a tier took are then there already, come
-// first within their level, and so fit again, and leave no more room to the rest than before.
+// Planning again after the moves changes nothing: the files that a tier took are then there
+// already, come first within their level, and so fit again, and leave no more room to the rest than
+// before.
 std::vector<int> Plan(const std::vector<PlannedFile>& files,
                       const std::vector<PlannedTier>& tiers) {
   return Planner(files, tiers).Run();

@@ -13,14 +13,15 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Files in directories of `target` that can be mapped, on file systems with DAX above all: what is appended goes
-// past the processor's caches into a mapping, a sync writes back one cache line, and with allow_mmap_reads
-// reads copy nothing. The format is in FORMAT.md. Works without DAX too, then with fdatasync(); the environment
-// variable PMEM_IS_PMEM_FORCE=1 says that mapped memory is persistent nevertheless.
+// Files in directories of `target` that can be mapped, on file systems with DAX above all: what is
+// appended goes past the processor's caches into a mapping, a sync writes back one cache line, and
+// with allow_mmap_reads reads copy nothing. The format is in FORMAT.md. Works without DAX too, then
+// with fdatasync(); the environment variable PMEM_IS_PMEM_FORCE=1 says that mapped memory is
+// persistent nevertheless.
 //
-// Each file that it creates is of this format, but for those of NewLogger() and LockFile(); a file that is not
-// is Corruption. Directories and names are the target's, which has the same paths as the operating system.
-// Thread-safe.
+// Each file that it creates is of this format, but for those of NewLogger() and LockFile(); a file
+// that is not is Corruption. Directories and names are the target's, which has the same paths as
+// the operating system. Thread-safe.
 class PmemFileSystem : public FileSystemWrapper {
  public:
   static const char* kClassName() { return "PmemFileSystem"; }
@@ -63,8 +64,8 @@ class PmemFileSystem : public FileSystemWrapper {
 #endif
 };
 
-// Checks that files in `directory`, which exists, can be mapped. NotSupported if they cannot, or if the build has
-// no libpmem. `persistent`, if given: whether a sync needs no system call there.
+// Checks that files in `directory`, which exists, can be mapped. NotSupported if they cannot, or if
+// the build has no libpmem. `persistent`, if given: whether a sync needs no system call there.
 IOStatus NewPmemFileSystem(const std::shared_ptr<FileSystem>& target, const std::string& directory,
                            std::shared_ptr<FileSystem>* result, bool* persistent = nullptr);
 

@@ -131,7 +131,8 @@ IOStatus PmemRandomAccessFile::MultiRead(FSReadRequest* requests, size_t count,
     request.status =
         Read(request.offset, request.len, options, &request.result, request.scratch, dbg);
     if (request.status.ok() && request.scratch == nullptr) {
-      // The caller owns the slice with this, as FSSupportedOps::kFSBuffer has it; it is the file that does.
+      // The caller owns the slice with this, as FSSupportedOps::kFSBuffer has it; it is the file
+      // that does.
       request.fs_scratch = FSAllocationPtr(const_cast<char*>(request.result.data()), [](void*) {});
     }
   }

@@ -17,7 +17,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Copies. Sees what is appended later, too, by this or another process, after it came to the end as well.
+// Copies. Sees what is appended later, too, by this or another process, after it came to the end as
+// well.
 class PmemSequentialFile : public FSSequentialFile {
  public:
   static IOStatus Open(const std::string& path, std::unique_ptr<FSSequentialFile>* result);
@@ -36,13 +37,13 @@ class PmemSequentialFile : public FSSequentialFile {
   uint64_t offset_ = 0;
 };
 
-// Opened with FileOptions::use_mmap_reads, Read() and MultiRead() give slices of the mapping, which live as
-// long as this object; else they copy into `scratch`, if there is one. Without allow_mmap_reads much of
-// RocksDB takes for granted that its own buffer is filled: FilePrefetchBuffer reports corruption otherwise,
-// MultiGet hands the buffer on, unread, as does PlainTable, and a rate limiter reads a block in pieces. With
-// it, RocksDB does with these slices what it does with those of its own mapped files: a block that
-// owns no memory stays out of the block cache, and iterators and pinned values hold the table and so the
-// file.
+// Opened with FileOptions::use_mmap_reads, Read() and MultiRead() give slices of the mapping, which
+// live as long as this object; else they copy into `scratch`, if there is one. Without
+// allow_mmap_reads much of RocksDB takes for granted that its own buffer is filled:
+// FilePrefetchBuffer reports corruption otherwise, MultiGet hands the buffer on, unread, as does
+// PlainTable, and a rate limiter reads a block in pieces. With it, RocksDB does with these slices
+// what it does with those of its own mapped files: a block that owns no memory stays out of the
+// block cache, and iterators and pinned values hold the table and so the file.
 class PmemRandomAccessFile : public FSRandomAccessFile {
  public:
   static IOStatus Open(const std::string& path, const FileOptions& options,

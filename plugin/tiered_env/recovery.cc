@@ -302,7 +302,8 @@ IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
   return s;
 }
 
-// A database whose recipe log is of the first version does not know the names of its tiers; then a tmpfs tells.
+// A database whose recipe log is of the first version does not know the names of its tiers; then a
+// tmpfs tells.
 IOStatus Recovery::CheckKind(const Table& table) const {
   const Tier& tier = *table.place.tier;
   const bool was_memory =
@@ -368,7 +369,8 @@ IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
   return IOStatus::OK();
 }
 
-// After the death of the process alone the files are there still, and may be trusted if they are what their recipes say.
+// After the death of the process alone the files are there still, and may be trusted if they are
+// what their recipes say.
 IOStatus Recovery::Check(Table* table) const {
   const std::string path = directory_ + "/" + table->base;
   uint64_t size = 0;

@@ -25,22 +25,24 @@ namespace tiered_env {
 
 class TieredFileSystem;
 
-// Brings the volatile SSTs of a database back after a loss of their tier: those that its MANIFEST names and that are not
-// there, or not what their recipes say. Can be interrupted and run again. Not thread-safe.
+// Brings the volatile SSTs of a database back after a loss of their tier: those that its MANIFEST
+// names and that are not there, or not what their recipes say. Can be interrupted and run again.
+// Not thread-safe.
 class Recovery {
  public:
   Recovery(TieredFileSystem* fs, std::string directory, Ledger* ledger, uint32_t threads);
   ~Recovery();
 
-  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such SSTs are failures(), and so
-  // is all that a damaged recipe log would know of.
+  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
+  // SSTs are failures(), and so is all that a damaged recipe log would know of.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables, bool salvage = false);
-  // Instead of Run(): rebuilds all SSTs in volatile tiers, whether they are there or not, and compares checksums. Changes
-  // nothing. What could not be rebuilt is in failures().
+  // Instead of Run(): rebuilds all SSTs in volatile tiers, whether they are there or not, and
+  // compares checksums. Changes nothing. What could not be rebuilt is in failures().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
 
-  // Instead of Run(), while the database is open: rebuilds those of `tables` that have a stub of a volatile tier and a recipe,
-  // whether they are there or not. Nobody trims or deletes retained logs meanwhile.
+  // Instead of Run(), while the database is open: rebuilds those of `tables` that have a stub of a
+  // volatile tier and a recipe, whether they are there or not. Nobody trims or deletes retained
+  // logs meanwhile.
   IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
 
   struct Failure {
@@ -50,13 +52,13 @@ class Recovery {
   // What is known afterwards.
   const std::vector<Failure>& failures() const { return failures_; }
   const Ledger::Contents& keep() const { return keep_; }
-  // SSTs whose recipes are in keep() though nobody has taken references for them: they are of no use any more, or something
-  // is missing, so that nothing is thrown away.
+  // SSTs whose recipes are in keep() though nobody has taken references for them: they are of no
+  // use any more, or something is missing, so that nothing is thrown away.
   const std::set<std::string>& carried() const { return carried_; }
   // Gives the segments that are needed to `logs`.
   void Restore(Logs* logs, LogDirectories* directories);
-  // Deletes what is retained and was not given: when all that is there is durable without it. Nothing, if an SST that the
-  // MANIFEST names is missing.
+  // Deletes what is retained and was not given: when all that is there is durable without it.
+  // Nothing, if an SST that the MANIFEST names is missing.
   void DeleteUnused();
   // SSTs that are there, and have no recipe that would rebuild them.
   struct Present {

@@ -25,8 +25,8 @@ bool HaveLibpmem() { return true; }
 
 namespace {
 
-// MAP_SYNC is granted by DAX alone. Then a page that can be written is in the file for good: the file
-// system's own data of it were made durable before.
+// MAP_SYNC is granted by DAX alone. Then a page that can be written is in the file for good: the
+// file system's own data of it were made durable before.
 void* MapSync(size_t size, int protection, int fd, uint64_t offset) {
 #if defined(MAP_SYNC) && defined(MAP_SHARED_VALIDATE)
   return mmap(nullptr, size, protection, MAP_SHARED_VALIDATE | MAP_SYNC, fd,

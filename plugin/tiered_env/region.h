@@ -17,8 +17,8 @@ namespace tiered_env {
 // Whether the build has libpmem. Without it nothing is mapped for writing.
 bool HaveLibpmem();
 
-// A part of a file in memory, shared with all that have mapped it. Threads may write to different bytes at
-// once.
+// A part of a file in memory, shared with all that have mapped it. Threads may write to different
+// bytes at once.
 class Region {
  public:
   // `offset` is a multiple of the page size. What is beyond the file's end must not be touched.
@@ -31,7 +31,8 @@ class Region {
   char* data() const { return data_; }
   size_t size() const { return size_; }
 
-  // True: what was copied and drained, or persisted, is durable. False: only fdatasync() makes it so.
+  // True: what was copied and drained, or persisted, is durable. False: only fdatasync() makes it
+  // so.
   bool pmem() const { return pmem_; }
 
   // Past the processor's caches; durable after Drain().
@@ -41,8 +42,8 @@ class Region {
   // Writes the cache lines back and waits for it.
   void Persist(size_t at, size_t n) const;
 
-  // A word of 8 bytes at a multiple of 8, written and read at once. What was written before it by this
-  // thread is seen by all that see the word.
+  // A word of 8 bytes at a multiple of 8, written and read at once. What was written before it by
+  // this thread is seen by all that see the word.
   void StoreWord(size_t at, uint64_t word) const;
   uint64_t LoadWord(size_t at) const;
 

@@ -73,7 +73,8 @@ IOStatus Recovery::TakeReferences() {
   return s;
 }
 
-// The recipe of an SST that is there stays until it has another one, whatever is wrong with its logs now.
+// The recipe of an SST that is there stays until it has another one, whatever is wrong with its
+// logs now.
 void Recovery::CarryOver() {
   for (const Present& table : without_recipe_) {
     const auto known = contents_.recipes.find(table.base);
@@ -125,7 +126,8 @@ IOStatus Recovery::Write(Table* table, const Slice& sst) {
   return s;
 }
 
-// In a durable tier it is whole before it has its name, or a stub: what has these is taken for durable.
+// In a durable tier it is whole before it has its name, or a stub: what has these is taken for
+// durable.
 IOStatus Recovery::WriteTo(Tier* tier, Table* table, const Slice& sst) {
   const std::string path = directory_ + "/" + table->base;
   const bool has_stub = table->has_stub && table->place.tier == tier;
@@ -200,7 +202,8 @@ void Recovery::Restore(Logs* logs, LogDirectories* directories) {
       logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path));
     }
   }
-  // Of those in the archive nobody has made the names durable, and what recipes need of them is retained.
+  // Of those in the archive nobody has made the names durable, and what recipes need of them is
+  // retained.
   for (const auto& [number, path] : logs_) {
     if (used_.count(path) == 0 && BaseOf(DirectoryOf(path)) != BaseOf(ArchivalDirectory(""))) {
       logs->Found(number, directories->PathOf(path), /*complete=*/true);

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of Keeper that saves what there is of a database that cannot be recovered, and that tries whether it could.
+// The part of Keeper that saves what there is of a database that cannot be recovered, and that
+// tries whether it could.
 
 #include "plugin/tiered_env/fs.h"
 #include "plugin/tiered_env/keeper.h"

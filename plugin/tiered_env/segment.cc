@@ -46,7 +46,8 @@ bool IsSet(const std::vector<bool>& bits, uint64_t i) { return i < bits.size() &
 
 }  // namespace
 
-// Entries have an index, the how-manieth of those that are kept; chunks are by it, all else is by ordinal.
+// Entries have an index, the how-manieth of those that are kept; chunks are by it, all else is by
+// ordinal.
 struct Segment::Index {
   static constexpr uint64_t kNone = Bits::kNone;
 
@@ -226,8 +227,8 @@ void Segment::Index::Expect(SequenceNumber sequence) const {
   }
 }
 
-// Several runs can have the number: where transactions are prepared, where batches have one number, where
-// numbers are used again.
+// Several runs can have the number: where transactions are prepared, where batches have one number,
+// where numbers are used again.
 bool Segment::Index::Find(SequenceNumber sequence, uint64_t fp, Reference* reference) const {
   auto run = After(sequence);
   for (int i = 0; i < kMostRuns && run != runs.begin(); i++) {
@@ -262,7 +263,8 @@ std::vector<Run> Segment::Index::RunsByOrdinal() const {
   return result;
 }
 
-// Who releases the last reference sees what the one who took the first has added: no sum falls below 0.
+// Who releases the last reference sees what the one who took the first has added: no sum falls
+// below 0.
 void Segment::Index::Increment(uint64_t index) {
   Mark* const entry = mark(index);
   uint8_t old = entry->references.load(std::memory_order_relaxed);

@@ -157,7 +157,8 @@ IOStatus TieredWriter::Open(const Place& place) const {
   if (s.ok() && place.stub) {
     s = fs_->WriteStub(path_, place, &stub_);
   }
-  // Recipes need logs that RocksDB never syncs, and whoever syncs a log for them does not know its stub.
+  // Recipes need logs that RocksDB never syncs, and whoever syncs a log for them does not know its
+  // stub.
   if (s.ok() && content_ == Content::kWal && database_->keeper() != nullptr) {
     s = SyncStub();
   }
@@ -380,7 +381,8 @@ IOStatus TieredWriter::KeepTable() {
   return s;
 }
 
-// Of an SST in memory there is nothing to be synced, nor of its stub: its recipe tells what both were.
+// Of an SST in memory there is nothing to be synced, nor of its stub: its recipe tells what both
+// were.
 template <typename SyncFile>
 IOStatus TieredWriter::SyncAll(const SyncFile& sync) {
   IOStatus s = Start();
@@ -466,7 +468,8 @@ void TieredWriter::SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) {
   }
 }
 
-// In memory there is no fragmentation to be avoided, and what was laid out and is not used costs time.
+// In memory there is no fragmentation to be avoided, and what was laid out and is not used costs
+// time.
 void TieredWriter::PrepareWrite(size_t offset, size_t length, const IOOptions& options,
                                 IODebugContext* dbg) {
   if (Start().ok() && !is_volatile()) {

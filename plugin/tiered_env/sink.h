@@ -18,17 +18,18 @@ namespace tiered_env {
 class Database;
 class TieredFileSystem;
 
-// A file that a database writes. The tier of an SST is chosen when RocksDB has told all that it will of it:
-// when the first byte comes, or a question whose answer depends on the tier. A file that finds no room or an error goes
-// to the next tier; an SST or blob file also when it is half written.
+// A file that a database writes. The tier of an SST is chosen when RocksDB has told all that it
+// will of it: when the first byte comes, or a question whose answer depends on the tier. A file
+// that finds no room or an error goes to the next tier; an SST or blob file also when it is half
+// written.
 class TieredWriter : public FSWritableFile {
  public:
   TieredWriter(TieredFileSystem* fs, std::shared_ptr<Database> database, std::string path,
                const FileOptions& options);
   ~TieredWriter() override;
 
-  // Chooses the tier and makes the file, if that is not done yet. The first failure is what all later calls
-  // return.
+  // Chooses the tier and makes the file, if that is not done yet. The first failure is what all
+  // later calls return.
   IOStatus Start() const { return started_ && start_.ok() ? IOStatus::OK() : StartOrFail(); }
 
   using FSWritableFile::Append;

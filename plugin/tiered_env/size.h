@@ -9,8 +9,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A size in a byte, as a floating-point number: 5 bits of exponent, 3 of mantissa. Exact below 16; above, rounded to the
-// nearest, and at most 1/16 off. The largest one is 15 GiB: more than an entry can have.
+// A size in a byte, as a floating-point number: 5 bits of exponent, 3 of mantissa. Exact below 16;
+// above, rounded to the nearest, and at most 1/16 off. The largest one is 15 GiB: more than an
+// entry can have.
 using SizeCode = uint8_t;
 
 inline SizeCode EncodeSize(uint64_t size) {

@@ -72,7 +72,8 @@ bool TieredReader::MustStayOpen(const Side& side) const {
   return async_.load() || options_.use_mmap_reads || side.tier->options().kind == TierKind::kPmem;
 }
 
-// Whoever asked before a read must not be wrong now: what is laid out for direct I/O can be read without it.
+// Whoever asked before a read must not be wrong now: what is laid out for direct I/O can be read
+// without it.
 bool TieredReader::Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file, uint64_t bytes) {
   const int old = side_.load();
   if (file->use_direct_io() && (!direct_ || file->GetRequiredBufferAlignment() > alignment_)) {

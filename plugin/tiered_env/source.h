@@ -18,11 +18,13 @@ namespace tiered_env {
 
 class TieredFileSystem;
 
-// An open SST or blob file. When the mover has put the file into another tier, reads go there from then on, and
-// the old file is closed when the reads that are under way have ended, so that its space is free.
+// An open SST or blob file. When the mover has put the file into another tier, reads go there from
+// then on, and the old file is closed when the reads that are under way have ended, so that its
+// space is free.
 //
-// There are two sides, of which one is current. A read announces itself on the current side and looks whether
-// it still is; who changes sides waits until nobody is on the old one. Reads wait for nobody.
+// There are two sides, of which one is current. A read announces itself on the current side and
+// looks whether it still is; who changes sides waits until nobody is on the old one. Reads wait for
+// nobody.
 class TieredReader : public FSRandomAccessFile {
  public:
   // `fs` hears of the end of this object.
@@ -33,16 +35,17 @@ class TieredReader : public FSRandomAccessFile {
   const std::string& path() const { return path_; }
   const FileOptions& options() const { return options_; }
 
-  // Reads from `file` from now on. False if it cannot take the place of the other one; one without direct I/O always can. The old
-  // file has `bytes`, which count in the budget of a tier in memory as long as it must stay open. Not to be called by two threads at
-  // once.
+  // Reads from `file` from now on. False if it cannot take the place of the other one; one without
+  // direct I/O always can. The old file has `bytes`, which count in the budget of a tier in memory
+  // as long as it must stay open. Not to be called by two threads at once.
   bool Switch(Tier* tier, std::unique_ptr<FSRandomAccessFile> file, uint64_t bytes);
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override;
   IOStatus MultiRead(FSReadRequest* requests, size_t count, const IOOptions& options,
                      IODebugContext* dbg) override;
-  // From then on the file stays open until this object is destroyed: nobody says when the read has ended.
+  // From then on the file stays open until this object is destroyed: nobody says when the read has
+  // ended.
   IOStatus ReadAsync(FSReadRequest& request, const IOOptions& options,
                      std::function<void(FSReadRequest&, void*)> callback, void* argument,
                      void** handle, IOHandleDeleter* deleter, IODebugContext* dbg) override;

@@ -48,8 +48,8 @@ IOStatus Survey::Look(const std::string& below) {
   const bool belongs =
       below.empty() || std::find(names.begin(), names.end(), kIdentityName) == names.end();
   for (const std::string& name : names) {
-    // To look at a LOCK would unlock it: PosixFileSystem::IsDirectory() opens and closes the file, and with
-    // that a process gives up its locks on it.
+    // To look at a LOCK would unlock it: PosixFileSystem::IsDirectory() opens and closes the file,
+    // and with that a process gives up its locks on it.
     if (!s.ok() || name == "." || name == ".." || name == "LOCK") {
       continue;
     }

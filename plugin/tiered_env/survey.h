@@ -25,8 +25,8 @@ class Survey {
     Place place;
     uint64_t size = 0;  // bytes
     bool lost = false;  // there is a stub, and no file
-    // Whether it counts for budgets: an SST or blob file of this directory, deleted ones that are still
-    // in the trash, too.
+    // Whether it counts for budgets: an SST or blob file of this directory, deleted ones that are
+    // still in the trash, too.
     bool counts = false;
   };
 
@@ -37,8 +37,8 @@ class Survey {
   // Again if called again.
   IOStatus Run();
 
-  // The SSTs and blob files of the directory, and everything that has a stub; of the directories below it what
-  // has one, unless they have folders of their own, as checkpoints have.
+  // The SSTs and blob files of the directory, and everything that has a stub; of the directories
+  // below it what has one, unless they have folders of their own, as checkpoints have.
   const std::vector<File>& files() const { return files_; }
   // Stubs that cannot be read.
   const std::vector<std::string>& damaged() const { return damaged_; }
@@ -54,8 +54,8 @@ class Survey {
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
 
-  // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST names it, and what is
-  // under its name is not it.
+  // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST
+  // names it, and what is under its name is not it.
   struct Orphan {
     Place place;
     std::string base;  // its name in the directory

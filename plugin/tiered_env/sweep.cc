@@ -1,37 +1,40 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Who may delete what when a database is opened for writing, or a tool works on it. Nothing that could be
-// somebody's only copy: what seems to be nobody's may be the newest files of a home that is put back
-// tomorrow, or of a tier whose path is wrong today.
+// Who may delete what when a database is opened for writing, or a tool works on it. Nothing that
+// could be somebody's only copy: what seems to be nobody's may be the newest files of a home that
+// is put back tomorrow, or of a tier whose path is wrong today.
 //
-//   what                                          when                     is
-//   a file in a folder that a stub names          always                   kept; brought back from lost/
-//   *.tiers-tmp in a folder                       all is there             deleted: no stub ever names one
-//   a file in a folder that nothing names         all is there             put aside, in lost/ of the folder
-//   the same, and the MANIFEST needs its name     always                   kept; the LOG says what to do
-//   a file in lost/                               all is there, and it is  deleted
-//                                                 as old as the option
-//                                                 orphan_retention, or a
-//                                                 day and too much
-//                                                 (orphan_budget)
-//   the second name of an archived log's file     always                   deleted: the name, never the file
-//   TIERS.tiers-tmp at home                       always                   deleted: TIERS is what counts
-//   *.tiers-tmp at home                           all is there             deleted: half of a move or a link
-//   a stub whose file is gone, and which the      all is there             deleted: the stub
+//   what                                       when               is
+//   a file in a folder that a stub names       always             kept; brought back from lost/
+//   *.tiers-tmp in a folder                    all is there       deleted: no stub ever names one
+//   a file in a folder that nothing names      all is there       put aside, in lost/ of the folder
+//   the same, and the MANIFEST needs its name  always             kept; the LOG says what to do
+//   a file in lost/                            all is there, and  deleted
+//                                              it is as old as
+//                                              the option
+//                                              orphan_retention,
+//                                              or a day and too
+//                                              much
+//                                              (orphan_budget)
+//   the second name of an archived log's file  always             deleted: the name, never the file
+//   TIERS.tiers-tmp at home                    always             deleted: TIERS is what counts
+//   *.tiers-tmp at home                        all is there       deleted: half of a move or a link
+//   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
-//   a file in another directory's folder, by a    never                    kept; the stub alone is deleted
-//   stub that was copied from there                                        (TieredFileSystem::DeletePlace())
-//   recipes, retained logs, SSTs in memory        see recovery.cc and keeper.cc
+//   a file in another directory's folder, by   never              kept; the stub alone is deleted
+//   a stub that was copied from there                             (TieredFileSystem::DeletePlace())
+//   recipes, retained logs, SSTs in memory     see recovery.cc and keeper.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (TieredFileSystem::CheckName()).
 //
-// All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there with its
-// size, or in a directory of the option db_paths, no stub is damaged or, if it counts, without its file. A database without CURRENT has nothing
-// deleted, and none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
+// All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there
+// with its size, or in a directory of the option db_paths, no stub is damaged or, if it counts,
+// without its file. A database without CURRENT has nothing deleted, and none is made in its place
+// while tiers have files of it (TieredFileSystem::FileExists()).
 //
 // Order of locks: TieredFileSystem::names_mutex_, Folders::sync_mutex_, Folders::mutex_,
-// Database::manifest_mutex_, Database::mutex_; TieredFileSystem::mutex_ and readers_mutex_ are taken with any
-// of them held but Folders' and Database's, and none is taken under these two.
+// Database::manifest_mutex_, Database::mutex_; TieredFileSystem::mutex_ and readers_mutex_ are
+// taken with any of them held but Folders' and Database's, and none is taken under these two.
 
 #include "plugin/tiered_env/sweep.h"
 
@@ -88,7 +91,8 @@ IOStatus Sweep::BringBack() {
   return s.ok() && found ? survey_->Run() : s;
 }
 
-// If the power fails while a log is archived, both names may be there. RocksDB goes by the one in the directory.
+// If the power fails while a log is archived, both names may be there. RocksDB goes by the one in
+// the directory.
 IOStatus Sweep::DeleteSecondNames() {
   std::set<std::string> named;
   for (const Survey::File& file : survey_->files()) {
@@ -111,7 +115,8 @@ IOStatus Sweep::DeleteSecondNames() {
   return s;
 }
 
-// What was being deleted is not, nor are archived logs, if their tier is there: they never were durable in it.
+// What was being deleted is not, nor are archived logs, if their tier is there: they never were
+// durable in it.
 bool Sweep::IsMissed(const Survey::File& file) const {
   if (!IsBelow(file.base)) {
     return !file.counts || database_->SizeOf(file.base) != 0;

@@ -13,8 +13,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// What is done away with when a database is opened, or a tool works on it: sweep.cc has the table of who may
-// delete what. The database must be locked. Not thread-safe.
+// What is done away with when a database is opened, or a tool works on it: sweep.cc has the table
+// of who may delete what. The database must be locked. Not thread-safe.
 class Sweep {
  public:
   // `info_log` may be null.

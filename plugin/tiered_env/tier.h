@@ -52,7 +52,8 @@ class Tier {
   // Takes bytes that are used already, whatever the budget.
   void Take(uint64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void Release(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  // The same, of deleted files that are open: they take up room, but nothing is gained by moving others.
+  // The same, of deleted files that are open: they take up room, but nothing is gained by moving
+  // others.
   void Hold(uint64_t bytes) {
     held_.fetch_add(bytes, std::memory_order_relaxed);
     Take(bytes);
@@ -69,8 +70,8 @@ class Tier {
   }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  // Whether new files may be put there: not if it is read-only, nor for a while after a failure; unless it is
-  // home, the last resort.
+  // Whether new files may be put there: not if it is read-only, nor for a while after a failure;
+  // unless it is home, the last resort.
   bool usable() const {
     return is_home() || (!read_only() && Now() >= usable_from_.load(std::memory_order_relaxed));
   }
@@ -116,8 +117,8 @@ class Tier {
   std::atomic<bool> read_only_{false};
 };
 
-// Bytes of a volatile tier's budget that must be left when there is something for a level: what finds no room there goes
-// to a durable tier, and what was flushed shall not.
+// Bytes of a volatile tier's budget that must be left when there is something for a level: what
+// finds no room there goes to a durable tier, and what was flushed shall not.
 inline uint64_t LeftFor(int level, const Tier& tier) {
   return tier.is_volatile() && level > 0 ? tier.options().budget / 8 : 0;
 }

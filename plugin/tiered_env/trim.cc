@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of Logs that rewrites segments with what recipes need of them ("KV trim" in "WAL-assisted
-// tiering", section 3.3).
+// The part of Logs that rewrites segments with what recipes need of them ("KV trim" in
+// "WAL-assisted tiering", section 3.3).
 
 #include <algorithm>
 #include <utility>
@@ -51,9 +51,10 @@ class Copier : public EntryVisitor {
 
 }  // namespace
 
-// The live bytes over the file's. Entries can have more bytes than their file: RocksDB's wal_compression, or an archive
-// that is compressed. If what is written now is compressed, too, it becomes about as much smaller as the file is. With the
-// bytes that any archive has, one that is all live has a share near 1, however small it is: it is not written again and again.
+// The live bytes over the file's. Entries can have more bytes than their file: RocksDB's
+// wal_compression, or an archive that is compressed. If what is written now is compressed, too, it
+// becomes about as much smaller as the file is. With the bytes that any archive has, one that is
+// all live has a share near 1, however small it is: it is not written again and again.
 double Logs::ShareLeft(const Log& log, bool compressing) {
   const Segment& segment = *log.segment;
   const uint64_t whole = compressing ? std::max(log.bytes, segment.bytes()) : log.bytes;

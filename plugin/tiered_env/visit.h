@@ -21,8 +21,8 @@ namespace tiered_env {
 constexpr char kBeside[] =
     "; if it is in one of DBOptions::db_paths, name that in db_paths= of the URI";
 
-// A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or deleted but by
-// what is called here. Not thread-safe.
+// A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or
+// deleted but by what is called here. Not thread-safe.
 class Visit {
  public:
   Visit(TieredFileSystem* fs, const std::string& directory);
@@ -42,14 +42,15 @@ class Visit {
   IOStatus Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
   // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
   IOStatus Look();
-  // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check" would not
-  // call sound.
+  // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check"
+  // would not call sound.
   IOStatus TakeOver();
 
   // All below: by the last Look().
   const Survey& survey() const { return *survey_; }
   const Database& database() const { return *database_; }
-  // The SSTs and blob files that the MANIFEST named before and after the files were looked for, by name.
+  // The SSTs and blob files that the MANIFEST named before and after the files were looked for, by
+  // name.
   const std::map<std::string, LiveTable>& needed() const { return needed_; }
   // Null if it does not need this file.
   const LiveTable* NeedOf(const std::string& base) const;
@@ -61,14 +62,15 @@ class Visit {
   IOStatus Move(const Database::Misplaced& file, bool anyway = false);
 
  private:
-  // Whether the directory has a file that the MANIFEST names, or would have to have it: others are in db_paths.
+  // Whether the directory has a file that the MANIFEST names, or would have to have it: others are
+  // in db_paths.
   bool BelongsHere(const std::string& base, const LiveTable& file) const;
   IOStatus ReadManifest(std::map<std::string, LiveTable>* files);
   IOStatus CheckSound();
   // Whether a stub is of an SST or blob file of the directory that the MANIFEST does not need.
   bool IsUnneeded(const std::string& base) const;
-  // Deletes stubs of such files that are damaged or whose files are lost, as a crash in a compaction leaves them. Whether
-  // there were any.
+  // Deletes stubs of such files that are damaged or whose files are lost, as a crash in a
+  // compaction leaves them. Whether there were any.
   bool DeleteUnneeded();
 
   TieredFileSystem* const fs_;

@@ -37,8 +37,9 @@ IOStatus TieredFileSystem::MakeVolatileTiers() const {
   return s;
 }
 
-// Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so before
-// (Keeper::Forget()). So as long as there are any, and nothing tells which are needed, nothing is thrown away.
+// Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so
+// before (Keeper::Forget()). So as long as there are any, and nothing tells which are needed,
+// nothing is thrown away.
 IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>* given_up) {
   const std::string& directory = database->directory();
   const bool has_recipes = Keeper::Exists(target_.get(), directory);
@@ -107,18 +108,21 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
   return s;
 }
 
-// Their recipes are dropped, before the SSTs are deleted, which iterators and old Versions, checkpoints, backups and
-// DisableFileDeletions() can put off: until then the sequence-number bitmaps would show as live what no recovery needs. The
-// MANIFEST that does not name them is synced: VersionSet::LogAndApply() has returned OK to whoever calls the listener. So
-// every recovery goes by a MANIFEST without them, as after their deletion, before which RocksDB waits for no more than that.
+// Their recipes are dropped, before the SSTs are deleted, which iterators and old Versions,
+// checkpoints, backups and DisableFileDeletions() can put off: until then the sequence-number
+// bitmaps would show as live what no recovery needs. The MANIFEST that does not name them is
+// synced: VersionSet::LogAndApply() has returned OK to whoever calls the listener. So every
+// recovery goes by a MANIFEST without them, as after their deletion, before which RocksDB waits for
+// no more than that.
 //
-// Whoever still has them reads the files, which stay in memory until they are deleted: so does an iterator; so do a checkpoint
-// and a backup, which copy from memory what is there; and the mover, which drops a recipe that is not there any more. If the
-// power fails, these are gone, or unfinished, too. Only if the memory's directory vanishes under an open database are such
-// files not rebuilt: RocksDB has deleted them, as it were, and who opens one again hears that it is lost.
+// Whoever still has them reads the files, which stay in memory until they are deleted: so does an
+// iterator; so do a checkpoint and a backup, which copy from memory what is there; and the mover,
+// which drops a recipe that is not there any more. If the power fails, these are gone, or
+// unfinished, too. Only if the memory's directory vanishes under an open database are such files
+// not rebuilt: RocksDB has deleted them, as it were, and who opens one again hears that it is lost.
 //
-// What the MANIFEST names nevertheless is needed. That it does not name a file would not be enough: a later record, which
-// says so, may not be synced yet.
+// What the MANIFEST names nevertheless is needed. That it does not name a file would not be enough:
+// a later record, which says so, may not be synced yet.
 void TieredFileSystem::Compacted(const std::vector<std::string>& inputs) {
   std::shared_ptr<Database> fresh;
   for (const std::string& path : inputs) {

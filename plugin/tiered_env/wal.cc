@@ -142,8 +142,9 @@ bool ParseBatch(Slice record, SequenceNumber* first, std::vector<Item>* items) {
   return entries == 0;
 }
 
-// What has a sequence number of its own. A log does not say it: WritePrepared and WriteUnprepared tell
-// where they prepare, and else end each batch with a noop, as an empty transaction does in other logs.
+// What has a sequence number of its own. A log does not say it: WritePrepared and WriteUnprepared
+// tell where they prepare, and else end each batch with a noop, as an empty transaction does in
+// other logs.
 enum class Numbering { kEntries, kBatches };
 
 Numbering NumberingOf(const std::vector<Item>& items, bool* sure) {
@@ -260,8 +261,8 @@ class Reporter : public log::Reader::Reporter {
 constexpr SequenceNumber kNotCommitted = kMaxSequenceNumber;
 using Commits = std::vector<SequenceNumber>;
 
-// Reads one log. Where WriteCommitted prepares, the numbers that the entries get are told by a commit
-// somewhere behind: a first look at the whole log, without visitor, finds these.
+// Reads one log. Where WriteCommitted prepares, the numbers that the entries get are told by a
+// commit somewhere behind: a first look at the whole log, without visitor, finds these.
 class LogReading {
  public:
   LogReading(FileSystem* fs, std::string path, uint64_t number, EntryVisitor* visitor,

@@ -112,8 +112,8 @@ IOStatus PmemWritableFile::Grow(uint64_t size) {
   return s.IsNoSpace() ? GrowTo(size) : s;
 }
 
-// Blocks are allocated, since a store to a hole for which there is no room would end the process; and the
-// file system's data of them made durable before a length can cover them.
+// Blocks are allocated, since a store to a hole for which there is no room would end the process;
+// and the file system's data of them made durable before a length can cover them.
 IOStatus PmemWritableFile::GrowTo(uint64_t size) {
   size = (size + kHeaderSize - 1) / kHeaderSize * kHeaderSize;
   int error;

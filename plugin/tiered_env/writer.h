@@ -22,12 +22,13 @@ enum class Existing {
   kReuse,     // it is emptied but keeps its room
 };
 
-// Appended bytes are in a shared mapping, and with the length outlive the process at once. The length is
-// stored when the bytes that it covers are durable and the file system's own data of them are, so that Sync()
-// has one cache line to write; without pmem that holds for nothing until Sync(), as with any file.
+// Appended bytes are in a shared mapping, and with the length outlive the process at once. The
+// length is stored when the bytes that it covers are durable and the file system's own data of them
+// are, so that Sync() has one cache line to write; without pmem that holds for nothing until
+// Sync(), as with any file.
 //
-// Invariants: the file has size_ bytes, allocated; kHeaderSize + length_ <= size_; the length in the header is
-// length_, but for a crash between bytes and length.
+// Invariants: the file has size_ bytes, allocated; kHeaderSize + length_ <= size_; the length in
+// the header is length_, but for a crash between bytes and length.
 class PmemWritableFile : public FSWritableFile {
  public:
   static IOStatus Open(const std::string& path, const FileOptions& options, Existing existing,

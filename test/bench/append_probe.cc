@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Figure 6 of the pmemenv paper: records that are made durable in groups. A group is gathered in memory, and
-// then appended and synced at once; the latency of a group is that of its first record. With --through=db a
-// group is a WriteBatch of a database that syncs its log, else it is appended to a file. Prints one JSON object.
+// Figure 6 of the pmemenv paper: records that are made durable in groups. A group is gathered in
+// memory, and then appended and synced at once; the latency of a group is that of its first record.
+// With --through=db a group is a WriteBatch of a database that syncs its log, else it is appended
+// to a file. Prints one JSON object.
 
 #include <gflags/gflags.h>
 

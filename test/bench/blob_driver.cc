@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fills a database with records of several sizes, or runs one mix of operations over a filled one, with RocksDB's options
-// as they are given. Prints one JSON object of figures; test/bench/README.md says what each means.
+// Fills a database with records of several sizes, or runs one mix of operations over a filled one,
+// with RocksDB's options as they are given. Prints one JSON object of figures; test/bench/README.md
+// says what each means.
 
 #include <gflags/gflags.h>
 #include <sys/resource.h>
@@ -175,7 +176,8 @@ class Bench {
   JsonObject json_;
 };
 
-// Small for a database of some hundred MB, so that it has as many levels as one of a TB with RocksDB's defaults.
+// Small for a database of some hundred MB, so that it has as many levels as one of a TB with
+// RocksDB's defaults.
 Status Bench::MakeOptions(Options* options) const {
   Options base;
   base.env = env_.get();

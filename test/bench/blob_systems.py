@@ -6,7 +6,8 @@ import shutil
 
 import tier_systems
 
-# Bytes a second for two hardware threads, of the device (2.4 and 2.0 GB/s) and the 24 threads of the paper.
+# Bytes a second for two hardware threads, of the device (2.4 and 2.0 GB/s) and the 24 threads
+# of the paper.
 DISK = {"read_bps": 200_000_000, "write_bps": 167_000_000}
 DISK_BYTES = 16 << 30  # it takes memory as files do
 # max_space_amplification. Of L as much as RocksDB's own collection takes at most.
@@ -14,42 +15,54 @@ BOUNDS = {"S": 1.5, "M": 1.5, "L": 2.4, "SD": 1.5, "MD": 1.5, "LD": 1.5}
 # Bytes of a key and a value, of which a record of each mix has so much on average.
 SIZES = {"S": 33, "M": 128, "L": 1028, "SD": 251, "MD": 289, "LD": 649}
 # The block cache's share of these bytes: table 1 of the paper.
-CACHE_SHARES = {"S": 2 / 10, "M": 4 / 26, "L": 16 / 100, "SD": 4 / 22.5, "MD": 4 / 25.5, "LD": 4 / 62.5}
+CACHE_SHARES = {
+    "S": 2 / 10, "M": 4 / 26, "L": 16 / 100,
+    "SD": 4 / 22.5, "MD": 4 / 25.5, "LD": 4 / 62.5,
+}
 LARGE = 512  # values from here on are large
 MEDIUM = 64  # and from here on medium, where the mix has such
 MIXES_WITH_MEDIUM = ("M", "SD", "MD", "LD")
 
 READAHEAD = 32 << 10
-BLOBS = f"enable_blob_files=true;blob_compaction_readahead_size={READAHEAD};blob_file_size={4 << 20}"
-STOCK_COLLECTION = "enable_blob_garbage_collection=true;blob_garbage_collection_age_cutoff={cutoff}" \
-    ";blob_garbage_collection_force_threshold={force}"
+BLOBS = (f"enable_blob_files=true;blob_compaction_readahead_size={READAHEAD};"
+         f"blob_file_size={4 << 20}")
+STOCK_COLLECTION = ("enable_blob_garbage_collection=true;"
+                    "blob_garbage_collection_age_cutoff={cutoff};"
+                    "blob_garbage_collection_force_threshold={force}")
 OPTIONS = {
     "in_place": "",
     "universal": "compaction_style=kCompactionStyleUniversal",
     "blob_all": f"{BLOBS};min_blob_size=0;{STOCK_COLLECTION.format(cutoff=0.3, force=1.0)}",
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
-    "ours": f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};compaction_filter_factory="
-    f"{{id=BlobHybrid;max_space_amplification={{bound}};space_floor={{floor}};gc_bytes_per_second=0;readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable{{table}}}}",
+    "ours": (f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};"
+             "compaction_filter_factory={id=BlobHybrid;max_space_amplification={bound};"
+             "space_floor={floor};gc_bytes_per_second=0;"
+             f"readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable{{table}}}}"),
 }
 OTHERS = tuple(system for system in OPTIONS if system != "ours")
-# What PrepareForBlobs() sets. Ours has it but with small values alone, which the plugin leaves as they are. To tell what of it is the
-# family's options, and what the plugin: others with the same.
-PREPARED_FAMILY = "level0_file_num_compaction_trigger=16;level0_slowdown_writes_trigger=32;level0_stop_writes_trigger=48" \
-    ";max_bytes_for_level_base=2097152;compaction_pri=kRoundRobin"
+# What PrepareForBlobs() sets. Ours has it but with small values alone, which the plugin leaves as
+# they are. To tell what of it is the family's options, and what the plugin: others with the same.
+PREPARED_FAMILY = ("level0_file_num_compaction_trigger=16;level0_slowdown_writes_trigger=32;"
+                   "level0_stop_writes_trigger=48;max_bytes_for_level_base=2097152;"
+                   "compaction_pri=kRoundRobin")
 PREPARED_TABLE = "block_align=true"
 PREPARED = {"in_place_prepared": "in_place", "blob_large_prepared": "blob_large"}
 # Ours with another max_space_amplification: as much as others take, whatever that is.
 ROOMY = {"ours_1.8": 1.8, "ours_3": 3.0}
 ROOMY_MIXES = ("SD", "MD", "LD")
-AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))  # after updates
+# After updates.
+AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))
 SYSTEMS = (*OPTIONS, *ROOMY, *PREPARED)
 # Of the filter, besides, for one mix: as PrepareForMediumValues() sets it.
 MEDIUM_PRESET = {"M": ";merge_level=last-1"}
 
 
 def folder(context, ground):
-    """Of the databases; but for "buffered" on a throttled device in memory, made when it is first asked for, if there can be one."""
+    """Of the databases; but for "buffered" on a throttled device in memory, if there can be one.
+
+    The device is made when it is first asked for.
+    """
     if ground == "buffered" or tier_systems.missing(in_memory=True):
         return context.path()
 
@@ -85,8 +98,12 @@ def options(system, sizes, changes, floor):
     prepared = system in PREPARED or ours and sizes != "S"
     text = OPTIONS["ours" if ours else PREPARED.get(system, system)]
     if ours:
-        medium = f";medium_value_size={MEDIUM}{MEDIUM_PRESET.get(sizes, '')}" if sizes in MIXES_WITH_MEDIUM else ""
-        text = text.replace("{floor}", str(floor)).replace("{bound}", str(bound(system, sizes))).replace("{medium}", medium)
+        medium = ""
+        if sizes in MIXES_WITH_MEDIUM:
+            medium = f";medium_value_size={MEDIUM}{MEDIUM_PRESET.get(sizes, '')}"
+        text = text.replace("{floor}", str(floor))
+        text = text.replace("{bound}", str(bound(system, sizes)))
+        text = text.replace("{medium}", medium)
         text = text.replace("{table}", f";{PREPARED_TABLE}" if prepared else "")
     family = PREPARED_FAMILY if prepared else ""
     table = f"block_based_table_factory={{{PREPARED_TABLE}}}" if system in PREPARED else ""
@@ -97,8 +114,9 @@ def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *m
     """Figures of one run of blob_driver; then every record is read and checked."""
     db = path(context, ground, sizes, system)
     common = [
-        context.program("blob_driver"), f"--db={db}", f"--options={options(system, sizes, changes, floor)}",
-        f"--sizes={sizes}", f"--records={records}", f"--cache_bytes={cache_bytes}",
+        context.program("blob_driver"), f"--db={db}",
+        f"--options={options(system, sizes, changes, floor)}", f"--sizes={sizes}",
+        f"--records={records}", f"--cache_bytes={cache_bytes}",
     ]
     figures = json.loads(context.child([
         *common, f"--direct={str(ground != 'buffered').lower()}", f"--space_floor={floor}", *more,

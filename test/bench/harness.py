@@ -119,8 +119,11 @@ class Results:
         return value / base if value is not None and base else None
 
     def paired_ratio(self, benchmark, metric, system, baseline):
-        """Median of the rounds' own ratios, which a machine that is faster in some rounds does not change.
-        None if one was not measured, or the baseline is 0 in a round."""
+        """Median of the rounds' own ratios.
+
+        A machine that is faster in some rounds does not change it. None if one was not measured, or
+        the baseline is 0 in a round.
+        """
         values = self._samples.get((benchmark, system), {}).get(metric, [])
         bases = self._samples.get((benchmark, baseline), {}).get(metric, [])
         if not values or len(values) != len(bases) or 0 in bases:

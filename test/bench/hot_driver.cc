@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fills a database, or reads and writes a filled one, with its SSTs on a fast and a slow device and with or without
-// hot_promotion. Prints one JSON object of figures; test/bench/README.md says what each means. Or writes a trace.
+// Fills a database, or reads and writes a filled one, with its SSTs on a fast and a slow device and
+// with or without hot_promotion. Prints one JSON object of figures; test/bench/README.md says what
+// each means. Or writes a trace.
 
 #include <gflags/gflags.h>
 #include <signal.h>
@@ -300,7 +301,8 @@ Moment Bench::Now() const {
   return moment;
 }
 
-// Reads without the slow device. Requests of compactions count, so it is right if nothing is written.
+// Reads without the slow device. Requests of compactions count, so it is right if nothing is
+// written.
 std::optional<double> Bench::FastShare(const Moment& from, const Moment& to) const {
   for (size_t i = 0; i < devices_.size(); i++) {
     if (devices_[i].first == "slow") {
@@ -383,8 +385,8 @@ void Bench::AddSpan(const std::string& prefix, const Moment& from, const Moment&
   if (const auto share = FastShare(from, to)) json_.Add(prefix + "fast_share", *share);
 }
 
-// The end of the stage, and how long it took until it was as it should be, and was so until its end: operations of
-// all clients, by the number of records. Nothing, if it never was.
+// The end of the stage, and how long it took until it was as it should be, and was so until its
+// end: operations of all clients, by the number of records. Nothing, if it never was.
 void Bench::AddStage(const Stage& stage, const Moment& start, const Moment& end) {
   const std::string prefix = std::string("stage_").append(stage.name).append("_");
   const auto first = std::find_if(moments_.begin(), moments_.end(),

@@ -13,14 +13,17 @@ SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
 SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
-# Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not for SSTs (row_cache:
-# that is in memory). What there really is on it is measured: L0 often has more than its room.
+# Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not
+# for SSTs (row_cache: that is in memory). What there really is on it is measured: L0 often has more
+# than its room.
 FAT, UPPER, EXTRA = 10, 4.3, 7.8
-# To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the others for two.
+# To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the
+# others have it for two.
 FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.
 ACCESS = 60
-# A hot record is read twice from the slow device before it is promoted; then there is as much time again.
+# A hot record is read twice from the slow device before it is promoted; then there is as much
+# time again.
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
 
 
@@ -67,10 +70,12 @@ def place(context, scale):
 
     def make():
         data = scale.megabytes * 10**6
-        # All systems' databases, and what is inserted and compactions need besides. There may be room for some of them only.
+        # All systems' databases, and what is inserted and compactions need besides. There may be
+        # room for some of them only.
         room = int(0.8 * shutil.disk_usage(context.path()).free)
         sizes = {"fast": (1 << 30) + 4 * data, "slow": min((1 << 30) + 8 * data, room)}
-        ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW}, in_memory=("fast",))
+        ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW},
+                                     in_memory=("fast",))
         return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
 
     return context.resource(name, make)
@@ -84,7 +89,8 @@ def on_one_device(context):
 
 
 def flags(where, scale, system):
-    db, slow, extra = f"{where.fast}/db-{system}", f"{where.slow}/{system}", f"{where.fast}/extra-{system}"
+    db, slow = f"{where.fast}/db-{system}", f"{where.slow}/{system}"
+    extra = f"{where.fast}/extra-{system}"
     os.makedirs(slow, exist_ok=True)
     os.makedirs(extra, exist_ok=True)
     result = [
@@ -113,8 +119,9 @@ def flags(where, scale, system):
     elif system == "hot":
         store = more * scale.record_size // (scale.record_size + ACCESS)
         cache = max(1 << 20, scale.share(1) // 2)
-        result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};slow={slow};"
-                      f"promotion_cache={cache};direct_io={'true' if where.devices else 'false'}")
+        result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};"
+                      f"slow={slow};promotion_cache={cache};"
+                      f"direct_io={'true' if where.devices else 'false'}")
     return result
 
 
@@ -129,8 +136,11 @@ def trace(context, scale):
 
     def make():
         path = context.path("hot-trace.csv")
-        context.child([context.program("hot_driver"), "--mode=trace", f"--trace={path}", f"--records={scale.records}",
-                       f"--value_size={scale.value_size}", f"--trace_operations={4 * scale.records}"])
+        context.child([
+            context.program("hot_driver"), "--mode=trace", f"--trace={path}",
+            f"--records={scale.records}", f"--value_size={scale.value_size}",
+            f"--trace_operations={4 * scale.records}",
+        ])
         return path, lambda: os.unlink(path)
 
     return context.resource(name, make)
@@ -149,7 +159,8 @@ def clear(where, system):
 
 def run(context, where, scale, system, seconds, seed, *more, kill=False):
     return run_driver(context, [
-        *flags(where, scale, system), f"--seed={seed}", f"--seconds={seconds}", f"--kill={str(kill).lower()}", *more,
+        *flags(where, scale, system), f"--seed={seed}", f"--seconds={seconds}",
+        f"--kill={str(kill).lower()}", *more,
     ], kill)
 
 

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Makes a database of many families and many small blob files, then overwrites it at a rate. Prints one JSON object of figures, of the
-// time at that rate; test/bench/README.md says what each means.
+// Makes a database of many families and many small blob files, then overwrites it at a rate. Prints
+// one JSON object of figures, of the time at that rate; test/bench/README.md says what each means.
 
 #include <gflags/gflags.h>
 #include <sys/resource.h>

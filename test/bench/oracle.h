@@ -16,8 +16,8 @@
 
 namespace rocktier_bench {
 
-// Writes and reads the records of a database, and knows which version each of them has: every answer is checked.
-// Thread-safe, but for Load(), Save() and CheckAll().
+// Writes and reads the records of a database, and knows which version each of them has: every
+// answer is checked. Thread-safe, but for Load(), Save() and CheckAll().
 class Oracle {
  public:
   // For so many records, besides those of Load().

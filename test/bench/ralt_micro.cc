@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What RALT costs where it is called: Access() on each read, IsHot() on a promotion and a compaction. The
-// table holds a hot set like that of a fast tier of 200 MB and has been through evictions. Time is that of
-// the calling thread's CPU: with fewer CPUs than threads the wall clock would count the others.
+// What RALT costs where it is called: Access() on each read, IsHot() on a promotion and a
+// compaction. The table holds a hot set like that of a fast tier of 200 MB and has been through
+// evictions. Time is that of the calling thread's CPU: with fewer CPUs than threads the wall clock
+// would count the others.
 //
 //   ralt_micro [--benchmark_filter=...] [folder]
 

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Records whose values are small, medium or large, as a pure function of (number, version): the mixes of the Parallax
-// paper, section 5 and its Table 1.
+// Records whose values are small, medium or large, as a pure function of (number, version): the
+// mixes of the Parallax paper, section 5 and its Table 1.
 
 #pragma once
 
@@ -16,7 +16,8 @@ class SizedRecords {
  public:
   static constexpr size_t kKeySize = 24;
 
-  // S, M, L: all alike. SD, MD, LD: 60% of the one, 20% of each other. False if there is no such mix.
+  // S, M, L: all alike. SD, MD, LD: 60% of the one, 20% of each other. False if there is no such
+  // mix.
   static bool Find(const std::string& mix, SizedRecords* records);
 
   // Numbers below 2^32 - 1, in an order that has nothing to do with the numbers.

@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // A FileSystem whose table files live on a slow device: every read of an .sst file is counted and
-// made to take a given time on top of what the target takes. Everything else passes through. And one that has the
-// files of a fast device in memory.
+// made to take a given time on top of what the target takes. Everything else passes through. And
+// one that has the files of a fast device in memory.
 
 #pragma once
 

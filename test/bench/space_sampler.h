@@ -14,9 +14,9 @@
 
 namespace rocktier_bench {
 
-// Looks at the space amplification of a database ten times a second: bytes of the SSTs and blob files of the current
-// version (what iterators, snapshots of the version and compactions keep besides is not in it), for each live
-// byte, of which there are `floor` at least.
+// Looks at the space amplification of a database ten times a second: bytes of the SSTs and blob
+// files of the current version (what iterators, snapshots of the version and compactions keep
+// besides is not in it), for each live byte, of which there are `floor` at least.
 class SpaceSampler {
  public:
   SpaceSampler(ROCKSDB_NAMESPACE::DB* db, uint64_t floor, std::function<uint64_t()> live_bytes,

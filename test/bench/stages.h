@@ -12,16 +12,17 @@
 
 namespace rocktier_bench {
 
-// A part of a run: all parts take the same time. Of the records in the order of their popularity, 95% of the operations
-// go to those from `first` on; these and `size` are shares of all. The rest, or all if size is 0, go to any record.
+// A part of a run: all parts take the same time. Of the records in the order of their popularity,
+// 95% of the operations go to those from `first` on; these and `size` are shares of all. The rest,
+// or all if size is 0, go to any record.
 struct Stage {
   const char* name;
   double first;
   double size;
 };
 
-// hotspot: 5%. shift: then another 5%. dynamic: section 4.6 of the HotRAP paper. uniform, zipf (0.99): one stage. Empty:
-// no such name.
+// hotspot: 5%. shift: then another 5%. dynamic: section 4.6 of the HotRAP paper. uniform, zipf
+// (0.99): one stage. Empty: no such name.
 std::vector<Stage> StagesOf(const std::string& name);
 
 // Thread-safe: constant after construction.

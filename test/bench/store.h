@@ -13,7 +13,8 @@ namespace rocktier_bench {
 ROCKSDB_NAMESPACE::Status PutRecord(ROCKSDB_NAMESPACE::DB* db, uint64_t key, uint64_t version,
                                     size_t value_size);
 
-// Reads it. Corruption: it has another value than was ever written, or an older version than `oldest`.
+// Reads it. Corruption: it has another value than was ever written, or an older version than
+// `oldest`.
 ROCKSDB_NAMESPACE::Status GetRecord(ROCKSDB_NAMESPACE::DB* db, uint64_t key, size_t value_size,
                                     uint64_t oldest = 0);
 

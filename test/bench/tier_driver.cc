@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fills a database, or runs one mix of operations over a filled one, with its files in tiers, in db_paths or
-// in one place. Prints one JSON object of figures; test/bench/README.md says what each means.
+// Fills a database, or runs one mix of operations over a filled one, with its files in tiers, in
+// db_paths or in one place. Prints one JSON object of figures; test/bench/README.md says what each
+// means.
 
 #include <gflags/gflags.h>
 

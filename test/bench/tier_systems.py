@@ -1,4 +1,7 @@
-"""The arrangements that the benchmark of tiered_env compares, on a fast and a slow device, and how one is run."""
+"""The arrangements that the benchmark of tiered_env compares, and how one is run.
+
+They are on a fast and a slow device.
+"""
 
 import json
 import os
@@ -32,8 +35,11 @@ def missing(in_memory=False):
 
 
 class Ground:
-    """File systems on loop devices with direct I/O, or on devices in memory: with sectors of 4 KiB, or of 512 bytes as most SSDs
-    have. Those with `limits` are throttled."""
+    """File systems on loop devices with direct I/O, or on devices in memory.
+
+    Those in memory have sectors of 4 KiB, or of 512 bytes as most SSDs have. Those with `limits`
+    are throttled.
+    """
 
     def __init__(self, context, sizes, limits, in_memory=(), with_sectors=()):
         self.points, self.devices, self._undo = {}, {}, []
@@ -42,7 +48,8 @@ class Ground:
                 point = context.path(f"on-{name}")
                 if name in in_memory:
                     device = self._memory(size)
-                    self._mount(device, point, "--options=discard")  # gives the memory of deleted files back
+                    # Gives the memory of deleted files back.
+                    self._mount(device, point, "--options=discard")
                 elif name in with_sectors:
                     device = self._sectors(context.path(f"memory-{name}"), size)
                     self._mount(device, point, "--options=discard")
@@ -73,7 +80,7 @@ class Ground:
         return f"/dev/zram{number}"
 
     def _sectors(self, folder, size):
-        """Likewise, but every request is served by a thread of the kernel: for bytes, not for time."""
+        """Likewise, but a thread of the kernel serves every request: for bytes, not for time."""
         os.makedirs(folder)
         output("mount", "--types=tmpfs", "--options=size=100%", "tmpfs", folder)
         self._undo.append(lambda: unmount(folder))
@@ -107,7 +114,8 @@ class Ground:
                 print(f"left behind: {error}", file=sys.stderr)
 
     def counters(self):
-        return ";".join(f"{name}={os.path.basename(device)}" for name, device in self.devices.items())
+        return ";".join(f"{name}={os.path.basename(device)}"
+                        for name, device in self.devices.items())
 
 
 def output(*argv):
@@ -164,7 +172,10 @@ class Peak:
 
 
 def flags(place, system, fast_bytes):
-    """(directory of the database, flags). The directory is on the fast device, as are the logs, but for slow."""
+    """(directory of the database, flags).
+
+    The directory is on the fast device, as are the logs, but for slow.
+    """
     db = f"{place.points['slow' if system == 'slow' else 'fast']}/db-{system}"
     if system in ("slow", "fast"):
         return db, []

@@ -5,9 +5,10 @@
 //
 //   time,key,key size,value size,client,operation,TTL
 //
-// Of these, key and operation are used: "get" and "gets" read; "delete" is left out; all others write. A key is any
-// string without a comma; it stands for the record of the number that its hash has, modulo the number of records, so that any trace
-// can be used with any database. Lines that are not like that are an error.
+// Of these, key and operation are used: "get" and "gets" read; "delete" is left out; all others
+// write. A key is any string without a comma; it stands for the record of the number that its hash
+// has, modulo the number of records, so that any trace can be used with any database. Lines that
+// are not like that are an error.
 
 #pragma once
 
@@ -40,8 +41,9 @@ class Trace {
   std::vector<uint64_t> operations_;
 };
 
-// Writes a trace such as Twitter's clusters of mostly reads have: `operations` to `keys` keys by Zipf's law, of which
-// one in ten writes, and whose popularity moves on: in the course of the trace a fifth of the keys changes places.
+// Writes a trace such as Twitter's clusters of mostly reads have: `operations` to `keys` keys by
+// Zipf's law, of which one in ten writes, and whose popularity moves on: in the course of the trace
+// a fifth of the keys changes places.
 ROCKSDB_NAMESPACE::Status WriteTrace(const std::string& file, uint64_t operations, uint64_t keys,
                                      uint64_t value_size, uint64_t seed);
 

@@ -14,7 +14,8 @@
 
 namespace rocktier_bench {
 
-// The versions that a run has written, so that no read may find an older one. Those of a later run are higher. Thread-safe.
+// The versions that a run has written, so that no read may find an older one. Those of a later run
+// are higher. Thread-safe.
 class Versions {
  public:
   // Of so many records; 0: of none, and every version that was ever written is right.

@@ -1,4 +1,4 @@
-"""Reads what db_bench prints and what a database's LOG says, and the sizes of what a volatile tier consists of."""
+"""Reads what db_bench prints, what a database's LOG says, and sizes of parts of a volatile tier."""
 
 import datetime
 import json
@@ -16,7 +16,8 @@ TABLE = re.compile(r"\d+\.sst(\.\w+)?")  # in a tier
 def rate(text, benchmark):
     """(operations, seconds) of a benchmark of db_bench."""
     found = re.search(
-        rf"^{benchmark}\s*:\s+[\d.]+ micros/op \d+ ops/sec ([\d.]+) seconds (\d+) operations", text, re.M
+        rf"^{benchmark}\s*:\s+[\d.]+ micros/op \d+ ops/sec ([\d.]+) seconds (\d+) operations",
+        text, re.M,
     )
     if not found:
         raise RuntimeError(f"db_bench has not told of {benchmark}:\n{text[-2000:]}")
@@ -24,7 +25,10 @@ def rate(text, benchmark):
 
 
 def latencies(text, operation):
-    """Of the last benchmark that has "read" or "write" operations; needs --histogram. {} if there are none."""
+    """Of the last benchmark that has "read" or "write" operations; {} if there are none.
+
+    Needs --histogram.
+    """
     found = re.findall(
         rf"^Microseconds per {operation}:\nCount: (\d+) .*\nMin: \d+ .*Max: (\d+)\n"
         r"Percentiles: P50: ([\d.]+) .*P99: ([\d.]+) P99.9: ([\d.]+)",
@@ -59,7 +63,10 @@ def stamp(line):
 
 
 def seconds_until_settled(log, writing):
-    """From the moment the database was open to the last flush, compaction or move; at least `writing` seconds."""
+    """From the moment the database was open to the last flush, compaction or move.
+
+    At least `writing` seconds.
+    """
     start, end = None, 0.0
     for line in log.splitlines():
         if "DB pointer " in line:
@@ -76,7 +83,10 @@ def seconds_until_settled(log, writing):
 
 
 def volatile(log):
-    """Counters of the last report of tiers in memory: VolatileStats of tiered_env.h, and wal_amplification."""
+    """Counters of the last report of tiers in memory.
+
+    They are VolatileStats of tiered_env.h, and wal_amplification.
+    """
     lines = re.findall(r"tiered_env: in memory: (.*)", log)
     if not lines:
         raise RuntimeError("the LOG has no line \"tiered_env: in memory\"")
@@ -85,7 +95,8 @@ def volatile(log):
 
 def moved_bytes(log, tier):
     """Bytes that the mover has put into a tier."""
-    pattern = rf"tiered_env: moved .*, (\d+) bytes, level -?\d+, from tier .* to tier {re.escape(tier)} "
+    pattern = (r"tiered_env: moved .*, (\d+) bytes, level -?\d+, "
+               rf"from tier .* to tier {re.escape(tier)} ")
     return sum(int(size) for size in re.findall(pattern, log))
 
 
@@ -97,7 +108,10 @@ def device_bytes(device):
 
 
 def sizes(folder, match):
-    """Bytes of the files below a folder whose names match, without stubs; what vanishes meanwhile does not count."""
+    """Bytes of the files below a folder whose names match, without stubs.
+
+    What vanishes meanwhile does not count.
+    """
     total = 0
     for where, _, names in os.walk(folder):
         for name in filter(match, names):
@@ -110,7 +124,10 @@ def sizes(folder, match):
 
 
 class Sampler:
-    """Looks at a database in the background: (seconds, bytes of retained logs, bytes of SSTs in memory)."""
+    """Looks at a database in the background.
+
+    A sample: (seconds, bytes of retained logs, bytes of SSTs in memory).
+    """
 
     def __init__(self, db, memory, period=0.2):
         self._db, self._memory, self._period = db, memory, period
@@ -129,14 +146,18 @@ class Sampler:
         start = time.monotonic()
         while not self._stop.wait(self._period):
             retained = sizes(self._db, RETAINED.fullmatch)
-            self._samples.append((time.monotonic() - start, retained, sizes(self._memory, TABLE.fullmatch)))
+            self._samples.append((time.monotonic() - start, retained,
+                                  sizes(self._memory, TABLE.fullmatch)))
 
     def figures(self):
         return amplification(self._samples)
 
 
 def amplification(samples):
-    """Peaks of retained logs and of the tier; their ratio, the worst since the tier first had half of its peak."""
+    """Peaks of retained logs and of the tier, and their ratio.
+
+    The ratio is the worst since the tier first had half of its peak.
+    """
     peak = max((tier for _, _, tier in samples), default=0)
     if peak == 0:
         return {}

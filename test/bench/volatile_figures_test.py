@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""How the benchmark of volatile tiers reads what db_bench and the LOG say. TEST_TMPDIR: an empty folder."""
+"""How the benchmark of volatile tiers reads what db_bench and the LOG say.
+
+TEST_TMPDIR: an empty folder.
+"""
 
 import os
 import sys
@@ -20,7 +23,8 @@ Percentiles: P50: 3.03 P75: 5.11 P99: 2795.35 P99.9: 39664.88 P99.99: 88011.00
 ------------------------------------------------------
 [       0,       1 ]    12345   0.823%   0.823%
 
-readrandomwriterandom :      20.100 micros/op 49751 ops/sec 3.001 seconds 149303 operations; ( reads:104512 writes:44791 total:1500000 found:66011)
+readrandomwriterandom :      20.100 micros/op 49751 ops/sec 3.001 seconds 149303 operations; \
+( reads:104512 writes:44791 total:1500000 found:66011)
 Microseconds per read:
 Count: 104512 Average: 15.1000  StdDev: 12.10
 Min: 1  Median: 9.5000  Max: 4021
@@ -33,23 +37,35 @@ Min: 1  Median: 4.5000  Max: 9021
 Percentiles: P50: 4.50 P75: 6.00 P99: 110.00 P99.9: 3100.25 P99.99: 8011.00
 ------------------------------------------------------
 
-readrandom   :       9.011 micros/op 110975 ops/sec 0.135 seconds 15000 operations;   71.3 MB/s (9522 of 15000 found)
+readrandom   :       9.011 micros/op 110975 ops/sec 0.135 seconds 15000 operations;   \
+71.3 MB/s (9522 of 15000 found)
 
 STATISTICS:
 rocksdb.stall.micros COUNT : 4200123
 rocksdb.wal.bytes COUNT : 1583012345
-rocksdb.db.write.stall P50 : 0.500000 P95 : 0.900000 P99 : 1.500000 P100 : 266100.000000 COUNT : 9 SUM : 4200123
+rocksdb.db.write.stall P50 : 0.500000 P95 : 0.900000 P99 : 1.500000 P100 : 266100.000000 \
+COUNT : 9 SUM : 4200123
 """
 
 LOG = """\
 2026/01/02-03:04:05.000000 11 [db/db_impl/db_impl_open.cc:2266] DB pointer 0x7f0a
-2026/01/02-03:04:06.000000 12 EVENT_LOG_v1 {"time_micros": %(flush)d, "job": 2, "event": "flush_finished", "lsm_state": [1, 0]}
-2026/01/02-03:04:06.100000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: wal_amplification=0.50 bytes=10 recipes=1
-2026/01/02-03:04:07.000000 12 EVENT_LOG_v1 {"time_micros": %(deletion)d, "job": 3, "event": "table_file_deletion", "file_number": 9}
-2026/01/02-03:04:08.500000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved /a b/db/000070.sst, 33759872 bytes, level 2, from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
-2026/01/02-03:04:09.500000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved /a b/db/000071.sst, 1000 bytes, level 2, from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
-2026/01/02-03:04:09.250000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved /a b/db/000072.sst, 500 bytes, level 1, from tier slow (/a b/slow) to tier memory (/m/t): where it belongs
-2026/01/02-03:04:20.000000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: wal_amplification=2.57 bytes=111271271 recipes=7
+2026/01/02-03:04:06.000000 12 EVENT_LOG_v1 {"time_micros": %(flush)d, "job": 2, \
+"event": "flush_finished", "lsm_state": [1, 0]}
+2026/01/02-03:04:06.100000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: \
+wal_amplification=0.50 bytes=10 recipes=1
+2026/01/02-03:04:07.000000 12 EVENT_LOG_v1 {"time_micros": %(deletion)d, "job": 3, \
+"event": "table_file_deletion", "file_number": 9}
+2026/01/02-03:04:08.500000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
+/a b/db/000070.sst, 33759872 bytes, level 2, \
+from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
+2026/01/02-03:04:09.500000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
+/a b/db/000071.sst, 1000 bytes, level 2, \
+from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
+2026/01/02-03:04:09.250000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
+/a b/db/000072.sst, 500 bytes, level 1, \
+from tier slow (/a b/slow) to tier memory (/m/t): where it belongs
+2026/01/02-03:04:20.000000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: \
+wal_amplification=2.57 bytes=111271271 recipes=7
 """
 
 
@@ -75,7 +91,8 @@ class Printed(unittest.TestCase):
     def test_latencies_are_those_of_the_last_benchmark(self):
         self.assertEqual(
             volatile_figures.latencies(PRINTED, "write"),
-            {"write_max_us": 9021, "write_p50_us": 4.5, "write_p99_us": 110, "write_p999_us": 3100.25},
+            {"write_max_us": 9021, "write_p50_us": 4.5, "write_p99_us": 110,
+             "write_p999_us": 3100.25},
         )
         self.assertEqual(volatile_figures.latencies(PRINTED, "read")["read_p99_us"], 96.25)
         self.assertEqual(volatile_figures.latencies(PRINTED, "merge"), {})
@@ -104,9 +121,8 @@ class Log(unittest.TestCase):
             volatile_figures.seconds_until_settled("", 1)
 
     def test_the_last_report_counts(self):
-        self.assertEqual(
-            volatile_figures.volatile(log()), {"wal_amplification": 2.57, "bytes": 111271271, "recipes": 7}
-        )
+        self.assertEqual(volatile_figures.volatile(log()),
+                         {"wal_amplification": 2.57, "bytes": 111271271, "recipes": 7})
         with self.assertRaisesRegex(RuntimeError, "in memory"):
             volatile_figures.volatile("")
 
@@ -129,13 +145,15 @@ class Sizes(unittest.TestCase):
         for name, size in (("TIERS-3.log", 100), ("TIERS-12.seg", 20), ("TIERS-7.recipes", 5),
                            ("000003.log", 1000), ("TIERS", 3), ("TIERS-3.seg.tiers-tmp", 7)):
             self.write(name, size)
-        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.RETAINED.fullmatch), 120)
+        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.RETAINED.fullmatch),
+                         120)
 
     def test_tables_are_no_stubs(self):
         for name, size in (("000003.sst", 2048), ("below/000004.sst.76ceed97c2bf4d08", 70),
                            ("000005.sst", 4000), ("below/OWNER", 9)):
             self.write(name, size)
-        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.TABLE.fullmatch), 4070)
+        self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.TABLE.fullmatch),
+                         4070)
 
     def test_a_device_is_read_where_there_is_one(self):
         devices = os.listdir("/sys/block") if os.path.isdir("/sys/block") else []

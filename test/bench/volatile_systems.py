@@ -1,4 +1,7 @@
-"""The arrangements that the benchmark of volatile tiers compares, and how db_bench and tier_driver are run on one."""
+"""The arrangements that the benchmark of volatile tiers compares.
+
+And how db_bench and tier_driver are run on one.
+"""
 
 import dataclasses
 import glob
@@ -26,7 +29,8 @@ class System:
     placement: str = ""  # of tiered_env
     options: str = ""  # further ones of tiered_env
     slowdown: int = 1  # of the tier in memory
-    preserve_s: int = 3600  # preserve_internal_time_seconds, if tiered: sequence numbers are not set to zero
+    # preserve_internal_time_seconds, if tiered: sequence numbers are not set to zero.
+    preserve_s: int = 3600
 
     @property
     def tiered(self):
@@ -71,7 +75,9 @@ class Shape:
 def no_memory():
     """Why there is no volatile tier here; empty if there can be one."""
     memory = pmem_systems.MEMORY
-    return "" if os.path.isdir(memory) and machine.filesystem(memory) == "tmpfs" else f"{memory} is no tmpfs"
+    if os.path.isdir(memory) and machine.filesystem(memory) == "tmpfs":
+        return ""
+    return f"{memory} is no tmpfs"
 
 
 class Place:
@@ -124,7 +130,8 @@ def throttled(context, data):
 
 def uri(place, system, shape, compression="none"):
     chosen = SYSTEMS[system]
-    placement = RELATIVE if shape.dynamic else chosen.placement  # then levels are counted from the last one
+    # With a dynamic shape levels are counted from the last one.
+    placement = RELATIVE if shape.dynamic else chosen.placement
     emulate = f";emulate={{slowdown={chosen.slowdown}}}" if chosen.slowdown > 1 else ""
     pace = LIMITS["write_bps"] if place.device else 0  # all that the disk has
     return (
@@ -168,7 +175,10 @@ def options_text(place, system, shape, compacts=True):
 
 
 class Memory:
-    """What ours had in memory at most in a workload: stock with direct I/O has it as block cache."""
+    """What ours had in memory at most in a workload.
+
+    Stock with direct I/O has it as block cache.
+    """
 
     def __init__(self):
         self._peaks = {}
@@ -185,9 +195,12 @@ def memory_of(context):
     return context.resource("volatile-memory", lambda: (Memory(), lambda: None))
 
 
-def db_bench(context, place, system, shape, benchmarks, flags, compression="none", cache=CACHE_BYTES,
-             compacts=True):
-    """(what it printed, figures of the process and the devices). The database is closed afterwards."""
+def db_bench(context, place, system, shape, benchmarks, flags, compression="none",
+             cache=CACHE_BYTES, compacts=True):
+    """(what it printed, figures of the process and the devices).
+
+    The database is closed afterwards.
+    """
     place.make()
     options = context.path(f"{system}.ini")
     with open(options, "w", encoding="utf-8") as file:
@@ -236,8 +249,12 @@ def counters(place):
 
 def kinds(place, system, text):
     """Bytes written, by what they were for."""
-    tables = sum(volatile_figures.ticker(text, f"rocksdb.{kind}.write.bytes") for kind in ("flush", "compact"))
-    figures = {"wal_bytes": volatile_figures.ticker(text, "rocksdb.wal.bytes"), "table_bytes": tables}
+    tables = sum(volatile_figures.ticker(text, f"rocksdb.{kind}.write.bytes")
+                 for kind in ("flush", "compact"))
+    figures = {
+        "wal_bytes": volatile_figures.ticker(text, "rocksdb.wal.bytes"),
+        "table_bytes": tables,
+    }
     if SYSTEMS[system].in_memory:
         return {**figures, "durable_table_bytes": 0}
     if not SYSTEMS[system].tiered:
@@ -253,12 +270,17 @@ def kinds(place, system, text):
         "archived_bytes": counts["archived_bytes"],
         "trims": counts["trims"],
         "end_amplification": counts["wal_amplification"],
-        "literal_share": counts["literal_bytes"] / counts["table_bytes"] if counts["table_bytes"] else 0.0,
+        "literal_share": (counts["literal_bytes"] / counts["table_bytes"]
+                          if counts["table_bytes"] else 0.0),
     }
 
 
-def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none", settle=True):
-    """Figures of writing so many records, until nothing compacts or, without `settle`, in the middle of it."""
+def write(context, place, system, shape, benchmark, operations, threads, seed, compression="none",
+          settle=True):
+    """Figures of writing so many records, until nothing compacts.
+
+    Without `settle` in the middle of it.
+    """
     flags = [f"--threads={threads}", f"--writes={operations // threads}", f"--seed={seed}"]
     if benchmark == "overwrite":
         flags.append("--use_existing_db")
@@ -284,7 +306,8 @@ def use(context, place, system, shape, benchmark, seconds, threads, seed, *more)
     memory = memory_of(context)
     text, figures = db_bench(
         context, place, system, shape, benchmark,
-        [f"--threads={threads}", f"--duration={seconds}", f"--seed={seed}", "--use_existing_db", *more],
+        [f"--threads={threads}", f"--duration={seconds}", f"--seed={seed}", "--use_existing_db",
+         *more],
         cache=memory.cache_bytes(system, benchmark),
     )
     memory.saw(system, benchmark, figures)
@@ -306,8 +329,11 @@ def read_again(context, place, system, shape, compression, reads, more=""):
 
 
 def recover(context, place, system, shape, compression, reads):
-    """Figures of an opening that finds nothing in memory. The database has been filled and closed; nothing compacts
-    meanwhile, so that the tier is as it was."""
+    """Figures of an opening that finds nothing in memory.
+
+    The database has been filled and closed; nothing compacts meanwhile, so that the tier is as it
+    was.
+    """
     found, asked = read_again(context, place, system, shape, compression, reads)
     for _ in range(20):  # until all logs are compressed
         if compression == "none" or not place.retained_logs():
@@ -316,7 +342,8 @@ def recover(context, place, system, shape, compression, reads):
                  compression, compacts=False)
     retained = volatile_figures.sizes(place.db, volatile_figures.RETAINED.fullmatch)
     place.lose_memory()
-    left, asked_again = read_again(context, place, system, shape, compression, reads, ",verifychecksum")
+    left, asked_again = read_again(context, place, system, shape, compression, reads,
+                                   ",verifychecksum")
     if asked != asked_again:
         raise RuntimeError(f"asked for {asked} keys, then for {asked_again}")
     counts = volatile_figures.volatile(place.read_log())

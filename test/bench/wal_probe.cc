@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The floor of a synchronous log on this device: one aligned write past the page cache, made durable by
-// the same call, again and again, one block further each time. Prints one JSON object.
+// The floor of a synchronous log on this device: one aligned write past the page cache, made
+// durable by the same call, again and again, one block further each time. Prints one JSON object.
 
 #include <fcntl.h>
 #include <gflags/gflags.h>

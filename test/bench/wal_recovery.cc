@@ -1,10 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What it costs to read the logs of a log device after a crash, against reading the same bytes of the
-// device from the first to the last. With --make it writes the logs, in a folder of its own; without, it
-// measures, in turn: a plain read of the area past the page cache, 1 MiB at a time; and a recovery, as
-// RocksDB does one: open the device, ask for the size of each log and read it to its end, 32 KiB at a time.
-// Prints one JSON object with the medians.
+// What it costs to read the logs of a log device after a crash, against reading the same bytes of
+// the device from the first to the last. With --make it writes the logs, in a folder of its own;
+// without, it measures, in turn: a plain read of the area past the page cache, 1 MiB at a time; and
+// a recovery, as RocksDB does one: open the device, ask for the size of each log and read it to its
+// end, 32 KiB at a time. Prints one JSON object with the medians.
 
 #include <fcntl.h>
 #include <gflags/gflags.h>

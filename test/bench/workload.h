@@ -69,9 +69,10 @@ struct Workload {
   uint64_t scan_length = 0;
 };
 
-// False if there is no workload of this name. Names: zipf, zipf_scan, 80_20, drift_slow, drift_fast,
-// uniform, overwrite. Periods and speeds are relative to the size of the data, `kilobytes` in
-// `num_keys` keys, so that a cache of a given share of the data sees the same pattern at every size.
+// False if there is no workload of this name. Names: zipf, zipf_scan, 80_20, drift_slow,
+// drift_fast, uniform, overwrite. Periods and speeds are relative to the size of the data,
+// `kilobytes` in `num_keys` keys, so that a cache of a given share of the data sees the same
+// pattern at every size.
 bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes,
                   Workload* workload);
 

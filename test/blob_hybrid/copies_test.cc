@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Copies of a database, files that come from others, and a database that leaves the plugin: with values in blob files that have
-// been moved, or merged, and while they are. All open with and without the plugin.
+// Copies of a database, files that come from others, and a database that leaves the plugin: with
+// values in blob files that have been moved, or merged, and while they are. All open with and
+// without the plugin.
 
 #include <algorithm>
 #include <atomic>
@@ -62,7 +63,8 @@ class CopiesTest : public HybridDb, public testing::WithParamInterface<bool> {
     ASSERT_EQ(kKeys, found);
   }
 
-  // A copy, first as any RocksDB would open it, then with the plugin, where it can be written to and collected.
+  // A copy, first as any RocksDB would open it, then with the plugin, where it can be written to
+  // and collected.
   void ExpectCopy(const std::string& path) {
     std::unique_ptr<DB> copy;
     ASSERT_OK(OpenDb(options_, path, &copy));
@@ -162,7 +164,8 @@ TEST_P(CopiesTest, CopiesWhileValuesMove) {
   }
 }
 
-// Values of SSTs that are ingested are in place, until they are compacted: then they are separated as others are, and collected.
+// Values of SSTs that are ingested are in place, until they are compacted: then they are separated
+// as others are, and collected.
 TEST_P(CopiesTest, Ingestion) {
   Open();
   MakeAndCollect();

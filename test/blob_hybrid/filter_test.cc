@@ -236,7 +236,8 @@ TEST_F(FilterTest, WideColumns) {
   ExpectValues(2);
 }
 
-// Two databases with equal file numbers and keys share the factory: the values of one never get into the other.
+// Two databases with equal file numbers and keys share the factory: the values of one never get
+// into the other.
 TEST_F(FilterTest, SharedByDatabases) {
   Options options = options_;
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
@@ -315,7 +316,8 @@ TEST_F(FilterTest, FamiliesOfOneDatabase) {
   ASSERT_OK(db_->DestroyColumnFamilyHandle(second));
 }
 
-// A value that cannot be read stays where it is: an error to those who read it, not to the compaction.
+// A value that cannot be read stays where it is: an error to those who read it, not to the
+// compaction.
 TEST_F(FilterTest, DamagedValueStays) {
   Open();
   MakeGarbage(2);
@@ -549,7 +551,8 @@ class KeepingFilter : public CompactionFilter {
   const bool by_key_;
 };
 
-// A filter cannot be passed by: what it would have to see and cannot be read fails the compaction, and all stays as it is.
+// A filter cannot be passed by: what it would have to see and cannot be read fails the compaction,
+// and all stays as it is.
 TEST_F(FilterTest, DamagedValueFailsUserFilter) {
   Open();
   MakeGarbage(2);

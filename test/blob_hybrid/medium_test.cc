@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Medium values: to blob files at a flush, into SSTs at the merge level, and the same answers at any time.
+// Medium values: to blob files at a flush, into SSTs at the merge level, and the same answers at
+// any time.
 
 #include <atomic>
 #include <fstream>
@@ -343,7 +344,8 @@ TEST_F(MediumTest, MergeOperandsOverTheLog) {
   }
 }
 
-// Only the newest version is merged; what a snapshot alone sees stays in the blob file, and goes with it.
+// Only the newest version is merged; what a snapshot alone sees stays in the blob file, and goes
+// with it.
 TEST_F(MediumTest, SnapshotsSeeWhatTheySaw) {
   Open();
   FillSized(0, kKeys, 0, kMedium);
@@ -463,7 +465,8 @@ TEST_F(MediumTest, ValuesThatLookLikeReferences) {
   ExpectSized(0, kKeys, 0, kMedium);
 }
 
-// A value that cannot be read stays where it is: an error to those who read it, not to the compaction.
+// A value that cannot be read stays where it is: an error to those who read it, not to the
+// compaction.
 TEST_F(MediumTest, DamagedValueStays) {
   Open();
   FillSized(0, kKeys, 0, kMedium);
@@ -627,7 +630,8 @@ class Forgetter : public EventListener {
   }
 };
 
-// A compaction whose level the listener was not told, as when a database is being closed, merges nothing.
+// A compaction whose level the listener was not told, as when a database is being closed, merges
+// nothing.
 TEST_F(MediumTest, CompactionOfUnknownLevel) {
   Options options = options_;
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
@@ -775,7 +779,8 @@ TEST_F(MediumTest, FlushesLeaveThemInSstsWhereThereIsNoRoom) {
   ExpectSized(kKeys, 3 * kKeys, 2, kLarge);
 }
 
-// With dynamic levels data begins at the last one: nothing is pushed to a level that RocksDB does not use yet.
+// With dynamic levels data begins at the last one: nothing is pushed to a level that RocksDB does
+// not use yet.
 TEST_F(MediumTest, DynamicLevels) {
   LeaveToTheJob();
   options_.level_compaction_dynamic_level_bytes = true;
@@ -799,7 +804,8 @@ TEST_F(MediumTest, DynamicLevels) {
   }
 }
 
-// As long as a snapshot keeps old versions in the log the job does not go on for ever, and does not stop flushes.
+// As long as a snapshot keeps old versions in the log the job does not go on for ever, and does not
+// stop flushes.
 TEST_F(MediumTest, BudgetThatASnapshotExceeds) {
   LeaveToTheJob();
   hybrid_.transient_log_budget = 0.1;
@@ -841,7 +847,8 @@ TEST_F(MediumTest, MinBlobSizeChanges) {
   ExpectSized(1, kKeys, 0, kMedium, 2);
 }
 
-// RocksDB does not validate families that are made in an open database. Without the listener nothing would be merged.
+// RocksDB does not validate families that are made in an open database. Without the listener
+// nothing would be merged.
 TEST_F(MediumTest, FamilyWithoutListenerIsPlain) {
   ASSERT_OK(OpenDb(options_, path_, &db_));
   Options options = options_;

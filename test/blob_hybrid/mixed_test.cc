@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The bounds of space and of the log where small, medium and large values are in one family. ROCKTIER_SEED: another seed.
+// The bounds of space and of the log where small, medium and large values are in one family.
+// ROCKTIER_SEED: another seed.
 
 #include <tuple>
 
@@ -10,7 +11,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 namespace {
 
-// The sizes of values, by the last digit of the key: small ones below 60 bytes, large ones from 500 on.
+// The sizes of values, by the last digit of the key: small ones below 60 bytes, large ones from 500
+// on.
 struct Mix {
   const char* name;
   size_t sizes[10];

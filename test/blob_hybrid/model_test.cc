@@ -21,7 +21,8 @@ TEST(ModelTest, LevelsGrow) {
   EXPECT_EQ(3, Levels(tree, 512 * kMega));
 }
 
-// Equation 1, added up merge by merge: l levels, of which each is filled by f merges of the one above it.
+// Equation 1, added up merge by merge: l levels, of which each is filled by f merges of the one
+// above it.
 TEST(ModelTest, TreesThatDoNotGrowHaveLevels) {
   Tree tree;
   tree.growth = 1;
@@ -67,8 +68,8 @@ TEST(ModelTest, BenefitOfSeparationIsThatOfFigure4) {
   EXPECT_LT(BenefitOfSeparation(tree, 4, 1), 2);
 }
 
-// "if keys are roughly 20 bytes, then small KV pairs have values roughly below 80 bytes, large KV pairs have values larger
-// than roughly 1000 bytes"
+// "if keys are roughly 20 bytes, then small KV pairs have values roughly below 80 bytes, large KV
+// pairs have values larger than roughly 1000 bytes"
 TEST(ModelTest, ThresholdsAreThoseOfThePaper) {
   const Thresholds thresholds = PaperThresholds(20);
   EXPECT_DOUBLE_EQ(80, thresholds.medium);
@@ -84,8 +85,8 @@ TEST(ModelTest, Equations) {
   EXPECT_DOUBLE_EQ(70.0 / 37, BenefitOfSeparation(tree, 4, 1));
 }
 
-// 10,000 bytes of records each, by hand. A merge writes 5.5 bytes for each one; a tenth of the data is above the last level. A
-// reference has 20 bytes, a record in a blob file a header of 32.
+// 10,000 bytes of records each, by hand. A merge writes 5.5 bytes for each one; a tenth of the data
+// is above the last level. A reference has 20 bytes, a record in a blob file a header of 32.
 class PredictTest : public testing::Test {
  protected:
   const Tree tree_{10, 100};
@@ -104,7 +105,8 @@ TEST_F(PredictTest, SmallValues) {
 }
 
 TEST_F(PredictTest, MediumValues) {
-  // References, 3000 bytes, go to the first level, records of 13200 bytes to the transient log; then 10000 to the last level.
+  // References, 3000 bytes, go to the first level, records of 13200 bytes to the transient log;
+  // then 10000 to the last level.
   const Cost cost = Predict(tree_, {medium_}, thresholds_, 0.5, 0.25);
   EXPECT_DOUBLE_EQ((10000 + 3000 * 5.5 + 10000 * 5.5 + 13200) / 10000,
                    cost.write_amplification);  // 9.47
@@ -113,7 +115,8 @@ TEST_F(PredictTest, MediumValues) {
 }
 
 TEST_F(PredictTest, LargeValues) {
-  // References, 300 bytes, are in one level. There are 10320 bytes of records, and 0.5 * 0.75 / 0.25 are moved for each.
+  // References, 300 bytes, are in one level. There are 10320 bytes of records, and 0.5 * 0.75 /
+  // 0.25 are moved for each.
   const Cost cost = Predict(tree_, {large_}, thresholds_, 0.5, 0.25);
   EXPECT_DOUBLE_EQ((10000 + 300 * 5.5 + 10320 * 2.5) / 10000, cost.write_amplification);  // 3.745
   // Files with an eighth of garbage.

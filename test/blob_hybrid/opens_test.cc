@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// All the ways to open a database: transactions, for reading, as a secondary, after RepairDB; and DestroyDB.
+// All the ways to open a database: transactions, for reading, as a secondary, after RepairDB; and
+// DestroyDB.
 
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +23,8 @@ class OpensTest : public HybridDb {
  protected:
   OpensTest() { hybrid_.gc_garbage_ratio = 0.1; }
 
-  // Every second key has version 1, and all values of the first blob file have been moved or dropped.
+  // Every second key has version 1, and all values of the first blob file have been moved or
+  // dropped.
   void MakeAndCollect() {
     Fill(0, kKeys, 0);
     Flush();
@@ -263,8 +265,8 @@ TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
   }
 }
 
-// Commits, rollbacks, and prepared transactions that stay open over compactions and a reopen. For both policies a reader sees
-// what was committed and nothing else, whatever moves.
+// Commits, rollbacks, and prepared transactions that stay open over compactions and a reopen. For
+// both policies a reader sees what was committed and nothing else, whatever moves.
 class TransactionsTest
     : public OpensTest,
       public testing::WithParamInterface<std::tuple<TxnDBWritePolicy, bool /*medium*/>> {

@@ -192,7 +192,8 @@ TEST_F(AllOptionsTest, UserFilterFactoryRuns) {
   }
 }
 
-// As with compaction_filter_factory itself: what RocksDB does not know it leaves out, unless it is told not to.
+// As with compaction_filter_factory itself: what RocksDB does not know it leaves out, unless it is
+// told not to.
 TEST_F(OptionsTest, UnknownUserFilterFactory) {
   const std::string family =
       "compaction_filter_factory={id=BlobHybrid;user_filter_factory={id=NoSuchFactory}}";
@@ -307,8 +308,9 @@ TEST_F(OptionsTest, UserTimestampsAreRefused) {
   ExpectError(OpenDb(options, path_, &db_), "comparator");
 }
 
-// Why they are: in SSTs compactions change timestamps below full_history_ts_low, and leave them in blob files, so that stock RocksDB does
-// not find its keys there. When this fails RocksDB has mended it, and they need not be refused any more.
+// Why they are: in SSTs compactions change timestamps below full_history_ts_low, and leave them in
+// blob files, so that stock RocksDB does not find its keys there. When this fails RocksDB has
+// mended it, and they need not be refused any more.
 TEST_F(OptionsTest, StockRocksDbLosesUserTimestampsInBlobFiles) {
   options_.comparator = test::BytewiseComparatorWithU64TsWrapper();
   OpenWithoutPlugin();

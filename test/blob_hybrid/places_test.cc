@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The bound of space where families are flushed together, and where files are in several folders. ROCKTIER_SEED: another seed.
+// The bound of space where families are flushed together, and where files are in several folders.
+// ROCKTIER_SEED: another seed.
 
 #include <tuple>
 

@@ -353,8 +353,9 @@ TEST_F(VictimsTest, DoneWhenAllOlderSstsAreRewritten) {
   EXPECT_EQ((Collected{}), FindCollected(survey, {}));
 }
 
-// Blob file 7 has a byte of garbage for each byte that has to be moved, 8 has two, 5 is not collected. An SST that is busy refers
-// to what others do not refer to. SSTs have 10 bytes for each entry.
+// Blob file 7 has a byte of garbage for each byte that has to be moved, 8 has two, 5 is not
+// collected. An SST that is busy refers to what others do not refer to. SSTs have 10 bytes for each
+// entry.
 class PickTest : public testing::Test {
  protected:
   PickTest() {
@@ -675,7 +676,8 @@ TEST_F(PickTest, NothingLeft) {
   EXPECT_EQ(List{}, Numbers(DoPick()));
 }
 
-// As compactions would change the survey. In the end all is in the last level, and nothing old refers to the victims.
+// As compactions would change the survey. In the end all is in the last level, and nothing old
+// refers to the victims.
 TEST_F(PickTest, ItEnds) {
   has_rest_ = false;
   uint64_t number = 10;

@@ -18,7 +18,7 @@ TMP = os.environ["TEST_TMPDIR"]
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTED = re.findall(r"^\| `(rocktier\.\w+)`",
                         open(ROOT + "/plugin/blob_hybrid/FORMAT.md", encoding="utf-8").read(), re.M)
-# What each SST has; and what only SSTs with wide-column entities have, which db_bench does not write.
+# What each SST has; and what only SSTs with wide-column entities have. db_bench writes none.
 PROPERTIES = ["rocktier.medium_values", "rocktier.medium_bytes", "rocktier.references",
               "rocktier.sketch"]
 ENTITIES = "rocktier.entities"

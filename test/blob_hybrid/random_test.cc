@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Random changes, reads, snapshots, flushes, compactions, ingestions, reopens and checkpoints against a model, with collection
-// at work. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more operations.
+// Random changes, reads, snapshots, flushes, compactions, ingestions, reopens and checkpoints
+// against a model, with collection at work. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more
+// operations.
 
 #include "util/random.h"
 
@@ -21,7 +22,8 @@ namespace blob_hybrid {
 namespace {
 
 constexpr int kKeys = 600;
-// Keys from here on get single deletions: they are written once between two of them, and never merged.
+// Keys from here on get single deletions: they are written once between two of them, and never
+// merged.
 constexpr int kOnce = 500;
 
 // What a database has: bits of the parameter.
@@ -31,8 +33,8 @@ enum Kind : int {
   kNoBound = 4,  // collection by compactions alone
   kMedium = 8,
   kUniversal = 16,
-  // Range deletions, else merges: with both and snapshots Get() of RocksDB 9.10 is wrong where versions of a key are in two SSTs
-  // of a level (StockRanges).
+  // Range deletions, else merges: with both and snapshots Get() of RocksDB 9.10 is wrong where
+  // versions of a key are in two SSTs of a level (StockRanges).
   kRanges = 32,
   kNoCollection = 64,
   kUserFilter = 128,
@@ -71,7 +73,8 @@ struct Record {
 
 using Model = std::map<std::string, Record>;
 
-// A filter that decides by the key. It does the same whenever it is asked, so that only the time of it is not known.
+// A filter that decides by the key. It does the same whenever it is asked, so that only the time of
+// it is not known.
 class EverySeventh : public CompactionFilter {
  public:
   const char* Name() const override { return "EverySeventh"; }
@@ -255,7 +258,8 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     ASSERT_OK(db_->Write(WriteOptions(), &batch));
   }
 
-  // An SST with or without what BlobHybridTable tells of it: values and deletions, or a range deletion.
+  // An SST with or without what BlobHybridTable tells of it: values and deletions, or a range
+  // deletion.
   void Ingest() {
     const std::string file = root_ + "/ingested.sst";
     const Options options = random_.OneIn(2) ? options_ : db_->GetOptions();
@@ -346,7 +350,8 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
     }
   }
 
-  // The iterator is where the model is, or behind keys that the filter has removed. Either direction.
+  // The iterator is where the model is, or behind keys that the filter has removed. Either
+  // direction.
   template <typename Position>
   void ExpectAt(const Iterator& it, Position expected, Position end) const {
     while (expected != end && MayVanish(expected->first) &&

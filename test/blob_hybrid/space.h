@@ -58,7 +58,8 @@ class SpaceTest : public HybridDb {
     hybrid_.space_floor = 256 << 10;
   }
 
-  // All values are medium then: the log is what its budget allows, and the space is what its bound allows.
+  // All values are medium then: the log is what its budget allows, and the space is what its bound
+  // allows.
   void UseLog(MergeLevel level) {
     options_.min_blob_size = 2000;
     options_.target_file_size_base = 64 << 10;
@@ -91,7 +92,8 @@ class SpaceTest : public HybridDb {
     Forget(i);
   }
 
-  // Those of large values are in blob files; for others: sequence number and lengths, and its share of an SST's index and properties.
+  // Those of large values are in blob files; for others: sequence number and lengths, and its share
+  // of an SST's index and properties.
   uint64_t OverheadOf(size_t bytes) const { return bytes < options_.min_blob_size ? 40 : 0; }
 
   uint64_t LiveBytes() const {
@@ -111,7 +113,8 @@ class SpaceTest : public HybridDb {
   }
   uint64_t DiskBytes() { return DiskBytes(db_->DefaultColumnFamily()); }
 
-  // Of live bytes. What is not flushed yet is live, and not on disk; what is being flushed may add up to the bound.
+  // Of live bytes. What is not flushed yet is live, and not on disk; what is being flushed may add
+  // up to the bound.
   double ShareOf(uint64_t bytes) const {
     const double slack = 2.0 * static_cast<double>(options_.write_buffer_size);
     return (static_cast<double>(bytes) - slack) / static_cast<double>(Base());

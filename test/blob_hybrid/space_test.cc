@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The bound of space holds while keys are overwritten and deleted, and answers are right. ROCKTIER_SEED: another seed.
+// The bound of space holds while keys are overwritten and deleted, and answers are right.
+// ROCKTIER_SEED: another seed.
 
 #include "test/blob_hybrid/space.h"
 
@@ -70,8 +71,8 @@ TEST_F(SpaceTest, GarbageOfEarlierTimes) {
   Finish();
 }
 
-// Values that move are there twice until their file is gone. All files have the same garbage here, and the job must not move
-// the values of all of them before the first one is gone.
+// Values that move are there twice until their file is gone. All files have the same garbage here,
+// and the job must not move the values of all of them before the first one is gone.
 TEST_F(SpaceTest, CollectionItselfTakesLittleSpace) {
   options_.target_file_size_base = 4 << 10;  // many SSTs
   options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1 << 10;
@@ -180,15 +181,17 @@ TEST_F(SpaceTest, DropFamilyAtAnyTime) {
       Write(key);
     }
     ASSERT_OK(db_->DropColumnFamily(family));
-    // A flush that ends tells listeners of stalls by the options of the family (SuperVersionContext::Clean), which it does not hold:
-    // with any listener RocksDB may crash there if the family goes meanwhile.
+    // A flush that ends tells listeners of stalls by the options of the family
+    // (SuperVersionContext::Clean), which it does not hold: with any listener RocksDB may crash
+    // there if the family goes meanwhile.
     ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
     ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
   }
   ExpectAnswers();
 }
 
-// When the job may not compact, writers go on, and it is counted; afterwards the bound is kept again.
+// When the job may not compact, writers go on, and it is counted; afterwards the bound is kept
+// again.
 TEST_F(SpaceTest, WritersGoOnWithoutTheJob) {
   Load();
   ASSERT_OK(SettleBlobHybrid(db_.get()));

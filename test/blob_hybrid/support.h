@@ -37,7 +37,8 @@ class SubcompactionCounter : public EventListener {
   std::map<int, int> counts_;  // by job
 };
 
-// A database with blob files and BlobHybrid, which is removed with it. Values from 200 bytes on are large.
+// A database with blob files and BlobHybrid, which is removed with it. Values from 200 bytes on are
+// large.
 class HybridDb : public testing::Test {
  protected:
   HybridDb();

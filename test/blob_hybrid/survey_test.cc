@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Surveys that go by what has changed: what they look at, and that they are as if all files had been looked at.
+// Surveys that go by what has changed: what they look at, and that they are as if all files had
+// been looked at.
 
 #include "plugin/blob_hybrid/survey.h"
 
@@ -72,7 +73,8 @@ class SurveyTest : public HybridDb {
     ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &first, &last));
   }
 
-  // As a user does, of which RocksDB tells no listener: the SST with this number of all, where it is, or level 0 to the next level.
+  // As a user does, of which RocksDB tells no listener: the SST with this number of all, where it
+  // is, or level 0 to the next level.
   void CompactFile(size_t which) {
     Survey survey;
     ASSERT_OK(surveyor_->Take(Impl(), Data(), &survey));

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Options that DB::Open would refuse, and that nobody asks the plugin about: of SetOptions() and CreateColumnFamily(). Answers are
-// right in any case.
+// Options that DB::Open would refuse, and that nobody asks the plugin about: of SetOptions() and
+// CreateColumnFamily(). Answers are right in any case.
 
 #include <functional>
 #include <map>
@@ -81,7 +81,8 @@ class UncheckedTest : public HybridDb, public testing::WithParamInterface<bool> 
     return meta.blob_files.size();
   }
 
-  // A family with the plugin, and what `change` makes of its options. False: RocksDB refuses it, with the name of an option.
+  // A family with the plugin, and what `change` makes of its options. False: RocksDB refuses it,
+  // with the name of an option.
   bool CreateFamily(const std::function<void(ColumnFamilyOptions*)>& change,
                     const std::string& option) {
     Options options = options_;

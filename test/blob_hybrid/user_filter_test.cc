@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A user's filter behind ours is shown what it would be shown without the plugin, and its decisions have the same effect: of
-// values, merge operands and entities. The oracle is stock RocksDB.
+// A user's filter behind ours is shown what it would be shown without the plugin, and its decisions
+// have the same effect: of values, merge operands and entities. The oracle is stock RocksDB.
 
 #include <algorithm>
 #include <functional>

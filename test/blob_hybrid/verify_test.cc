@@ -179,7 +179,8 @@ TEST_F(VerifyTest, ValuesOfOtherKeys) {
   EXPECT_NE(std::string::npos, check.problems.front().find("of another key"));
 }
 
-// Without a problem: SSTs that were dropped as a whole leave values that nobody counts, as long as others refer to their file.
+// Without a problem: SSTs that were dropped as a whole leave values that nobody counts, as long as
+// others refer to their file.
 TEST_F(VerifyTest, UncountedGarbage) {
   UseSmallSsts();
   Open();
@@ -209,8 +210,9 @@ TEST_F(VerifyTest, UncountedGarbage) {
 }
 
 #if ROCKSDB_MAJOR < 11  // whose SSTs differ by a byte, so that it refuses the other one
-// An SST in the place of a newer one, of equal size: the values that it refers to are there and those of its keys. But its blob file
-// has more references than the MANIFEST counts, and RocksDB would not keep it for this SST.
+// An SST in the place of a newer one, of equal size: the values that it refers to are there and
+// those of its keys. But its blob file has more references than the MANIFEST counts, and RocksDB
+// would not keep it for this SST.
 TEST_F(VerifyTest, SstThatRefersToAnOlderFile) {
   options_.compression = kNoCompression;
   options_.verify_sst_unique_id_in_manifest = false;

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Writers and the background job: who waits for whom, how much the job writes in a second, and what happens if it cannot do its
-// work. ROCKTIER_SEED: another seed.
+// Writers and the background job: who waits for whom, how much the job writes in a second, and what
+// happens if it cannot do its work. ROCKTIER_SEED: another seed.
 
 #include <atomic>
 #include <chrono>
@@ -186,8 +186,8 @@ TEST_F(WaitTest, WritersOutrunTheJob) {
   Finish();
 }
 
-// Between where the job begins to work and where flushes wait for it, and with much to do: garbage is in all files, and each SST
-// refers to all of them.
+// Between where the job begins to work and where flushes wait for it, and with much to do: garbage
+// is in all files, and each SST refers to all of them.
 class RateTest : public WaitTest {
  protected:
   RateTest() {
@@ -315,8 +315,8 @@ TEST_F(PinnedTest, ManyVersionsInTheLastLevel) {
   db_->ReleaseSnapshot(snapshot_);
 }
 
-// Blob files with garbage stay because of versions that are not moved: the bound is missed, and the job tries again and again. It
-// is alone.
+// Blob files with garbage stay because of versions that are not moved: the bound is missed, and the
+// job tries again and again. It is alone.
 TEST_F(PinnedTest, VersionsBesideGarbage) {
   options_.level0_file_num_compaction_trigger = 1;
   options_.max_bytes_for_level_base = 8 << 20;  // level 0 goes to the last level at once
@@ -350,7 +350,8 @@ TEST_F(PinnedTest, VersionsBesideGarbage) {
   Flush();
   EXPECT_EQ(missed + 1, Stats().bound_missed);
   Settle();
-  // Nearly all: there are too few keys for the sketches to tell of the last versions that are left in the last level.
+  // Nearly all: there are too few keys for the sketches to tell of the last versions that are left
+  // in the last level.
   ExpectSpaceComesBack(1.4);
 }
 

@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// create_plugins NAME...: creates an object of each named plugin from a string, as --..._uri flags and
-// OPTIONS files do. Uses nothing but RocksDB's public headers: what it shows is that a librocksdb,
-// however it was built, has the plugins in it and registered.
+// create_plugins NAME...: creates an object of each named plugin from a string, as --..._uri flags
+// and OPTIONS files do. Uses nothing but RocksDB's public headers: what it shows is that a
+// librocksdb, however it was built, has the plugins in it and registered.
 
 #include <cstdio>
 #include <cstring>

@@ -2,10 +2,10 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """Runs the tests that kill processes, fail power and make operators' mistakes, in turn, for hours.
 
-Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills and
-losses of power it had, and whether it found something. The output of a run that did is kept beside it.
-db_stress runs with faults of the FileSystem every other time. A summary ends the output; --summary
-prints that of all lines that there are.
+Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills
+and losses of power it had, and whether it found something. The output of a run that did is kept
+beside it. db_stress runs with faults of the FileSystem every other time. A summary ends the
+output; --summary prints that of all lines that there are.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SEEDS = re.compile(r"(?:ROCKTIER_SEED=|\bseed )(\d+)")
 
 
 def tests_of(build):
-    """Name, command, environment and time limit of each test of the build that has one of LABELS."""
+    """Name, command, environment and time limit of each test of the build with one of LABELS."""
     listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     for test in json.loads(listing)["tests"]:
@@ -44,7 +44,11 @@ def tests_of(build):
 def count(output):
     kills = sum(int(n) for n in KILLS[0].findall(output)) + len(KILLS[1].findall(output))
     losses = sum(int(n) for n in LOSSES.findall(output))
-    return {"kills": kills, "power_losses": losses, "seeds": sorted(set(SEEDS.findall(output)))[:50]}
+    return {
+        "kills": kills,
+        "power_losses": losses,
+        "seeds": sorted(set(SEEDS.findall(output)))[:50],
+    }
 
 
 def run(test, seconds, folder):
@@ -63,8 +67,14 @@ def run(test, seconds, folder):
         except subprocess.TimeoutExpired:
             code = "timeout"
     with open(path, errors="replace") as output:
-        result = {"test": test["name"], "plugin": test["plugin"], "code": code,
-                  "faults": test["faults"], "seconds": round(time.time() - begin, 1), **count(output.read())}
+        result = {
+            "test": test["name"],
+            "plugin": test["plugin"],
+            "code": code,
+            "faults": test["faults"],
+            "seconds": round(time.time() - begin, 1),
+            **count(output.read()),
+        }
     if code == 0:
         os.remove(path)
     else:

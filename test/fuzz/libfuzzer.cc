@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Runs the target that the environment variable ROCKTIER_FUZZ_TARGET names under libFuzzer: scripts/fuzz.
+// Runs the target that the environment variable ROCKTIER_FUZZ_TARGET names under libFuzzer:
+// scripts/fuzz.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Runs targets without libFuzzer: replay [TARGET [HEX...]]. Each gets the inputs that are kept (ROCKTIER_FUZZ_SEEDS, a
-// folder with TARGET.hex, an input a line), and then ROCKTIER_FUZZ_MUTATIONS=20000 changed ones, always the same. With HEX,
-// these alone. An input that fails is printed.
+// Runs targets without libFuzzer: replay [TARGET [HEX...]]. Each gets the inputs that are kept
+// (ROCKTIER_FUZZ_SEEDS, a folder with TARGET.hex, an input a line), and then
+// ROCKTIER_FUZZ_MUTATIONS=20000 changed ones, always the same. With HEX, these alone. An input that
+// fails is printed.
 
 #include <signal.h>
 #include <unistd.h>

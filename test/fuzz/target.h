@@ -1,12 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What the fuzzers of the formats that are read back have in common. A program has the targets of one plugin;
-// libfuzzer.cc or replay.cc runs them.
+// What the fuzzers of the formats that are read back have in common. A program has the targets of
+// one plugin; libfuzzer.cc or replay.cc runs them.
 //
-// A target makes the object to be read from the input: any bytes, or an object of the format in which bytes
-// were changed, with checksums that are right all the same, so that what is behind them is reached
-// (BytesFrom()). It asserts with Require() that what is accepted is in the bounds of the format and is the same once it was written
-// and read again. Crashes, hangs and, within Bound, allocations out of proportion are found by the program.
+// A target makes the object to be read from the input: any bytes, or an object of the format in
+// which bytes were changed, with checksums that are right all the same, so that what is behind them
+// is reached (BytesFrom()). It asserts with Require() that what is accepted is in the bounds of the
+// format and is the same once it was written and read again. Crashes, hangs and, within Bound,
+// allocations out of proportion are found by the program.
 
 #pragma once
 
@@ -46,8 +47,8 @@ class Input {
 // Fails, and says so.
 void Require(bool good, const char* what);
 
-// While one exists in this thread, all CRC-32C of RocksDB's are alike: whatever bytes an object has, its checksums are
-// right.
+// While one exists in this thread, all CRC-32C of RocksDB's are alike: whatever bytes an object
+// has, its checksums are right.
 class ForgedChecksums {
  public:
   ForgedChecksums();
@@ -68,7 +69,8 @@ struct Bytes {
   bool untouched = false;                   // as `make` made them
   std::unique_ptr<ForgedChecksums> forged;  // as long as this lives
 };
-// By the input: its rest, or what `make` makes, perhaps with changes; with right checksums or as they are.
+// By the input: its rest, or what `make` makes, perhaps with changes; with right checksums or as
+// they are.
 Bytes BytesFrom(Input* input, const std::function<std::string(Input*)>& make);
 
 struct Target {

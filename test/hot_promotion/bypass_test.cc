@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Each rule of what must not be answered from copies, or not be copied: the SST is asked, and the answer is right.
+// Each rule of what must not be answered from copies, or not be copied: the SST is asked, and the
+// answer is right.
 
 #include "rocksdb/cache.h"
 #include "rocksdb/sst_file_writer.h"
@@ -388,7 +389,8 @@ TEST_F(BypassTest, ColumnFamiliesDoNotMix) {
   guard.reset();
 }
 
-// Both read with a callback, which may hide entries: what is visible to it is not for copies to say.
+// Both read with a callback, which may hide entries: what is visible to it is not for copies to
+// say.
 TEST_F(BypassTest, ReadOnlyAndSecondaryInstances) {
   Prepare();
   std::unique_ptr<DB> secondary;

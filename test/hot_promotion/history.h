@@ -14,8 +14,8 @@ namespace hot_promotion {
 
 constexpr char kAbsent[] = "none";
 
-// What keys of a database had in the course of time. Each key is written by one thread; any may read. A read is right if
-// it returns one of the states that the key had while it was read.
+// What keys of a database had in the course of time. Each key is written by one thread; any may
+// read. A read is right if it returns one of the states that the key had while it was read.
 class History {
  public:
   explicit History(int keys) : keys_(keys) {

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The small parts: keys of the store, which files are slow, the promotion cache, the catalog, the registry.
+// The small parts: keys of the store, which files are slow, the promotion cache, the catalog, the
+// registry.
 
 #include <thread>
 

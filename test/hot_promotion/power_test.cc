@@ -1,9 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fault model: power fails while the folder is in use. The database is durable. In the folder only the markers are ever
-// synced: each other file may be as it was at any time before, may have lost its end or pages (zeros) of what was written
-// since, or its name; and one that was deleted may be there again. Then the store goes on with what is sound, or begins anew,
-// and no answer is another one than the database's.
+// Fault model: power fails while the folder is in use. The database is durable. In the folder only
+// the markers are ever synced: each other file may be as it was at any time before, may have lost
+// its end or pages (zeros) of what was written since, or its name; and one that was deleted may be
+// there again. Then the store goes on with what is sound, or begins anew, and no answer is another
+// one than the database's.
 //
 // The seed is printed; ROCKTIER_SEED sets it.
 

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Random changes, reads, snapshots, flushes, compactions and reopens in threads, with everything checked against what
-// was written. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more rounds.
+// Random changes, reads, snapshots, flushes, compactions and reopens in threads, with everything
+// checked against what was written. ROCKTIER_SEED: another seed; ROCKTIER_ROUNDS: more rounds.
 
 #include <map>
 #include <set>
@@ -20,8 +20,8 @@ constexpr int kKeys = 2000;
 constexpr int kWriters = 2;
 constexpr int kReaders = 2;
 constexpr int kReadsPerRound = 20000;
-constexpr int kMaintenancePerRound =
-    10;  // or threads that were not run would leave nothing to test
+// At least, or threads that were not run would leave nothing to test.
+constexpr int kMaintenancePerRound = 10;
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* value = getenv(name);

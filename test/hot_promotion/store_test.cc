@@ -106,7 +106,8 @@ class StoreTest : public testing::Test {
     }
   }
 
-  // The store's files that have retained records. It is closed meanwhile: its compactions delete files.
+  // The store's files that have retained records. It is closed meanwhile: its compactions delete
+  // files.
   std::vector<LiveFileMetaData> RetainedFiles() {
     store_.reset();
     std::unique_ptr<DB> db;
@@ -133,7 +134,8 @@ class StoreTest : public testing::Test {
     return bytes;
   }
 
-  // How many of the store's SSTs that are open, of this process, have direct I/O, and how many do not.
+  // How many of the store's SSTs that are open, of this process, have direct I/O, and how many do
+  // not.
   std::pair<int, int> DirectAndOthers() {
     std::pair<int, int> count;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -351,7 +353,8 @@ TEST_F(StoreTest, AnotherFormatIsAnEmptyStore) {
   EXPECT_EQ(10, Count(File(1), 0, 20));
 }
 
-// Each file of the store in turn is cut, overwritten or removed. The store opens; what it has is right.
+// Each file of the store in turn is cut, overwritten or removed. The store opens; what it has is
+// right.
 TEST_F(StoreTest, DamageIsAMissOrAnEmptyStore) {
   const int seed = 301;
   Random random(seed);

@@ -20,8 +20,8 @@ std::string KeyOf(int i);
 // Values of different versions differ in all bytes but for chance.
 std::string ValueOf(int i, int version = 0);
 
-// A database whose SSTs are all on slow storage, with a hot_promotion directory of its own; no compactions but those
-// that are asked for. Both are removed with it.
+// A database whose SSTs are all on slow storage, with a hot_promotion directory of its own; no
+// compactions but those that are asked for. Both are removed with it.
 class HotDb : public testing::Test {
  protected:
   HotDb();

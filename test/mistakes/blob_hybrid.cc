@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What operators do with a database whose values are moved: they hold its compactions, open two of one path, lose a disk's sectors.
-// ROCKTIER_SEED: another seed.
+// What operators do with a database whose values are moved: they hold its compactions, open two of
+// one path, lose a disk's sectors. ROCKTIER_SEED: another seed.
 
 #include <algorithm>
 #include <atomic>
@@ -161,7 +161,8 @@ TEST_F(SectorMistakes, LogHasFewLinesOfManyBadValues) {
   }
 }
 
-// Of one path in two file systems; the second one begins as a copy of the first one, with the same SSTs.
+// Of one path in two file systems; the second one begins as a copy of the first one, with the same
+// SSTs.
 class TwinMistakes : public SpaceTest {
  protected:
   ~TwinMistakes() override { twin_.reset(); }

@@ -25,7 +25,8 @@ class BlobSamples : public HybridDb {
 
   static size_t BytesOf(int i) { return i % 20 == 0 ? 2500 : i % 3 == 0 ? 60 : 400; }
 
-  // Even ones were overwritten, then one was deleted, and a range, and one of these was written again.
+  // Even ones were overwritten, then one was deleted, and a range, and one of these was written
+  // again.
   static std::string Expected(int i) {
     if (i == 41 || (i >= 30 && i < 40 && i != 35)) {
       return "none";

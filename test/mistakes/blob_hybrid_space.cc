@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What space is taken for: garbage that RocksDB does not know of, ranges that hide nothing, many small files.
-// ROCKTIER_SEED: another seed.
+// What space is taken for: garbage that RocksDB does not know of, ranges that hide nothing, many
+// small files. ROCKTIER_SEED: another seed.
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What writers wait for: only for what the job can do, and only as long as it frees something. And where SSTs go.
-// ROCKTIER_SEED: another seed.
+// What writers wait for: only for what the job can do, and only as long as it frees something. And
+// where SSTs go. ROCKTIER_SEED: another seed.
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What is at the folder of hot_promotion: nothing that somebody else has there is touched, and what is ours is kept.
+// What is at the folder of hot_promotion: nothing that somebody else has there is touched, and what
+// is ours is kept.
 
 #include <sys/stat.h>
 #include <unistd.h>

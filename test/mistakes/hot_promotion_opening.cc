@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A store that cannot be opened, or fails while it is open; who may open it; how many files it opens.
+// A store that cannot be opened, or fails while it is open; who may open it; how many files it
+// opens.
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Options that are changed, SSTs that are taken for dead, memory of builders, other comparators, closing.
+// Options that are changed, SSTs that are taken for dead, memory of builders, other comparators,
+// closing.
 
 #include <malloc.h>
 

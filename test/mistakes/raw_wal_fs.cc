@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What a file says that cannot be, and what others do to files of ours: an error that names it, never a hang, a
-// crash, or a loss.
+// What a file says that cannot be, and what others do to files of ours: an error that names it,
+// never a hang, a crash, or a loss.
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Copies of databases and of devices: a copy is refused, an original opens, and a device that is older than the
-// logs that were on it is found out.
+// Copies of databases and of devices: a copy is refused, an original opens, and a device that is
+// older than the logs that were on it is found out.
 
 #include <unistd.h>
 
@@ -237,7 +237,8 @@ TEST_F(CopyMistakes, WhatWasMovedIsTheOriginal) {
   ExpectWhole(folder_ + "/third", 10);
 }
 
-// A move to another file system is a copy, as is what is put back from a backup: whether it is the newest nobody knows.
+// A move to another file system is a copy, as is what is put back from a backup: whether it is the
+// newest nobody knows.
 TEST_F(CopyMistakes, WhatWasMovedToAnotherFileSystemIsAdopted) {
   const std::string first = folder_ + "/first";
   const std::string second = folder_ + "/second";

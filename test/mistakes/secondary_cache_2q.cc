@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What an operator may have put where a cache file belongs: nobody's file is opened for writing, cut or
-// replaced but a cache file of ours, and no opening waits for ever.
+// What an operator may have put where a cache file belongs: nobody's file is opened for writing,
+// cut or replaced but a cache file of ours, and no opening waits for ever.
 
 #include <fcntl.h>
 #include <sys/socket.h>

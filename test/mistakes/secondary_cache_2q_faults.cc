@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A cache file that fails, or that says what it should not, costs misses: never the process, and never a
-// wrong answer.
+// A cache file that fails, or that says what it should not, costs misses: never the process, and
+// never a wrong answer.
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -160,7 +160,8 @@ TEST_F(FaultsTest, ASectorOfTheIndexThatCannotBeReadIsMisses) {
   EXPECT_EQ(kBlocks, Served());
 }
 
-// A file of holes on a file system without room: what touches a page of it by a mapping gets a SIGBUS.
+// A file of holes on a file system without room: what touches a page of it by a mapping gets a
+// SIGBUS.
 TEST_F(FaultsTest, AnIndexWithoutRoomForItsPagesIsNoSignal) {
   const std::string mount_point = path_ + ".mount";
   mkdir(mount_point.c_str(), 0700);
@@ -277,7 +278,8 @@ std::string Repeated(const std::string& text, size_t size) {
   return result;
 }
 
-// With the entry's CRC and the block's, and nothing of a block: what a database asks for is read from its SSTs.
+// With the entry's CRC and the block's, and nothing of a block: what a database asks for is read
+// from its SSTs.
 TEST_F(FaultsTest, WhatIsNoBlockIsAMissAndDropped) {
   const std::string name = test::PerThreadDBPath("two_q_faults_db");
   ASSERT_OK(DestroyDB(name, Options()));
@@ -350,7 +352,8 @@ TEST_F(FaultsTest, WhatIsNoBlockIsAMissAndDropped) {
   ASSERT_OK(DestroyDB(name, Options()));
 }
 
-// From now on every io_uring call of the process is refused, as a sandbox does that is closed after start.
+// From now on every io_uring call of the process is refused, as a sandbox does that is closed after
+// start.
 void ForbidUring() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the number of the system call

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A database and a cache file with its blocks that the first version has written: see data/README.md.
+// A database and a cache file with its blocks that the first version has written: see
+// data/README.md.
 
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Directories that are not what they seem to be: two that are one, a file, relative paths, paths that lead outside,
-// one that cannot be written to.
+// Directories that are not what they seem to be: two that are one, a file, relative paths, paths
+// that lead outside, one that cannot be written to.
 
 #include "test/mistakes/tiered_env_durable.h"
 

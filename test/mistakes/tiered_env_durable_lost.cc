@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What an opening takes away: nothing while anything is missing, and else it puts aside what nothing names.
+// What an opening takes away: nothing while anything is missing, and else it puts aside what
+// nothing names.
 
 #include <set>
 

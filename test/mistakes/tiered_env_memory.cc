@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Tiers in memory, in the hands of operators: what is in memory is acknowledged, and its recipes and logs are the only
-// copies of it once the power fails.
+// Tiers in memory, in the hands of operators: what is in memory is acknowledged, and its recipes
+// and logs are the only copies of it once the power fails.
 
 #include <unistd.h>
 

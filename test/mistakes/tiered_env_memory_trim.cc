@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Tiers in memory: how much of logs is retained, whatever the sizes of values are, and how soon they are let go.
+// Tiers in memory: how much of logs is retained, whatever the sizes of values are, and how soon
+// they are let go.
 
 #include <algorithm>
 #include <chrono>
@@ -102,7 +103,8 @@ class MemoryTrim : public VolatileTest {
   std::string more_;
 };
 
-// Of each log 19 of 20 entries are live, and next to none of its bytes. With ROCKTIER_ROUNDS=6200 as it was found.
+// Of each log 19 of 20 entries are live, and next to none of its bytes. With ROCKTIER_ROUNDS=6200
+// as it was found.
 TEST_F(MemoryTrim, SmallPutsBesideALargeOverwrite) {
   OpenAllInMemory();
   for (int round = 0; round < Rounds(600) && !HasFailure(); round++) {
@@ -136,7 +138,8 @@ TEST_F(MemoryTrim, SizesFrom10BytesTo1Megabyte) {
   }
 }
 
-// Of each log a few bytes are left, less than the headers around them: that is not written again and again.
+// Of each log a few bytes are left, less than the headers around them: that is not written again
+// and again.
 TEST_F(MemoryTrim, WhatCannotShrinkIsLeftAlone) {
   OpenAllInMemory("wal_amplification_high=1.1;wal_amplification_low=1");
   ASSERT_FALSE(HasFailure());

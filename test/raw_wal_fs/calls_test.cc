@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Every call that RocksDB makes on write-ahead logs, made on the FileSystem as RocksDB makes it, and
-// what goes wrong with file systems for logs (traps). A test is named here for each; "db:", "power:",
-// "process:" are db_test.cc, power_test.cc, process_test.cc.
+// Every call that RocksDB makes on write-ahead logs, made on the FileSystem as RocksDB makes it,
+// and what goes wrong with file systems for logs (traps). A test is named here for each; "db:",
+// "power:", "process:" are db_test.cc, power_test.cc, process_test.cc.
 //
 //   CreateDirIfMissing                              DirectoriesAreMadeSyncedAndDeleted
 //   NewDirectory, Close, FsyncWithDirOptions        DirectoriesAreMadeSyncedAndDeleted
@@ -19,7 +19,8 @@
 //   GetFileSize of the file and by name             AppendedBytesAreThere, SizesAreThoseOfTheLog
 //   Flush                                           AnAppendSurvivesTheProcess
 //   RangeSync                                       ARangeSyncWritesToTheDevice
-//   Sync, Fsync                                     ASyncedLogIsOnTheDevice; power: WhatWasSyncedSurvives
+//   Sync, Fsync                                     ASyncedLogIsOnTheDevice;
+//                                                   power: WhatWasSyncedSurvives
 //   SyncWithoutFlush, IsSyncThreadSafe              SyncsRunBesideAppends, AClosedLogIsSynced
 //   Truncate and Fsync at Close                     TruncateGivesTheSizeThatItHas
 //   Close                                           AClosedLogIsSynced, ALogIsClosedByItsDestructor
@@ -34,15 +35,18 @@
 //                                                   ACheckpointIsRenamedAsAWhole
 //   LinkFile                                        ALogIsCopiedWhereALinkIsRefused
 //   NumFileLinks                                    TrashIsDeletedAtOnce
-//   DeleteFile                                      ADeletedLogGivesItsSpaceBack, TrashIsDeletedAtOnce
+//   DeleteFile                                      ADeletedLogGivesItsSpaceBack,
+//                                                   TrashIsDeletedAtOnce
 //   DeleteDir                                       DirectoriesAreMadeSyncedAndDeleted
 //   LockFile, UnlockFile                            ADatabaseIsLockedOnce
 //   SyncFile (RocksDB 11)                           SyncFileSyncsALog
 //
 //   1 Sync is skipped for direct writes             ASyncOfTheWriterIsNotSkipped
 //   2 OptimizeForLogWrite keeps use_direct_writes   OptionsForLogsAreBuffered
-//   3 readers see what was appended                 ReadingGoesOnBehindTheEnd, SizesAreThoseOfTheLog;
-//                                                   db: AppendedBytesAreSeenAtOnce, ASecondaryFollows
+//   3 readers see what was appended                 ReadingGoesOnBehindTheEnd,
+//                                                   SizesAreThoseOfTheLog;
+//                                                   db: AppendedBytesAreSeenAtOnce,
+//                                                   ASecondaryFollows
 //   4 the end is exact after a crash                StaleBytesAreNotPartOfALog
 //   5 logs are told by more than their suffix       CopiesOfLogsArePlain, ALogIsMarkedAsTrash,
 //                                                   ALogIsArchived, ACheckpointIsRenamedAsAWhole
@@ -159,8 +163,8 @@ class RawWalCallsTest : public RawWalTest {
     return raw_wal_fs::Stub::Decode(ReadAll(path), path, &stub).ok();
   }
 
-  // A copy of all files as they are now, which is what a process that is killed now leaves behind, and
-  // a FileSystem over it.
+  // A copy of all files as they are now, which is what a process that is killed now leaves behind,
+  // and a FileSystem over it.
   void Kill(std::shared_ptr<FileSystem>* fs, std::string* db_name) {
     const std::string copy = folder_ + "/copy" + std::to_string(copies_++);
     std::filesystem::create_directories(copy);
@@ -345,8 +349,8 @@ TEST_F(RawWalCallsTest, AppendedBytesAreThere) {
   std::unique_ptr<FSWritableFile> log;
   NewLog(Path(1), &log);
   std::string expected;
-  // Over the ends of the halves of the tail and of segments; every third one with a checksum, as for
-  // checksum_handoff_file_types, every seventh one synced.
+  // Over the ends of the halves of the tail and of segments; every third one with a checksum, as
+  // for checksum_handoff_file_types, every seventh one synced.
   for (uint64_t i = 0; i < 300; i++) {
     const std::string bytes = Bytes(1 + (i * i * 37) % 9000, i);
     if (i % 3 == 0) {
@@ -737,7 +741,8 @@ TEST_F(RawWalCallsTest, ACheckpointIsRenamedAsAWhole) {
 TEST_F(RawWalCallsTest, CopiesOfLogsArePlain) {
   FileLock* lock = nullptr;
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
-  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere else.
+  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere
+  // else.
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(fs_->NewWritableFile(Path(1), FileOptions(), &file, nullptr));
   EXPECT_TRUE(IsStub(Path(1)));

@@ -8,8 +8,8 @@
 
 namespace rocktier {
 
-// A process with a database, which does what it is told. Killed, if it lives still, when this is destroyed.
-// Not thread-safe.
+// A process with a database, which does what it is told. Killed, if it lives still, when this is
+// destroyed. Not thread-safe.
 class Child {
  public:
   // Runs this program again, whose main() then calls ChildMain().

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Damaged devices and stubs, found and read: what the fuzzer does, without one. The seed is printed;
-// ROCKTIER_SEED sets it.
+// Damaged devices and stubs, found and read: what the fuzzer does, without one. The seed is
+// printed; ROCKTIER_SEED sets it.
 
 #include <cstdlib>
 #include <random>

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Databases whose logs are on a device: a file, and, as root, loop devices with sectors of 512 and 4096
-// bytes.
+// Databases whose logs are on a device: a file, and, as root, loop devices with sectors of 512 and
+// 4096 bytes.
 
 #include <atomic>
 #include <filesystem>
@@ -72,7 +72,8 @@ TEST_P(RawWalDbTest, ManyLogsOfAllSizesComeAndGo) {
   }
 }
 
-// An EnvWrapper overrides the Env interface, which knows nothing of what FileOptions add to EnvOptions.
+// An EnvWrapper overrides the Env interface, which knows nothing of what FileOptions add to
+// EnvOptions.
 class OldEnv : public EnvWrapper {
  public:
   explicit OldEnv(Env* target) : EnvWrapper(target) {}

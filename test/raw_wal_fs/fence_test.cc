@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What a RocksDB without the plugin does with a database whose logs are on a device: it must not open it
-// as if there were no logs. And the ways in which it does all the same, as README.md tells them.
+// What a RocksDB without the plugin does with a database whose logs are on a device: it must not
+// open it as if there were no logs. And the ways in which it does all the same, as README.md tells
+// them.
 
 #include <filesystem>
 #include <fstream>
@@ -133,7 +134,8 @@ TEST_F(RawWalFenceTest, BestEffortsRecoveryLosesWhatIsInLogs) {
   }
 }
 
-// RepairDB takes what it can, and moves the rest to "lost": the stubs, too. Nothing on the device is touched.
+// RepairDB takes what it can, and moves the rest to "lost": the stubs, too. Nothing on the device
+// is touched.
 TEST_F(RawWalFenceTest, RepairDbMovesTheStubsAway) {
   ASSERT_OK(RepairDB(db_name_, Options()));
   {
@@ -178,8 +180,8 @@ TEST_F(RawWalFenceTest, DestroyDbLeavesTheSpaceTaken) {
   EXPECT_EQ(SegmentsUsed(), used);
 }
 
-// Somebody takes the stub for the log and deletes it: no RocksDB sees that, with the plugin or without,
-// as with a plain log, unless the manifest tracks logs that were synced.
+// Somebody takes the stub for the log and deletes it: no RocksDB sees that, with the plugin or
+// without, as with a plain log, unless the manifest tracks logs that were synced.
 TEST_F(RawWalFenceTest, ADeletedStubIsADeletedLog) {
   std::filesystem::remove(NewestLog());
   Open();

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A device that is full, with on_full=fail: NoSpace, nothing lost, and RocksDB goes on when it resumes.
+// A device that is full, with on_full=fail: NoSpace, nothing lost, and RocksDB goes on when it
+// resumes.
 
 #include <atomic>
 #include <chrono>

@@ -7,8 +7,9 @@
 
 namespace rocktier {
 
-// A loop device with direct I/O over a file of its own. The kernel detaches it when the last descriptor is
-// closed, so that neither a test that fails nor one that is killed leaves it behind. Linux, root.
+// A loop device with direct I/O over a file of its own. The kernel detaches it when the last
+// descriptor is closed, so that neither a test that fails nor one that is killed leaves it behind.
+// Linux, root.
 class LoopDevice {
  public:
   LoopDevice() = default;
@@ -16,8 +17,8 @@ class LoopDevice {
   LoopDevice(const LoopDevice&) = delete;
   LoopDevice& operator=(const LoopDevice&) = delete;
 
-  // Over a new file `path`, which is unlinked at once. `sector`: bytes of a logical and physical block.
-  // Returns why there can be none, "" if there is one.
+  // Over a new file `path`, which is unlinked at once. `sector`: bytes of a logical and physical
+  // block. Returns why there can be none, "" if there is one.
   std::string Open(const std::string& path, uint64_t size, uint32_t sector);
   void Close();
 

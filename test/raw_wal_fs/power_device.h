@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A device that loses power. The fault model: what was flushed, or written durably, stays. Of what was
-// written since, each write may be lost, arrive, or arrive in part, in units of 512 bytes, whatever
-// became of the others.
+// A device that loses power. The fault model: what was flushed, or written durably, stays. Of what
+// was written since, each write may be lost, arrive, or arrive in part, in units of 512 bytes,
+// whatever became of the others.
 
 #pragma once
 
@@ -25,8 +25,8 @@ class PowerDevice : public Device {
   struct Disk {
     std::mutex mutex;
     std::string bytes;  // as a reader sees them
-    // What the cache of the disk holds: the last bytes that are on the medium, by sector, for those that
-    // were written since.
+    // What the cache of the disk holds: the last bytes that are on the medium, by sector, for those
+    // that were written since.
     std::map<uint64_t, std::string> old_sectors;
     uint64_t writes = 0;
     uint64_t flushes = 0;

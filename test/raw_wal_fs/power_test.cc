@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a stub's
-// pages each may be as it was when it was made durable, or as it is. The seed is printed; ROCKTIER_SEED
-// sets it, ROCKTIER_POWER_IMAGES the number of losses of power.
+// Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a
+// stub's pages each may be as it was when it was made durable, or as it is. The seed is printed;
+// ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of losses of power.
 
 #include <sys/stat.h>
 
@@ -140,8 +140,8 @@ class PowerTest : public ::testing::Test {
     }
   }
 
-  // Each page of the stub as of the sync or as of now; one that never was durable may be gone. What is left is
-  // in the file `path`.
+  // Each page of the stub as of the sync or as of now; one that never was durable may be gone. What
+  // is left is in the file `path`.
   bool StubAfter(const Known& known, const std::string& path, StubFile* stub) {
     std::string bytes = ReadAll(known.path);
     if (known.durable_stub.empty() && Random(2) == 0) {
@@ -159,8 +159,8 @@ class PowerTest : public ::testing::Test {
   }
 
   void CheckAfterLoss() {
-    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer. Nor may its
-    // spill: the disk is flushed before there is one.
+    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer.
+    // Nor may its spill: the disk is flushed before there is one.
     std::vector<StubFile> stubs(logs_.size());
     std::vector<std::string> paths(logs_.size());
     std::vector<bool> there(logs_.size());

@@ -74,8 +74,8 @@ TEST_P(RawWalProcessTest, ASecondaryFollowsAWriterThatDoesNotWait) {
     options.max_open_files = -1;
     std::unique_ptr<DB> secondary;
     ASSERT_OK(OpenDbAsSecondary(options, name, folder_ + "/secondary", &secondary));
-    // Meanwhile a log may be missing, which was flushed and deleted after the manifest had been read: with
-    // stock RocksDB, too. What is found is right, and in the end all is.
+    // Meanwhile a log may be missing, which was flushed and deleted after the manifest had been
+    // read: with stock RocksDB, too. What is found is right, and in the end all is.
     int found = 0;
     int rounds = 0;
     for (; found < keys; rounds++) {
@@ -132,7 +132,8 @@ TEST_P(RawWalProcessTest, OnlyOneWrites) {
   for (int i = 0; i < 100; i++) {
     ASSERT_EQ(Get(reader.get(), Child::Key(i)), Child::Value(i, 1000));
   }
-  // The writer goes on unharmed, and when it is done the next one may write, this reader still there.
+  // The writer goes on unharmed, and when it is done the next one may write, this reader still
+  // there.
   ASSERT_EQ(child_.Put(100, 200, 1000, /*sync=*/true), "OK");
   ASSERT_EQ(child_.Close(), "OK");
   Open();

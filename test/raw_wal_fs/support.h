@@ -75,8 +75,8 @@ inline std::string NameOf(const ::testing::TestParamInfo<DeviceKind>& kind) {
 class RawWalDeviceTest : public RawWalTest, public ::testing::WithParamInterface<DeviceKind> {
  protected:
   void SetUp() override { MakeDevice(); }
-  // A new device of device_size_ bytes in the place of the one before: a file that is not there yet, or a formatted
-  // loop device.
+  // A new device of device_size_ bytes in the place of the one before: a file that is not there
+  // yet, or a formatted loop device.
   void MakeDevice();
 
  private:

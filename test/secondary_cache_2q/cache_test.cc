@@ -244,8 +244,8 @@ TEST(CacheTest, CompressionSavesRoomAndGivesTheSameBytes) {
   }
 }
 
-// As the lower tier of a TieredSecondaryCache: compressed blocks come by InsertSaved and go back with
-// their type and source.
+// As the lower tier of a TieredSecondaryCache: compressed blocks come by InsertSaved and go back
+// with their type and source.
 TEST(CacheTest, InsertSavedKeepsTypeAndSource) {
   for (const char* options : {"capacity=1M", "capacity=1M;compression=lz4"}) {
     const auto cache = NewCache(options);

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// All operations at once from several threads, mainly for ThreadSanitizer. Every value that comes back
-// is checked.
+// All operations at once from several threads, mainly for ThreadSanitizer. Every value that comes
+// back is checked.
 
 #include <atomic>
 #include <memory>

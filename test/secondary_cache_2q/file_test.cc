@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// storage=file: restart, damage, refusal and asynchronous look-ups. Each test runs on every way of I/O.
+// storage=file: restart, damage, refusal and asynchronous look-ups. Each test runs on every way of
+// I/O.
 
 #include "plugin/secondary_cache_2q/file.h"
 

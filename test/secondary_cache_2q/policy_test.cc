@@ -17,8 +17,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 namespace {
 
-// A secondary cache of `capacity` blocks without a primary one in front: what is missed is offered at
-// once. Blocks are named by small numbers.
+// A secondary cache of `capacity` blocks without a primary one in front: what is missed is offered
+// at once. Blocks are named by small numbers.
 class Simulation {
  public:
   Simulation(Policy policy, double ghost_ratio, size_t capacity)

@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Range deletions of stock RocksDB, where it answers wrongly: random writes with snapshots, beside a model.
+// Range deletions of stock RocksDB, where it answers wrongly: random writes with snapshots, beside
+// a model.
 
 #include <chrono>
 #include <cstdlib>
@@ -174,8 +175,9 @@ Wrong Try(const Options& options, bool merges, int seconds) {
   return wrong;
 }
 
-// Version::Get() ends at the first SST of a level with a range deletion of the key, though versions of the key that are newer
-// may be in the next one: what snapshots keep of a key is in more than one. RandomTest of blob_hybrid has the one or the other.
+// Version::Get() ends at the first SST of a level with a range deletion of the key, though versions
+// of the key that are newer may be in the next one: what snapshots keep of a key is in more than
+// one. RandomTest of blob_hybrid has the one or the other.
 TEST(StockRanges, WithMergesGetIsWrong) { EXPECT_GT(Try(SmallOptions(), true, 120).gets, 0); }
 
 TEST(StockRanges, WithoutMergesAllIsRight) {

@@ -41,8 +41,8 @@ Shared* MapShared(const std::string& path) {
   return static_cast<Shared*>(memory);
 }
 
-// From now on this process kills itself when it comes to this point for the n-th time; never, if the point is empty. `last`: what it
-// does before, if anything.
+// From now on this process kills itself when it comes to this point for the n-th time; never, if
+// the point is empty. `last`: what it does before, if anything.
 inline void DieAt(const std::string& point, int hits, const std::function<void()>& last = nullptr) {
   if (point.empty()) {
     return;

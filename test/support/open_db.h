@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Opening a database with every supported version: RocksDB 11 takes a unique_ptr, earlier ones a raw
-// pointer.
+// Opening a database with every supported version: RocksDB 11 takes a unique_ptr, earlier ones a
+// raw pointer.
 
 #pragma once
 

@@ -6,8 +6,8 @@ import re
 
 import sources
 
-# Names of files that are copies where several plugins have them. A plugin shares no code with another one, so
-# that each can be taken alone.
+# Names of files that are copies where several plugins have them. A plugin shares no code with
+# another one, so that each can be taken alone.
 COPIES = ("logger.h",)
 
 
@@ -19,4 +19,5 @@ def check():
             versions[re.sub(r"\b%s\b" % plugin, "PLUGIN", sources.read(path))].append(path)
         if len(versions) > 1:
             paths = [paths[0] for paths in versions.values()]
-            yield "%s: differs from %s by more than the plugin's name" % (paths[0], ", ".join(paths[1:]))
+            yield "%s: differs from %s by more than the plugin's name" % (
+                paths[0], ", ".join(paths[1:]))

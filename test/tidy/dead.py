@@ -9,7 +9,8 @@ import sources
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 # The name of a function that is declared: a type is before it, and it begins a line of its own.
 _DECLARED = re.compile(
-    r"^ {0,4}(?! )(?!return\b|using\b|typedef\b|#)[\w:<>,&*\[\] ]*[\w>&*] [&*]?(\w+)\(", re.MULTILINE)
+    r"^ {0,4}(?! )(?!return\b|using\b|typedef\b|#)[\w:<>,&*\[\] ]*[\w>&*] [&*]?(\w+)\(",
+    re.MULTILINE)
 # One that is defined outside its class.
 _DEFINED = re.compile(r"^(?=\S)[^\n;=]*::(\w+)\(", re.MULTILINE)
 

@@ -29,7 +29,9 @@ def check_links():
             if "://" in target or target.startswith("mailto:"):
                 continue
             where = "%s:%d" % (path, sources.line_of(text, link.start()))
-            other = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+            other = path
+            if target:
+                other = os.path.normpath(os.path.join(os.path.dirname(path), target))
             if not os.path.exists(sources.absolute(other)):
                 yield "%s: the link leads to %s, which is not there" % (where, other)
             elif anchor and anchor not in anchors(sources.read(other)):
@@ -45,7 +47,7 @@ def check_pictures():
 
 
 def check_columns():
-    """No line is longer than COLUMNS, in code, comments or Markdown; what cannot be broken may be."""
+    """No line is longer than COLUMNS; one that cannot be broken may be."""
     for path in sources.files("*.h", "*.cc", "*.md", "*.py", "*.sh", "*.cmake", "*CMakeLists.txt",
                               "Makefile", "scripts/*"):
         for number, line in enumerate(sources.read(path).splitlines(), 1):

@@ -53,7 +53,7 @@ def check_lists():
 
 
 def check_internal_headers():
-    """A plugin's REFERENCE.md (or README.md) lists each header of RocksDB's own that it includes."""
+    """A plugin's REFERENCE.md (or README.md) lists each internal header of RocksDB it includes."""
     for plugin in sources.plugins():
         folder = "plugin/%s/" % plugin
         documents = [path for path in sources.files(folder + "*.md")]
@@ -66,4 +66,5 @@ def check_internal_headers():
                     internal.add(header)
         for header in sorted(internal):
             if "`%s`" % header not in text:
-                yield "%s: no document of the plugin lists the internal header %s" % (folder, header)
+                yield "%s: no document of the plugin lists the internal header %s" % (
+                    folder, header)

@@ -1,7 +1,8 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """The rooms of a plugin: which folder, and which file, includes which other one.
 
-A file here is a header and its source. The graph must have no circle, neither of folders nor of files.
+A file here is a header and its source. The graph must have no circle, neither of folders nor of
+files.
 """
 
 import collections
@@ -16,7 +17,7 @@ def _module(path):
 
 
 def files_of(plugin):
-    """file -> the files of this plugin that it includes; names are relative to the plugin's folder."""
+    """file -> the files of this plugin that it includes; names are relative to its folder."""
     prefix = "plugin/%s/" % plugin
     graph = collections.defaultdict(set)
     for path in sources.files(prefix + "*.h", prefix + "*.cc"):

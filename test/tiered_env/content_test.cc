@@ -186,8 +186,8 @@ TEST_F(TieredContentTest, ArchivedLogs) {
   EXPECT_TRUE(std::filesystem::is_empty(TierPath("fast")));
 }
 
-// The power failed while they were archived, and has left both names. That in the archive goes, so that neither takes
-// away what the other one needs.
+// The power failed while they were archived, and has left both names. That in the archive goes, so
+// that neither takes away what the other one needs.
 TEST_F(TieredContentTest, LogsOfTwoNames) {
   NewFs(Tiers(), "wal=fast");
   Options options = FillArchive();
@@ -217,7 +217,8 @@ TEST_F(TieredContentTest, LogsOfTwoNames) {
   Verify();
 }
 
-// The power failed after they were archived, and before they were synced in their tier. If that is not there, they stay.
+// The power failed after they were archived, and before they were synced in their tier. If that is
+// not there, they stay.
 TEST_F(TieredContentTest, ArchivedLogsThatAreLost) {
   NewFs(Tiers(), "wal=fast");
   Options options = FillArchive();

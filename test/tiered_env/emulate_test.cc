@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Emulated slowness, on a clock that stands still but for sleeps and the time that files say they took.
+// Emulated slowness, on a clock that stands still but for sleeps and the time that files say they
+// took.
 
 #include "plugin/tiered_env/emulate.h"
 

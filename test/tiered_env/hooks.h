@@ -10,8 +10,8 @@
 
 namespace rocktier {
 
-// A FileSystem that asks before some of its work: an error is what comes of it then. Set the hooks while
-// nobody works.
+// A FileSystem that asks before some of its work: an error is what comes of it then. Set the hooks
+// while nobody works.
 class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
  public:
   using IOStatus = ROCKSDB_NAMESPACE::IOStatus;

@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Whatever is written, and however: the power fails at any moment, the tier in memory is lost, and the database is
-// what it was after some number of its operations, not before the last one that was durable.
+// Whatever is written, and however: the power fails at any moment, the tier in memory is lost, and
+// the database is what it was after some number of its operations, not before the last one that was
+// durable.
 
 #include <algorithm>
 #include <filesystem>
@@ -51,8 +52,8 @@ struct Kind {
   size_t families = 1;
   bool wal = true;
   bool flushed = true;  // what was written has left RocksDB's buffers
-  bool syncs =
-      true;  // WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not
+  // Whether WriteOptions::sync does: RocksDB's DB::Write() with two_write_queues does not.
+  bool syncs = true;
   bool ingests = false;
   bool timestamps = false;
   std::optional<TxnDBWritePolicy> policy = std::nullopt;
@@ -411,7 +412,8 @@ Status KindsTest::Transact() {
     if (s.ok()) {
       open_.push_back(std::move(transaction));
     } else {
-      // A transaction of WriteUnprepared that was only begun is rolled back as it goes, and RocksDB asserts that this succeeds.
+      // A transaction of WriteUnprepared that was only begun is rolled back as it goes, and RocksDB
+      // asserts that this succeeds.
       transaction->SetState(Transaction::PREPARED);
     }
     return s;
@@ -499,8 +501,8 @@ State KindsTest::Read() {
   return state;
 }
 
-// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written that was not prepared yet,
-// without this plugin too, or was being rolled back.
+// After a power failure RocksDB may leave there what a transaction of WriteUnprepared had written
+// that was not prepared yet, without this plugin too, or was being rolled back.
 State KindsTest::WithoutUnprepared(const State& found, const State& expected) const {
   State result = found;
   for (Family& family : result) {
@@ -616,10 +618,12 @@ TEST_P(KindsTest, IsWhatItWas) {
   uint64_t rebuilt = 0;
   uint64_t references = 0;
   uint64_t written = 0;
-  // RocksDB keeps a log in which a transaction is prepared when it has recovered it, does not sync it, and does not open a
-  // database with SSTs that are ahead of a torn log: with transactions no power failure follows a kill, and none tears a record.
+  // RocksDB keeps a log in which a transaction is prepared when it has recovered it, does not sync
+  // it, and does not open a database with SSTs that are ahead of a torn log: with transactions no
+  // power failure follows a kill, and none tears a record.
   const bool is_only_killed = kind_.policy && random_() % 4 == 0;
-  // It rolls a transaction of WriteUnprepared back in several writes, and the first one that is durable ends it.
+  // It rolls a transaction of WriteUnprepared back in several writes, and the first one that is
+  // durable ends it.
   const bool fails_opening = !is_only_killed && kind_.policy != WRITE_UNPREPARED;
   const int rounds = Rounds(2);
   for (int round = 0; round < rounds; round++) {

@@ -248,7 +248,8 @@ TEST_F(TieredLevelTest, DefaultWriteTemperature) {
   Open(options);
   Fill(40000);
   ExpectQuiet();
-  // A file that RocksDB has moved to the last level without writing it has the temperature that it was written with.
+  // A file that RocksDB has moved to the last level without writing it has the temperature that it
+  // was written with.
   std::vector<LiveFileMetaData> files;
   db_->GetLiveFilesMetaData(&files);
   for (const LiveFileMetaData& file : files) {

@@ -195,7 +195,8 @@ TEST_F(LossTest, ARecipeLogThatIsMissingOrDamagedIsTold) {
   LoseAndVerify();
 }
 
-// What it seems not to name must not be forgotten. RocksDB takes a torn end for that of a crash, so here, too.
+// What it seems not to name must not be forgotten. RocksDB takes a torn end for that of a crash, so
+// here, too.
 TEST_F(LossTest, AManifestThatIsDamagedLosesNothing) {
   Prepare();
   const std::string path = db_name_ + "/" + CurrentManifest();
@@ -407,8 +408,8 @@ TEST_F(LossTest, DestroyedBesideOtherFilesNothingIsLeft) {
     Prepare();
     ASSERT_FALSE(HasFailure());
     LoseMemory();
-    const bool stubs_are_lost =
-        round % 2 == 1;  // by a loss of power: RocksDB does not see what is rebuilt
+    // Stubs are lost by a loss of power: RocksDB does not see what is rebuilt.
+    const bool stubs_are_lost = round % 2 == 1;
     for (const std::string& base : FilesOf(".sst")) {
       if (stubs_are_lost && TierOf(base) == "memory") {
         fs::remove(db_name_ + "/" + base);

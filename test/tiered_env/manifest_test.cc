@@ -37,7 +37,8 @@ class ManifestTest : public ::testing::Test {
         /*recycle_log_files=*/false);
   }
 
-  // Writes an edit that adds an SST; `left`: how many of its group come after it, -1: it is in none.
+  // Writes an edit that adds an SST; `left`: how many of its group come after it, -1: it is in
+  // none.
   void Add(uint64_t number, int left) {
     VersionEdit edit;
     FileMetaData table;

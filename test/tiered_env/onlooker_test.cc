@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Tiers in memory as those see them who have not locked the database: what was lost is told from what was deleted.
+// Tiers in memory as those see them who have not locked the database: what was lost is told from
+// what was deleted.
 
 #include <atomic>
 #include <fstream>
@@ -151,7 +152,8 @@ TEST_F(OnlookerTest, WhatIsBeingDeletedIsDeleted) {
   EXPECT_GT(deleted, 10);
 }
 
-// Beside a database that is open for writing, whose SSTs come and go and whose recipe log is replaced.
+// Beside a database that is open for writing, whose SSTs come and go and whose recipe log is
+// replaced.
 TEST_F(OnlookerTest, WhatAWriterDeletesIsNotLost) {
   random_.seed(Seed());
   MountMemory();

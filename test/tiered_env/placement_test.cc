@@ -356,8 +356,8 @@ bool HasRoomSomewhere(const Scene& scene, const PlannedFile& file) {
   return false;
 }
 
-// A tier is over its budget, and an unusable one has files, only by files that were there before and
-// that no tier has room for.
+// A tier is over its budget, and an unusable one has files, only by files that were there before
+// and that no tier has room for.
 void ExpectBudgetsKept(const Scene& before, const Scene& after) {
   for (size_t t = 0; t < after.tiers.size(); t++) {
     const PlannedTier& tier = after.tiers[t];
@@ -411,8 +411,8 @@ TEST(TieredPlanTest, RandomPlansKeepTheirPromises) {
   EXPECT_GT(spilled, 1000u);
 }
 
-// While files come and go, those that stay at their level are moved only when room appears or is taken by
-// a better claim: never by an equal one.
+// While files come and go, those that stay at their level are moved only when room appears or is
+// taken by a better claim: never by an equal one.
 TEST(TieredPlanTest, NewFilesOfALevelDisplaceNone) {
   const uint64_t seed = Seed();
   printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));

@@ -246,7 +246,8 @@ TEST_P(PmemDbTest, PlainTable) {
   }
 }
 
-// Iterators and pinned values outlive the files' names, the block cache's entries and the open tables.
+// Iterators and pinned values outlive the files' names, the block cache's entries and the open
+// tables.
 TEST_P(PmemDbTest, IteratorsHoldWhatTheyRead) {
   ASSERT_OK(Open());
   Write(10000);

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Files of a pmem tier. With PMEM_IS_PMEM_FORCE=1 mapped memory counts as persistent, with 0 it does not:
-// ctest runs both.
+// Files of a pmem tier. With PMEM_IS_PMEM_FORCE=1 mapped memory counts as persistent, with 0 it
+// does not: ctest runs both.
 
 #include "plugin/tiered_env/pmem.h"
 

@@ -16,9 +16,9 @@
 
 namespace rocktier {
 
-// A FileSystem whose power can fail: then bytes of files that were not synced are lost, and names that were
-// made, changed or removed since their directory was synced are as they were. What FaultInjectionTestFS
-// does, with deletions, and with what renames have replaced. Thread-safe.
+// A FileSystem whose power can fail: then bytes of files that were not synced are lost, and names
+// that were made, changed or removed since their directory was synced are as they were. What
+// FaultInjectionTestFS does, with deletions, and with what renames have replaced. Thread-safe.
 class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
  public:
   using IOStatus = ROCKSDB_NAMESPACE::IOStatus;
@@ -35,9 +35,11 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // From the n-th change on everything fails.
   void FailAfter(uint64_t changes);
   bool failed();
-  // The process alone has died: all is as it was, what is not synced is not so still. Nothing may be open.
+  // The process alone has died: all is as it was, what is not synced is not so still. Nothing may
+  // be open.
   void Restart();
-  // Makes of the files what a failure leaves; at random, or as little as can be. Nothing may be open.
+  // Makes of the files what a failure leaves; at random, or as little as can be. Nothing may be
+  // open.
   void Fail(std::mt19937_64* random, bool least);
 
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,

@@ -70,8 +70,9 @@ class TieredPowerTest : public TieredTest {
     }
   }
 
-  // The writes up to one that is not before durable_ are there, and no other. Of those that were not durable some may be
-  // missing: RocksDB does not see that a log has lost its end, between two records, if there is a later log (StockLogs).
+  // The writes up to one that is not before durable_ are there, and no other. Of those that were
+  // not durable some may be missing: RocksDB does not see that a log has lost its end, between two
+  // records, if there is a later log (StockLogs).
   void Check() {
     uint64_t count = 0;
     std::map<std::string, std::string> found;
@@ -387,8 +388,8 @@ TEST_F(TieredPowerTest, ToolsDoWithoutWhatIsNotNeeded) {
   Verify();
 }
 
-// Whatever it had deleted already. Without CURRENT there is no database; another one can be made when tiers have nothing of
-// this one, and until then it is destroyed again.
+// Whatever it had deleted already. Without CURRENT there is no database; another one can be made
+// when tiers have nothing of this one, and until then it is destroyed again.
 TEST_F(TieredPowerTest, DestructionCanBeInterrupted) {
   const std::string tiers =
       "memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}";

@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Recipes and the logs that they refer to, in any order of what can happen to them: each SST that has a recipe can be
-// rebuilt of the files that are there, at any moment, and nothing counts as needed that is not.
+// Recipes and the logs that they refer to, in any order of what can happen to them: each SST that
+// has a recipe can be rebuilt of the files that are there, at any moment, and nothing counts as
+// needed that is not.
 
 #include <algorithm>
 #include <filesystem>
@@ -429,8 +430,8 @@ void ProtocolTest::Check() {
   EXPECT_EQ(logs_->GetSizes().live_entries, needed.size());
 }
 
-// RocksDB makes the next log before it has written the last bytes of this one. A commit among them gives entries that
-// were prepared their sequence numbers.
+// RocksDB makes the next log before it has written the last bytes of this one. A commit among them
+// gives entries that were prepared their sequence numbers.
 TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   const uint64_t number = ++number_;
   logs_->Created(number, PathOf(number), std::make_shared<OpenLog>(target_.get(), PathOf(number)));

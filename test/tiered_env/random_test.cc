@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Configurations at random: at rest every file is where it belongs, but for those that find no room there.
+// Configurations at random: at rest every file is where it belongs, but for those that find no room
+// there.
 
 #include <chrono>
 #include <filesystem>
@@ -92,7 +93,8 @@ class TieredRandomTest : public TieredTest {
     return options;
   }
 
-  // The levels of the families are computed from what RocksDB says, not by what the plugin has read.
+  // The levels of the families are computed from what RocksDB says, not by what the plugin has
+  // read.
   void ExpectPlaced(const std::string& tiers, const std::string& placement) {
     std::vector<TierOptions> parsed;
     ASSERT_OK(ParseTiers(tiers, &parsed));

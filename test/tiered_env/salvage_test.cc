@@ -32,7 +32,8 @@ class SalvageTest : public VolatileTest {
     EXPECT_FALSE(s.ok());
     EXPECT_NE(s.ToString().find("--salvage"), std::string::npos) << s.ToString();
   }
-  // What a record has, of RocksDB's format of logs: a wrong length would be taken for an end that a crash has torn.
+  // What a record has, of RocksDB's format of logs: a wrong length would be taken for an end that a
+  // crash has torn.
   static void DamageInTheMiddle(const std::string& path) {
     constexpr size_t kHeader = 7;
     std::string bytes;

@@ -43,8 +43,8 @@ std::vector<bool> BitsOf(const std::vector<Kept>& entries) {
   return result;
 }
 
-// Batches as they are in logs: numbered by entry or by batch, some numbers used again, and with `holes`
-// without some of their entries.
+// Batches as they are in logs: numbered by entry or by batch, some numbers used again, and with
+// `holes` without some of their entries.
 std::vector<Kept> RandomEntries(std::mt19937_64* random, size_t batches, bool holes) {
   std::vector<Kept> result;
   SequenceNumber next = 1000;

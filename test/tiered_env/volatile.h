@@ -30,8 +30,8 @@ class VolatileTest : public TieredTest {
     db_.reset();
     return ROCKSDB_NAMESPACE::OpenDb(DbOptions(), db_name_, &db_);
   }
-  // Then something is in memory: compactions may have written all to what was the last level then, which has no sequence numbers,
-  // and so is durable. It depends on which comes when.
+  // Then something is in memory: compactions may have written all to what was the last level then,
+  // which has no sequence numbers, and so is durable. It depends on which comes when.
   void Settle() {
     TieredTest::Settle();
     if (!HasFailure() && Stats().bytes < (100 << 10)) {

@@ -54,8 +54,9 @@ TEST_F(VolatileTest, ComesBack) {
   }
 }
 
-// The newer version of a key is on durable storage, its log has been trimmed or deleted; an older version is in a log
-// that is retained for the sake of another column family. Who replays logs brings the older one back.
+// The newer version of a key is on durable storage, its log has been trimmed or deleted; an older
+// version is in a log that is retained for the sake of another column family. Who replays logs
+// brings the older one back.
 TEST_F(VolatileTest, OlderVersionsAreNotResurrected) {
   for (const std::string trim : {"wal_amplification_high=1.1;wal_amplification_low=1",
                                  "wal_amplification_high=1e9;wal_amplification_low=1e9"}) {

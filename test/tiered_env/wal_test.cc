@@ -80,7 +80,8 @@ class WalTest : public ::testing::Test {
 
   std::string NewKey() { return "key" + std::to_string(1000000 + keys_++); }
 
-  // After a flush: each entry of an SST is found in a segment and is there as the SST has it. How many there are.
+  // After a flush: each entry of an SST is found in a segment and is there as the SST has it. How
+  // many there are.
   size_t ExpectAllFound(const std::vector<LogFile>& logs);
 
   const std::string folder_;
@@ -222,8 +223,8 @@ TEST_F(WalTest, LogsAreReadAsTheyAreWritten) {
     SCOPED_TRACE(name);
     options_ = before;
     set(&options_);
-    // RocksDB does not read a batch back of which a second piece of 32 KB begins at the end of a block
-    // (facebook/rocksdb#15007).
+    // RocksDB does not read a batch back of which a second piece of 32 KB begins at the end of a
+    // block (facebook/rocksdb#15007).
     largest_ =
         options_.recycle_log_file_num > 0 && options_.wal_compression == kZSTD ? 200 : largest;
     if (options_.wal_compression == kZSTD && !CompressionTypeSupported(kZSTD)) {
@@ -239,7 +240,8 @@ TEST_F(WalTest, LogsAreReadAsTheyAreWritten) {
       WriteRandomly(&random, 200, {db_->DefaultColumnFamily()});
       const std::vector<LogFile> logs = Logs();
       ASSERT_FALSE(logs.empty());
-      // Logs that wait to be used again are not there by their names; an old one ends where the new one does.
+      // Logs that wait to be used again are not there by their names; an old one ends where the new
+      // one does.
       const std::vector<Kept> last = EntriesOfLog(logs.back().path, logs.back().number);
       ASSERT_EQ(last, expected_);
       if (round == 4 && options_.recycle_log_file_num > 0) {

@@ -24,7 +24,8 @@ constexpr bool kMayFailAfterOptions = false;
 void ForgiveOptions(Options* /*options*/) {}
 #endif
 
-// Does not list a directory of logs when that is asked after LOCK was taken, and after OPTIONS were written.
+// Does not list a directory of logs when that is asked after LOCK was taken, and after OPTIONS were
+// written.
 class UnlistedFs : public FileSystemWrapper {
  public:
   UnlistedFs() : FileSystemWrapper(FileSystem::Default()) {}

@@ -75,7 +75,8 @@ class RocktierBlobTest(unittest.TestCase):
         ssts = [n for n in os.listdir(DB) if n.endswith(".sst")]
         self.assertEqual(len(ssts), space["sst_files"])
         self.assertEqual(sum(os.path.getsize(DB + "/" + n) for n in ssts), space["small_bytes"])
-        # A record has a header of 32 bytes and a key of 16. All keys are live; nothing is above the last level.
+        # A record has a header of 32 bytes and a key of 16. All keys are live; nothing is above
+        # the last level.
         self.assertEqual(1000 * 1048, space["large_live_bytes"])
         self.assertEqual(0, space["large_hidden_bytes"])
         self.assertEqual(space["large_bytes"],
@@ -127,7 +128,8 @@ class RocktierBlobTest(unittest.TestCase):
         self.assertEqual(784, advice["min_blob_size"])
         self.assertAlmostEqual(0.5, advice["overwrite_share"], delta=0.05)
         self.assertLess(advice["large_write_amplification"], advice["in_place_write_amplification"])
-        narrow = json.loads(rocktier("blob", "advise", DB, "--space=1.1", "--json").stdout)["default"]
+        narrow = json.loads(rocktier("blob", "advise", DB, "--space=1.1",
+                                     "--json").stdout)["default"]
         self.assertLess(narrow["large_space_amplification"], advice["large_space_amplification"])
         self.assertIn("min_blob_size: 784", rocktier("blob", "advise", DB).stdout)
 

@@ -43,9 +43,10 @@ class TierTest(unittest.TestCase):
         self.uri = self.make_uri()
 
     def make_uri(self, fast="", slow="", home="", placement=""):
-        return ("id=TieredFileSystem;tiers={fast={path=%s/fast;%s};slow={path=%s/slow;%s};home={%s}};"
-                "placement={0..1=fast;2..=slow;blob=slow%s};mover_bytes_per_second=0" %
-                (self.folder, fast, self.folder, slow, home, placement))
+        return (
+            "id=TieredFileSystem;tiers={fast={path=%s/fast;%s};slow={path=%s/slow;%s};home={%s}};"
+            "placement={0..1=fast;2..=slow;blob=slow%s};mover_bytes_per_second=0" %
+            (self.folder, fast, self.folder, slow, home, placement))
 
     def succeed(self, result):
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
@@ -63,7 +64,7 @@ class TierTest(unittest.TestCase):
                          "--value_size=100", *SMALL_FILES, *flags))
 
     def write_level_0(self):
-        """Leaves an SST in level 0, which write() does not if compactions had the time to empty it."""
+        """Leaves an SST in level 0, which write() does not if compactions had time to empty it."""
         self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + self.uri,
                          "--benchmarks=overwrite,flush", "--num=30000", "--writes=100",
                          "--value_size=100", "--use_existing_db=1",
@@ -160,7 +161,8 @@ class Looking(TierTest):
                 self.assertEqual(self.check(), [])
                 self.assertEqual([f for f in self.ls() if f["lost"]], [])
                 self.assertGreater(self.df()["slow"]["files"], 0)
-            for argv in (["check", self.uri, self.db, "--repair"], ["drain", self.uri, self.db, "fast"],
+            for argv in (["check", self.uri, self.db, "--repair"],
+                         ["drain", self.uri, self.db, "fast"],
                          ["evacuate", self.uri, self.db]):
                 self.refused(tier(*argv), "LOCK")
             self.assertIsNone(writer.poll())
@@ -307,8 +309,9 @@ class Moving(TierTest):
 
 class Recovering(TierTest):
     def memory_uri(self):
-        return ("id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};slow={path=%s/slow}};"
-                "placement={0..2=memory;3..=slow}" % (self.folder, self.folder))
+        return (
+            "id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};slow={path=%s/slow}};"
+            "placement={0..2=memory;3..=slow}" % (self.folder, self.folder))
 
     def test_what_memory_has_lost_is_rebuilt(self):
         uri = self.memory_uri()
@@ -542,7 +545,8 @@ class Checking(TierTest):
         self.check(problems=1)
         self.repair("repaired")
         self.assertEqual(self.read("TIERS"), identity)
-        for damage in (self.db + "/TIERS", os.path.dirname(self.a_file_in("slow")["path"]) + "/OWNER"):
+        for damage in (self.db + "/TIERS",
+                       os.path.dirname(self.a_file_in("slow")["path"]) + "/OWNER"):
             with open(damage, "r+b") as file:
                 file.seek(30)
                 file.write(b"?")

@@ -95,8 +95,9 @@ class OnAFile(unittest.TestCase):
         opened = write(self.db, self.device)
         self.assertNotEqual(opened.returncode, 0)
         self.assertIn("xfs", opened.stderr + opened.stdout)
-        self.assertEqual(run("xfs_db", "-r", "-c", "sb 0", "-c", "p magicnum", self.device).stdout.strip(),
-                         "magicnum = 0x58465342", "the file system was harmed")
+        self.assertEqual(
+            run("xfs_db", "-r", "-c", "sb 0", "-c", "p magicnum", self.device).stdout.strip(),
+            "magicnum = 0x58465342", "the file system was harmed")
 
     def test_damage_is_found(self):
         self.succeed(self.format("--size=8M"))
@@ -133,7 +134,8 @@ class OnAFile(unittest.TestCase):
         # Renamed and archived logs are still known.
         archive = self.db + "/archive"
         os.makedirs(archive, exist_ok=True)
-        for name in (lost["file"] + ".trash", archive + "/000077.log", archive + "/000078.log.trash"):
+        for name in (lost["file"] + ".trash", archive + "/000077.log",
+                     archive + "/000078.log.trash"):
             os.rename(of_lost()["file"], name)
             self.assertEqual(of_lost()["file"], name)
             self.assertNotIn("no file", self.succeed(wal("ls", self.device)))
@@ -154,10 +156,12 @@ class OnAFile(unittest.TestCase):
         os.remove(of_lost()["file"])
         self.assertTrue(of_lost()["missing"])
         self.assertFalse(next(log for log in self.logs() if log["id"] == kept["id"])["missing"])
-        marked = [line for line in self.succeed(wal("ls", self.device)).splitlines() if "no file" in line]
+        marked = [line for line in self.succeed(wal("ls", self.device)).splitlines()
+                  if "no file" in line]
         self.assertEqual([line.split()[0] for line in marked], [lost["id"]])
         # One that is in use: none is removed.
-        self.refused(wal("rm", self.device, "--log=" + lost["id"], "--log=" + kept["id"]), kept["file"])
+        self.refused(wal("rm", self.device, "--log=" + lost["id"], "--log=" + kept["id"]),
+                     kept["file"])
         self.assertEqual(len(self.logs()), 2)
 
         used = json.loads(self.succeed(wal("df", self.device, "--json")))["segments_used"]
@@ -178,7 +182,8 @@ class OnAFile(unittest.TestCase):
 
     def test_a_log_whose_place_is_not_known_is_removed_by_force_only(self):
         self.succeed(self.format("--size=8M"))
-        for db in (self.folder + "/" + "/".join(["d" * 100] * 5), os.path.relpath(self.folder + "/r")):
+        for db in (self.folder + "/" + "/".join(["d" * 100] * 5),
+                   os.path.relpath(self.folder + "/r")):
             os.makedirs(db)
             self.succeed(write(db, self.device))
             shutil.rmtree(db)
@@ -211,8 +216,10 @@ class OnAFile(unittest.TestCase):
     def test_flags_that_an_action_has_no_use_for_are_refused(self):
         self.succeed(self.format("--size=8M"))
         for argv in (["dump", self.device, "--json"], ["ls", self.device, "--force"],
-                     ["check", self.device, "--size=1M"], ["import", "--force", self.device, self.db],
-                     ["import", self.device, self.db, "--size=8M"], ["rm", self.device, "--json"]):
+                     ["check", self.device, "--size=1M"],
+                     ["import", "--force", self.device, self.db],
+                     ["import", self.device, self.db, "--size=8M"],
+                     ["rm", self.device, "--json"]):
             self.refused(wal(*argv), "takes no --")
         before = wal("df", self.device).stdout
         exists = wal("format", self.device, "--force", "--size=64M")
@@ -236,7 +243,8 @@ class OnAFile(unittest.TestCase):
         db = self.folder + "/\x1b]0;owned\x07\n1:1 x"
         self.succeed(write(db, self.device))
         log = self.logs()[0]["id"]
-        for result in (wal("ls", self.device), wal("dump", self.device), wal("rm", self.device, "--log=" + log)):
+        for result in (wal("ls", self.device), wal("dump", self.device),
+                       wal("rm", self.device, "--log=" + log)):
             self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07]")
             self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
         self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
@@ -292,7 +300,8 @@ class OnAFile(unittest.TestCase):
 
     def records(self, db):
         return self.succeed(run(BIN + "/ldb", "--db=" + db,
-                                "--fs_uri=id=RawWalFileSystem;device=" + self.device, "scan", "--hex")).splitlines()
+                                "--fs_uri=id=RawWalFileSystem;device=" + self.device,
+                                "scan", "--hex")).splitlines()
 
     def test_there_is_nothing_to_recover_where_nothing_was(self):
         self.blank()
@@ -371,8 +380,9 @@ class OnAFile(unittest.TestCase):
     def test_a_live_device_is_not_taken_for_damaged(self):
         self.succeed(self.format("--size=32M"))
         writer = subprocess.Popen(
-            [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq", "--write_buffer_size=262144",
-             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=fillseq",
+             "--write_buffer_size=262144", "--fs_uri=id=RawWalFileSystem;device=" + self.device,
+             "--sync=1", "--num=1000000000"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             for _ in range(40):
@@ -391,7 +401,8 @@ class OnAFile(unittest.TestCase):
         uri = "--fs_uri=id=RawWalFileSystem;device=" + self.device
 
         def count(db):
-            return len(self.succeed(run(BIN + "/ldb", "--db=" + db, uri, "scan", "--hex")).splitlines())
+            scan = run(BIN + "/ldb", "--db=" + db, uri, "scan", "--hex")
+            return len(self.succeed(scan).splitlines())
 
         def opens(db):
             return run(BIN + "/ldb", "--db=" + db, uri, "put", "key", "value").returncode == 0
@@ -445,7 +456,8 @@ class OnALoopDevice(OnAFile):
                     time.sleep(0.1)
                 opened = write(self.folder + "/second", second)
                 self.assertNotEqual(opened.returncode, 0)
-                self.assertIn("is open for writing in another process", opened.stderr + opened.stdout)
+                self.assertIn("is open for writing in another process",
+                              opened.stderr + opened.stdout)
             finally:
                 writer.kill()
                 writer.wait()
@@ -463,7 +475,7 @@ class OnALoopDevice(OnAFile):
 
 
 class OfVersion1(unittest.TestCase):
-    """A device and its databases, one closed and one killed, that version 1 of the format has left."""
+    """A device and its databases, one closed, one killed, that version 1 of the format has left."""
 
     SCANS = {"clean": (1500, "2ca5cff7c75edf1e08811e1f780b90846fce18128fcb31515b0b67a62b197b45"),
              "killed": (1137, "8bda2234918c47396b906fb8f8d1f80b97cd9a270c42f097b92844ae04f6ba66")}
@@ -471,7 +483,8 @@ class OfVersion1(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.join(TMP, self.id().replace(".", "-"))
         os.makedirs(self.folder)
-        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../raw_wal_fs/data/v1.tar.xz")
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                            "../raw_wal_fs/data/v1.tar.xz")
         run("tar", "-xf", data, "-C", self.folder)
         self.device = self.folder + "/device"
         self.uri = "--fs_uri=id=RawWalFileSystem;device=" + self.device
@@ -496,9 +509,11 @@ class OfVersion1(unittest.TestCase):
             self.assertEqual(put.returncode, 0, put.stdout + put.stderr)
             got = run(BIN + "/ldb", "--db=" + db, self.uri, "get", "zzz")
             self.assertEqual(got.stdout.strip(), "new", got.stderr)
-            self.assertEqual(run(BIN + "/ldb", "--db=" + db, self.uri, "delete", "zzz").returncode, 0)
+            deleted = run(BIN + "/ldb", "--db=" + db, self.uri, "delete", "zzz")
+            self.assertEqual(deleted.returncode, 0)
             self.check(name, [self.uri])
-        self.assertNotIn("1:2", [log["id"] for log in json.loads(wal("ls", self.device, "--json").stdout)])
+        self.assertNotIn("1:2",
+                         [log["id"] for log in json.loads(wal("ls", self.device, "--json").stdout)])
 
     def test_its_logs_are_exported(self):
         for name in self.SCANS:
@@ -550,7 +565,8 @@ class OnBlocksOf4096Bytes(unittest.TestCase):
 
         # Formatted where it was possible.
         elsewhere = os.path.join(TMP, self.id() + "-" + kind + "-elsewhere")
-        if wal("format", elsewhere, "--size=16M", "--segment-size=256K", "--block-size=512").returncode == 0:
+        if wal("format", elsewhere, "--size=16M", "--segment-size=256K",
+               "--block-size=512").returncode == 0:
             shutil.copyfile(elsewhere, device)
             self.refuse(wal("ls", device), "block_size=512", "4096", device)
             self.refuse(write(folder + "/db", device), "block_size=512", "4096", device)

@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Linked into a RocksDB test with --wrap, puts the FileSystem of the URI in the environment variable
-// ROCKTIER_FS_URI, if that is set, in the place of FileSystem::Default() and below Env::Default(), for tests that do not
-// heed TEST_FS_URI.
+// Linked into a RocksDB test with --wrap, puts the FileSystem of the URI in the environment
+// variable ROCKTIER_FS_URI, if that is set, in the place of FileSystem::Default() and below
+// Env::Default(), for tests that do not heed TEST_FS_URI.
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +14,8 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of __real_SYMBOL
-// to SYMBOL.
+// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of
+// __real_SYMBOL to SYMBOL.
 #define FS "_ZN7rocksdb10FileSystem7DefaultEv"
 #define ENV "_ZN7rocksdb3Env7DefaultEv"
 std::shared_ptr<FileSystem> RealFs() __asm__("__real_" FS);

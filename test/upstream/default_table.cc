@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Linked into a RocksDB test with --wrap, and with the environment variable ROCKTIER_TABLE_FACTORY, puts a table factory of
-// ours in the place of each BlockBasedTable that the test makes, and of the default one; and sets other options by default that
-// it needs. A run in which it did nothing fails.
+// Linked into a RocksDB test with --wrap, and with the environment variable ROCKTIER_TABLE_FACTORY,
+// puts a table factory of ours in the place of each BlockBasedTable that the test makes, and of the
+// default one; and sets other options by default that it needs. A run in which it did nothing
+// fails.
 
 #include "test/upstream/default_table.h"
 
@@ -53,9 +54,9 @@ const testing::Environment* const environment = testing::AddGlobalTestEnvironmen
 
 }  // namespace
 
-// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of __real_SYMBOL
-// to SYMBOL. These are NewBlockBasedTableFactory() and both variants of the default constructors of ColumnFamilyOptions and
-// DBOptions, whose `this` is passed as a first argument is.
+// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of
+// __real_SYMBOL to SYMBOL. These are NewBlockBasedTableFactory() and both variants of the default
+// constructors of ColumnFamilyOptions and DBOptions, whose `this` is passed as a first argument is.
 #define NEW "_ZN7rocksdb25NewBlockBasedTableFactoryERKNS_22BlockBasedTableOptionsE"
 #define FAMILY "_ZN7rocksdb19ColumnFamilyOptionsC1Ev"
 #define FAMILY_BASE "_ZN7rocksdb19ColumnFamilyOptionsC2Ev"

@@ -1,4 +1,7 @@
-"""blob_hybrid against values in place and RocksDB's own BlobDB: the mixes and workloads of the Parallax paper."""
+"""blob_hybrid against values in place and RocksDB's own BlobDB.
+
+The mixes and workloads are those of the Parallax paper.
+"""
 
 import functools
 
@@ -13,8 +16,8 @@ FLOOR_SHARE = 0.25  # of the data: the floor of live bytes for space amplificati
 TOLERANCE = 1.05  # of space
 GROUNDS = ("direct", "sectors", "buffered")
 DEFAULT_GROUNDS = ("direct",)
-# Name: (mix of blob_driver, keys are alike, operations per record; None: as many as it takes for --blob-overwrites). In the
-# order of YCSB.
+# Name: (mix of blob_driver, keys are alike, operations per record; None: as many as it takes for
+# --blob-overwrites). In the order of YCSB.
 WORKLOADS = {
     "Load A": None,
     "Run A": ("a", False, None),
@@ -44,9 +47,10 @@ METRICS = (
     Metric("scan_p50_us", "scan us", "us", "{:.0f}", show_ratio=True),
     Metric("levels", "levels", "count", "{:.0f}"),
     *(Metric(name, "", "bytes", in_table=False) for name in (
-        "user_read_bytes", "user_written_bytes", "read_bytes", "written_bytes", "wal_bytes", "flush_bytes",
-        "compact_read_bytes", "compact_written_bytes", "blob_read_bytes", "blob_written_bytes", "sst_bytes",
-        "blob_bytes", "live_bytes", "hybrid_moved_bytes", "hybrid_job_bytes")),
+        "user_read_bytes", "user_written_bytes", "read_bytes", "written_bytes", "wal_bytes",
+        "flush_bytes", "compact_read_bytes", "compact_written_bytes", "blob_read_bytes",
+        "blob_written_bytes", "sst_bytes", "blob_bytes", "live_bytes", "hybrid_moved_bytes",
+        "hybrid_job_bytes")),
     *(Metric(f"space_{tenth}0", "", "1", in_table=False) for tenth in range(1, 11)),
     Metric("put_p50_us", "", "us", in_table=False),
     Metric("scan_p99_us", "", "us", in_table=False),
@@ -57,7 +61,8 @@ METRICS = (
 )
 
 PANELS = (
-    Panel("settled_per_s", "Operations per second until nothing compacts (more is better)", log=True),
+    Panel("settled_per_s", "Operations per second until nothing compacts (more is better)",
+          log=True),
     Panel("io_amp", "Bytes read and written for each byte of the user (less is better)"),
     Panel("space_max", "Bytes of files for each live byte, at most (less is better)"),
 )
@@ -68,13 +73,17 @@ def add_arguments(group):
                        help="of keys and values in a database (default %(default)s)")
     group.add_argument("--blob-overwrites", type=float, default=OVERWRITES,
                        help="of each record in Run A, on average (default %(default)s)")
-    group.add_argument("--blob-sizes", default=",".join(blob_systems.SIZES), help="mixes of sizes (default: all)")
-    group.add_argument("--blob-systems", default=",".join(blob_systems.SYSTEMS), help="default: all")
+    group.add_argument("--blob-sizes", default=",".join(blob_systems.SIZES),
+                       help="mixes of sizes (default: all)")
+    group.add_argument("--blob-systems", default=",".join(blob_systems.SYSTEMS),
+                       help="default: all")
     group.add_argument("--blob-workloads", default=";".join(DEFAULT_WORKLOADS),
-                       help='separated by semicolons, of "' + ";".join(WORKLOADS) + '" (default: "%(default)s")')
+                       help='separated by semicolons, of "' + ";".join(WORKLOADS) +
+                       '" (default: "%(default)s")')
     group.add_argument("--blob-grounds", default=",".join(DEFAULT_GROUNDS),
                        help=f"of {', '.join(GROUNDS)} (default %(default)s)")
-    group.add_argument("--blob-options", action="append", default=[], metavar="SYSTEM:NAME=VALUE;...",
+    group.add_argument("--blob-options", action="append", default=[],
+                       metavar="SYSTEM:NAME=VALUE;...",
                        help="further options of RocksDB for one system")
 
 
@@ -91,7 +100,8 @@ def cases(args):
     workloads = args.blob_workloads.split(";")
     systems = args.blob_systems.split(",")
     for unknown in (set(workloads) - set(WORKLOADS), set(systems) - set(blob_systems.SYSTEMS),
-                    set(changes) - set(blob_systems.SYSTEMS), set(args.blob_sizes.split(",")) - set(blob_systems.SIZES)):
+                    set(changes) - set(blob_systems.SYSTEMS),
+                    set(args.blob_sizes.split(",")) - set(blob_systems.SIZES)):
         if unknown:
             raise RuntimeError(f"not known: {', '.join(sorted(unknown))}")
     megabytes = min(args.blob_megabytes, QUICK_MEGABYTES) if args.quick else args.blob_megabytes
@@ -101,8 +111,9 @@ def cases(args):
                 for system in systems:
                     if not blob_systems.is_measured(system, sizes):
                         continue
-                    run = functools.partial(run_one, ground, sizes, workload, system, megabytes, changes,
-                                            args.blob_overwrites, workload == workloads[-1])
+                    run = functools.partial(run_one, ground, sizes, workload, system, megabytes,
+                                            changes, args.blob_overwrites,
+                                            workload == workloads[-1])
                     result.append(Case(title(ground, sizes, workload), (system,), run))
     return result
 
@@ -119,7 +130,8 @@ def run_one(ground, sizes, workload, system, megabytes, changes, overwrites, las
         operations = int(records * (share or 2 * overwrites))  # half of them are reads
         more = [f"--mix={mix}", f"--uniform={str(uniform).lower()}", f"--operations={operations}",
                 f"--seed={142 + number}"]
-    figures = blob_systems.run(context, ground, sizes, system, records, floor, changes, cache, *more)
+    figures = blob_systems.run(context, ground, sizes, system, records, floor, changes, cache,
+                               *more)
     if last:
         blob_systems.clear(context, ground, sizes, system)
     return {system: figures}
@@ -139,11 +151,13 @@ def gates_of(ground, results):
         return None if None in (mine, *values) or not values else mine / best(values)
 
     def at_most(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(f"{title(ground, sizes, workload)}: I/O amplification, {ours} / {label or ' '.join(systems)}",
+        return Gate(f"{title(ground, sizes, workload)}: I/O amplification, {ours} / "
+                    f"{label or ' '.join(systems)}",
                     share(sizes, workload, "io_amp", systems, min, ours), target)
 
     def at_least(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(f"{title(ground, sizes, workload)}: ops/s until settled, {ours} / {label or ' '.join(systems)}",
+        return Gate(f"{title(ground, sizes, workload)}: ops/s until settled, {ours} / "
+                    f"{label or ' '.join(systems)}",
                     share(sizes, workload, "settled_per_s", systems, max, ours), target, True)
 
     def within(sizes, workload):
@@ -174,15 +188,18 @@ def gates_of(ground, results):
     for name, system in results.keys():
         if blob_systems.is_ours(system) and name.startswith(f"{ground}:"):
             sizes = name.split(": ")[1].split(",")[0]
-            yield Gate(f"{name}: space amplification, {system}", results.median(name, system, "space_max"),
+            yield Gate(f"{name}: space amplification, {system}",
+                       results.median(name, system, "space_max"),
                        blob_systems.bound(system, sizes) * TOLERANCE)
 
 
 BENCHMARK = Benchmark(
     title="large values in blob files that are collected by their garbage",
-    ground=f"direct: direct I/O on a device in memory, throttled to {blob_systems.DISK['read_bps'] // 10**6} MB/s of reads"
-    f" and {blob_systems.DISK['write_bps'] // 10**6} MB/s of writes, with sectors of 4 KiB; sectors: of 512 bytes; buffered: in the data folder, through the page cache."
-    " Bytes are those that RocksDB reads from and writes to files.",
+    ground="direct: direct I/O on a device in memory, throttled to "
+    f"{blob_systems.DISK['read_bps'] // 10**6} MB/s of reads and "
+    f"{blob_systems.DISK['write_bps'] // 10**6} MB/s of writes, with sectors of 4 KiB; "
+    "sectors: of 512 bytes; buffered: in the data folder, through the page cache. "
+    "Bytes are those that RocksDB reads from and writes to files.",
     baseline="in_place",
     metrics=METRICS,
     panels=PANELS,

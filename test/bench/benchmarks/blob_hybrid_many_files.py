@@ -1,4 +1,7 @@
-"""What blob_hybrid costs where there are many families and blob files, beside a plain BlobDB under the same load."""
+"""What blob_hybrid costs where there are many families and blob files.
+
+Beside it, a plain BlobDB has the same load.
+"""
 
 import functools
 import json
@@ -30,8 +33,10 @@ PANELS = (
 
 
 def add_arguments(group):
-    group.add_argument("--many-blob-files", type=int, default=BLOB_FILES, help="default %(default)s")
-    group.add_argument("--many-seconds", type=int, default=SECONDS, help="of overwriting (default %(default)s)")
+    group.add_argument("--many-blob-files", type=int, default=BLOB_FILES,
+                       help="default %(default)s")
+    group.add_argument("--many-seconds", type=int, default=SECONDS,
+                       help="of overwriting (default %(default)s)")
 
 
 def name_of(families):
@@ -41,16 +46,18 @@ def name_of(families):
 def cases(args):
     blob_files = min(args.many_blob_files, QUICK_BLOB_FILES) if args.quick else args.many_blob_files
     seconds = min(args.many_seconds, QUICK_SECONDS) if args.quick else args.many_seconds
-    return [Case(name_of(families), (system,), functools.partial(run_one, families, system, blob_files, seconds))
+    return [Case(name_of(families), (system,),
+                 functools.partial(run_one, families, system, blob_files, seconds))
             for families in FAMILIES for system in SYSTEMS]
 
 
 def run_one(families, system, blob_files, seconds, context, number):
     db = context.path("many-blobs")
     figures = json.loads(context.child([
-        context.program("many_blobs_driver"), f"--db={db}", f"--hybrid={str(system == 'ours').lower()}",
-        f"--families={families}", f"--blob_files={blob_files}", f"--seconds={seconds}",
-        f"--puts_per_s={PUTS_PER_S}", f"--seed={42 + number}",
+        context.program("many_blobs_driver"), f"--db={db}",
+        f"--hybrid={str(system == 'ours').lower()}", f"--families={families}",
+        f"--blob_files={blob_files}", f"--seconds={seconds}", f"--puts_per_s={PUTS_PER_S}",
+        f"--seed={42 + number}",
     ]))
     shutil.rmtree(db)
     return {system: figures}
@@ -58,14 +65,16 @@ def run_one(families, system, blob_files, seconds, context, number):
 
 def gates(results):
     for families in FAMILIES:
-        ours, stock = (results.median(name_of(families), system, "cpu_share") for system in ("ours", "blobdb"))
+        ours, stock = (results.median(name_of(families), system, "cpu_share")
+                       for system in ("ours", "blobdb"))
         yield Gate(f"{name_of(families)}: CPU of a core, ours - blobdb",
                    None if None in (ours, stock) else ours - stock, MOST_CPU)
 
 
 BENCHMARK = Benchmark(
     title="many families and blob files, overwritten at a rate",
-    ground=f"The data folder, through the page cache. Blob files of four values of 1000 bytes; {PUTS_PER_S} puts a second to random keys.",
+    ground="The data folder, through the page cache. Blob files of four values of 1000 bytes; "
+    f"{PUTS_PER_S} puts a second to random keys.",
     baseline="blobdb",
     metrics=METRICS,
     panels=PANELS,

@@ -13,12 +13,17 @@ MIXES, KEYS = ("ro", "rw", "wh", "uh"), ("hotspot", "zipf", "uniform")
 MORE = ("reopened", "killed", "shift", "dynamic", "trace", "cpu")
 CPU_RECORDS_MB, CPU_SECONDS = 600, 20
 QUICK_MB, QUICK_SECONDS = 100, 4
-# HotRAP's stages (section 4.6) have 2.2e8 operations with 1.1e8 records; at the end of each it is back.
+# HotRAP's stages (section 4.6) have 2.2e8 operations with 1.1e8 records; at the end of each it
+# is back.
 BACK = 2
 SAME_BYTES = 1.05  # what L0 has varies
 
 STAGES = ("uniform", "1", "3", "5", "5b", "4", "2")  # of the dynamic workload
-STAGE_METRICS = (("ops_per_s", "ops/s", "ops/s"), ("fast_share", "fast", "1"), ("back", "back", "operations by records"))
+STAGE_METRICS = (
+    ("ops_per_s", "ops/s", "ops/s"),
+    ("fast_share", "fast", "1"),
+    ("back", "back", "operations by records"),
+)
 
 METRICS = (
     Metric("ops_per_s", "ops/s", "ops/s", "{:.0f}", show_ratio=True),
@@ -59,20 +64,25 @@ def add_arguments(group):
     group.add_argument("--hot-gigabytes", default=SIZES, help="of data (default %(default)s)")
     group.add_argument("--hot-value-sizes", default=VALUE_SIZES, help="default %(default)s")
     group.add_argument("--hot-seconds", type=float, default=SECONDS,
-                       help="of a run, at least; more if there are many records (default %(default)s)")
+                       help="of a run, at least; more if there are many records "
+                       "(default %(default)s)")
     group.add_argument("--hot-threads", type=int, default=THREADS, help="default %(default)s")
     group.add_argument("--hot-mixes", default=",".join(MIXES), help="default: all")
     group.add_argument("--hot-keys", default=",".join(KEYS), help="default: all")
     group.add_argument("--hot-more", default=",".join(MORE),
-                       help="what else is measured; the first four with hotspot, ro only (default %(default)s)")
+                       help="what else is measured; the first four with hotspot, ro only "
+                       "(default %(default)s)")
     group.add_argument("--hot-systems", default=",".join(hot_systems.SYSTEMS), help="default: all")
 
 
 def scales(args):
     if args.quick:
-        return [hot_systems.Scale(QUICK_MB, 1000, min(QUICK_SECONDS, args.hot_seconds), args.hot_threads)]
-    return [hot_systems.Scale(int(float(gigabytes) * 1000), int(size), args.hot_seconds, args.hot_threads)
-            for gigabytes in args.hot_gigabytes.split(",") for size in args.hot_value_sizes.split(",")]
+        return [hot_systems.Scale(QUICK_MB, 1000, min(QUICK_SECONDS, args.hot_seconds),
+                                  args.hot_threads)]
+    return [hot_systems.Scale(int(float(gigabytes) * 1000), int(size), args.hot_seconds,
+                              args.hot_threads)
+            for gigabytes in args.hot_gigabytes.split(",")
+            for size in args.hot_value_sizes.split(",")]
 
 
 def cases(args):
@@ -88,7 +98,9 @@ def cases(args):
 
 def cases_of(args, scale):
     """Each system fills a database; the workloads use it in turn, those without writes first."""
-    systems, mixes, keys = args.hot_systems.split(","), args.hot_mixes.split(","), args.hot_keys.split(",")
+    systems = args.hot_systems.split(",")
+    mixes = args.hot_mixes.split(",")
+    keys = args.hot_keys.split(",")
     more = args.hot_more.split(",")
     if args.quick:
         mixes, keys = mixes[:1], keys[:1]
@@ -96,12 +108,15 @@ def cases_of(args, scale):
              for mix in mixes for key in keys]
     ours = [system for system in systems if system == "hot"]
     if "hotspot" in keys and "ro" in mixes:
-        steps[1:1] = [(name(scale, "hotspot", how), functools.partial(again, scale, how == "killed"), ours)
+        steps[1:1] = [(name(scale, "hotspot", how),
+                       functools.partial(again, scale, how == "killed"), ours)
                       for how in ("reopened", "killed") if how in more]
         if "shift" in more:
-            steps.append((name(scale, "shift", "ro"), functools.partial(measure, scale, "ro", "shift"), ours))
+            steps.append((name(scale, "shift", "ro"),
+                          functools.partial(measure, scale, "ro", "shift"), ours))
         if "dynamic" in more:
-            steps.append((name(scale, "dynamic", "ro"), functools.partial(measure, scale, "ro", "dynamic"),
+            steps.append((name(scale, "dynamic", "ro"),
+                          functools.partial(measure, scale, "ro", "dynamic"),
                           [system for system in systems if system in ("fat", "hot")]))
     if "trace" in more:
         steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale), systems))
@@ -135,8 +150,9 @@ def measure(scale, mix, keys, system, context, number):
 def replay(scale, system, context, number):
     where = hot_systems.place(context, scale)
     hot_systems.forget(where, system)
-    return {system: hot_systems.run(context, where, scale, system, scale.run_seconds(), 142 + number,
-                                    f"--trace={hot_systems.trace(context, scale)}")}
+    trace = f"--trace={hot_systems.trace(context, scale)}"
+    return {system: hot_systems.run(context, where, scale, system, scale.run_seconds(),
+                                    142 + number, trace)}
 
 
 def again(scale, kill, system, context, number):
@@ -152,14 +168,16 @@ def cpu_cases(args):
     megabytes, seconds = (QUICK_MB, QUICK_SECONDS) if args.quick else (CPU_RECORDS_MB, CPU_SECONDS)
     seconds = min(seconds, args.hot_seconds)
     scale = hot_systems.Scale(megabytes, 1000, seconds, 1)
-    return [Case(CPU, (system,), functools.partial(cpu, scale, system)) for system in ("fat", "hot")]
+    return [Case(CPU, (system,), functools.partial(cpu, scale, system))
+            for system in ("fat", "hot")]
 
 
 def cpu(scale, system, context, number):
     """In the page cache: nothing waits for a device."""
     where = hot_systems.on_one_device(context)
     hot_systems.fill(context, where, scale, system)
-    figures = hot_systems.run(context, where, scale, system, scale.seconds, 142 + number, "--keys=uniform")
+    figures = hot_systems.run(context, where, scale, system, scale.seconds, 142 + number,
+                              "--keys=uniform")
     hot_systems.clear(where, system)
     return {system: figures}
 
@@ -167,7 +185,8 @@ def cpu(scale, system, context, number):
 def gates(results):
     for scale in dict.fromkeys(key.partition(":")[0] for key, _ in results.keys() if key != CPU):
         yield from gates_of(results, scale)
-    yield Gate("uniform RO, CPU alone: CPU per op, hot / fat", results.ratio(CPU, "all_cpu_us", "hot", "fat"), 1.15)
+    yield Gate("uniform RO, CPU alone: CPU per op, hot / fat",
+               results.ratio(CPU, "all_cpu_us", "hot", "fat"), 1.15)
 
 
 def gates_of(results, scale):
@@ -199,22 +218,26 @@ def gates_of(results, scale):
                results.median(shift, "hot", "stage_after_back"), BACK)
     yield Gate(f"{workload('dynamic', 'ro')}: the same, when the hot spot moves",
                results.median(workload("dynamic", "ro"), "hot", "stage_5b_back"), BACK)
-    # Not with inserts, of which there are more the faster the system is. The mean: one's L0 has more here, the other's there.
-    bytes_kept = [results.ratio(workload(keys, mix), "fast_bytes", "hot", "fat") for keys in KEYS for mix in ("ro", "uh")]
+    # Not with inserts, of which there are more the faster the system is. The mean: one's L0 has
+    # more here, the other's there.
+    bytes_kept = [results.ratio(workload(keys, mix), "fast_bytes", "hot", "fat")
+                  for keys in KEYS for mix in ("ro", "uh")]
     bytes_kept = [value for value in bytes_kept if value is not None]
     yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, mean of the workloads",
                sum(bytes_kept) / len(bytes_kept) if bytes_kept else None, SAME_BYTES)
     used = [results.median(key, "hot", "store_used") for key, system in results.keys()
             if system == "hot" and key.startswith(f"{scale}:")]
     used = [value for value in used if value is not None]
-    yield Gate(f"{scale}: bytes of the store at any time / budget, the worst", max(used) if used else None, 1.05)
+    yield Gate(f"{scale}: bytes of the store at any time / budget, the worst",
+               max(used) if used else None, 1.05)
 
 
 BENCHMARK = Benchmark(
     title="hot records of a slow device",
     ground="direct I/O; the slow device a loop device throttled by the kernel to "
-    f"{hot_systems.SLOW['read_iops']} reads and as many writes a second, with {hot_systems.SLOW_US} us more for each read, "
-    f"the fast one a device in memory, throttled to {hot_systems.FAST['read_iops']} reads a second; "
+    f"{hot_systems.SLOW['read_iops']} reads and as many writes a second, with "
+    f"{hot_systems.SLOW_US} us more for each read, the fast one a device in memory, throttled to "
+    f"{hot_systems.FAST['read_iops']} reads a second; "
     "CPU alone: one path, in the page cache.",
     baseline="fat",
     metrics=METRICS,

@@ -1,4 +1,4 @@
-"""raw_wal_fs against stock RocksDB, as it is and with recycled logs, and against the device itself."""
+"""raw_wal_fs against stock RocksDB, with recycled logs or not, and against the device itself."""
 
 import functools
 
@@ -29,7 +29,8 @@ MANY = "sync, 200 B, 64 threads"
 ASYNC = "no sync, 200 B, 1 thread"
 JOURNAL = "ext4 with a journal, sync, 200 B, 1 thread"
 JOURNAL_MANY = "ext4 with a journal, sync, 200 B, 64 threads"
-# Logs of 1 GiB, as flags of wal_recovery: written in frames of a block, as small syncs do, and in large ones.
+# Logs of 1 GiB, as flags of wal_recovery: written in frames of a block, as small syncs do, and
+# in large ones.
 RECOVERIES = {
     "recovery, small frames": ("--append=3000", "--each"),
     "recovery, large frames": ("--append=32768",),
@@ -37,7 +38,8 @@ RECOVERIES = {
 
 
 def add_arguments(group):
-    group.add_argument("--seconds", type=int, default=SECONDS, help="of a run (default %(default)s)")
+    group.add_argument("--seconds", type=int, default=SECONDS,
+                       help="of a run (default %(default)s)")
     group.add_argument("--only-gates", action="store_true", help="just what the gates need")
     group.add_argument("--wal-systems", default=",".join(wal_systems.SYSTEMS), help="default: all")
 

@@ -1,4 +1,4 @@
-"""tiered_env on a fast and a slow device, against all on the slow one, and RocksDB's own db_paths."""
+"""tiered_env on two devices, against all on the slow one, and RocksDB's own db_paths."""
 
 import functools
 import shutil
@@ -11,8 +11,8 @@ QUICK_RECORDS = 150_000
 FAST_PERCENT = 35  # bytes of the fast device, of those of the records
 SECONDS = 20
 MIXES = ("a", "b", "c", "d", "e", "f", "overwrite")
-# Writes a second, in the load and of overwrites: what compactions keep up with, so that the systems have equal bytes
-# of the fast device, and trees of the same shape.
+# Writes a second, in the load and of overwrites: what compactions keep up with, so that the systems
+# have equal bytes of the fast device, and trees of the same shape.
 RATE = 20_000
 OVERHEAD_RECORDS = 1_000_000
 
@@ -51,9 +51,11 @@ def add_arguments(group):
     group.add_argument("--seconds-per-mix", type=float, default=SECONDS, help="default %(default)s")
     group.add_argument("--tier-records", type=int, default=RECORDS, help="default %(default)s")
     group.add_argument("--fast-percent", type=float, default=FAST_PERCENT,
-                       help="of the records' bytes that the fast device may have (default %(default)s)")
+                       help="of the records' bytes that the fast device may have "
+                       "(default %(default)s)")
     group.add_argument("--mixes", default=",".join(MIXES), help="default: all")
-    group.add_argument("--tier-systems", default=",".join(tier_systems.SYSTEMS), help="default: all")
+    group.add_argument("--tier-systems", default=",".join(tier_systems.SYSTEMS),
+                       help="default: all")
 
 
 def mix_name(mix):
@@ -88,7 +90,8 @@ def load(system, records, fast_bytes, context, number):
         print(f"slow device: {tier_systems.SLOW}")
     clear(place, system)
     return {system: tier_systems.run(context, place, system, fast_bytes, "--mode=fill",
-                                     f"--records={records}", f"--rate={RATE}", f"--seed={42 + number}")}
+                                     f"--records={records}", f"--rate={RATE}",
+                                     f"--seed={42 + number}")}
 
 
 def clear(place, system):
@@ -100,8 +103,9 @@ def clear(place, system):
 def run_mix(system, records, fast_bytes, mix, seconds, last, context, number):
     place = tier_systems.ground(context, records, VALUE_SIZE)
     rate = RATE if mix == "overwrite" else 0
-    figures = tier_systems.run(context, place, system, fast_bytes, f"--mix={mix}", f"--seconds={seconds}",
-                               f"--records={records}", f"--seed={142 + number}", f"--rate={rate}")
+    figures = tier_systems.run(context, place, system, fast_bytes, f"--mix={mix}",
+                               f"--seconds={seconds}", f"--records={records}",
+                               f"--seed={142 + number}", f"--rate={rate}")
     if last:
         clear(place, system)
     return {system: figures}

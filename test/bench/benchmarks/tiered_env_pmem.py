@@ -65,8 +65,9 @@ def gates(results):
 
 BENCHMARK = Benchmark(
     title="records of 16 + 112 bytes, made durable in groups",
-    ground="pmem is memory (a tmpfs) that counts as persistent, without the latency of real pmem: what is"
-    " measured is the path to it; disk is the data folder's file system, xfs one on a loop device there.",
+    ground="pmem is memory (a tmpfs) that counts as persistent, without the latency of real pmem: "
+    "what is measured is the path to it; disk is the data folder's file system, xfs one on a loop "
+    "device there.",
     baseline="disk",
     metrics=METRICS,
     panels=PANELS,

@@ -1,4 +1,4 @@
-"""Synchronous writes of stock RocksDB and with the plugin, alone and beside a database that compacts."""
+"""Synchronous writes of stock RocksDB and with the plugin, alone and beside compactions."""
 
 import wal_systems
 
@@ -23,8 +23,8 @@ FLAGS = (
 
 def run(context):
     print(
-        f"db_bench fillrandom, 200 bytes per write, each with sync, one thread, {SECONDS} s; the first "
-        f"run of\neach system makes its files. All on the disk of the data folder.\n",
+        f"db_bench fillrandom, 200 bytes per write, each with sync, one thread, {SECONDS} s; "
+        "the first run of\neach system makes its files. All on the disk of the data folder.\n",
         flush=True,
     )
     figures = {}
@@ -52,9 +52,10 @@ def conclusion(figures):
         return figures["file", neighbour]["p99_us"] / figures["stock", neighbour]["p99_us"] * 100
 
     return (
-        f"With its log past the file system the database did {times(False, 'stock')} the synchronous "
-        f"writes of stock RocksDB, and {times(False, 'recycled')} those with recycled logs; beside a "
-        f"neighbour that compacts {times(True, 'stock')} and {times(True, 'recycled')}, its 99th "
-        f"percentile there being {p99(True):.0f}% of stock's. Writes without sync gain nothing. These are "
-        f"single runs of {SECONDS} seconds; make bench NAME=raw_wal_fs has more."
+        f"With its log past the file system the database did {times(False, 'stock')} the "
+        f"synchronous writes of stock RocksDB, and {times(False, 'recycled')} those with recycled "
+        f"logs; beside a neighbour that compacts {times(True, 'stock')} and "
+        f"{times(True, 'recycled')}, its 99th percentile there being {p99(True):.0f}% of stock's. "
+        f"Writes without sync gain nothing. These are single runs of {SECONDS} seconds; "
+        "make bench NAME=raw_wal_fs has more."
     )

@@ -1,4 +1,7 @@
-"""The upper levels of a database on fast storage, the rest on slow, which is emulated; updates and reads with skew."""
+"""The upper levels of a database on fast storage, the rest on slow, which is emulated.
+
+Updates and reads have skew.
+"""
 
 import json
 import os
@@ -14,9 +17,10 @@ PLACEMENT = "0..last-1=fast"
 
 def run(context):
     print(
-        f"Filling databases of {RECORDS * VALUE_SIZE // 1_000_000} MB (1 KB values, uncompressed); then updates "
-        "and reads, then reads alone,\nwith Zipf skew by 4 threads, past the page cache. The slow storage is "
-        f"emulated: this disk with\n{EMULATE}. The fast tier may have {FAST_BYTES >> 20} MB.\n",
+        f"Filling databases of {RECORDS * VALUE_SIZE // 1_000_000} MB (1 KB values, uncompressed); "
+        "then updates and reads, then reads alone,\nwith Zipf skew by 4 threads, past the page "
+        f"cache. The slow storage is emulated: this disk with\n{EMULATE}. "
+        f"The fast tier may have {FAST_BYTES >> 20} MB.\n",
         flush=True,
     )
     print(f"{'':44}{'fill s':>8}{'reads/s':>10}{'p99 us':>9}{'fast reads':>12}{'MB fast':>9}")
@@ -33,7 +37,7 @@ def run(context):
 
 
 def uri(context, system):
-    """Without the fast tier the same FileSystem only emulates, so that the same thing is compared."""
+    """Without the fast tier the same FileSystem only emulates, so that the same is compared."""
     slow = f"home={{emulate={{{EMULATE}}}}}"
     if system == "fast":
         return "id=TieredFileSystem"
@@ -62,7 +66,8 @@ def measure(context, system):
         "ops_per_s": reads["ops_per_s"],
         "p99_us": reads["p99_us"],
         "fast_share": 1 if system == "fast" else served["fast"] / max(1, sum(served.values())),
-        "fast_bytes": reads["tier_home_bytes"] if system == "fast" else reads.get("tier_fast_bytes", 0),
+        "fast_bytes": (reads["tier_home_bytes"] if system == "fast" else
+                       reads.get("tier_fast_bytes", 0)),
     }
 
 
@@ -84,8 +89,9 @@ def ls(context):
 def conclusion(figures):
     share = figures["tiers"]["fast_bytes"] / max(1, figures["fast"]["fast_bytes"])
     return (
-        f"With {share * 100:.0f}% of the bytes on fast storage, {figures['tiers']['fast_share'] * 100:.0f}% of "
-        f"the reads of files went there, and {figures['tiers']['ops_per_s'] / figures['slow']['ops_per_s']:.2f} "
-        "times as many reads were done as with all on slow storage. What was written last is in the upper levels, "
-        "so it is the more, the more the reads are of what is written often."
+        f"With {share * 100:.0f}% of the bytes on fast storage, "
+        f"{figures['tiers']['fast_share'] * 100:.0f}% of the reads of files went there, and "
+        f"{figures['tiers']['ops_per_s'] / figures['slow']['ops_per_s']:.2f} times as many reads "
+        "were done as with all on slow storage. What was written last is in the upper levels, so "
+        "it is the more, the more the reads are of what is written often."
     )

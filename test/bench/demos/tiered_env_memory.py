@@ -1,4 +1,7 @@
-"""The upper levels of a database in memory, without losing what a reboot takes; the disk is emulated."""
+"""The upper levels of a database in memory, without losing what a reboot takes.
+
+The disk is emulated.
+"""
 
 import os
 import shutil
@@ -23,8 +26,8 @@ def run(context):
         print(f"Not shown: {reason}")
         return "Nothing was compared."
     print(
-        f"Filling databases with {SHAPE.data // 1_000_000} MB in random order by {THREADS} threads (1 KB values, "
-        f"uncompressed), until nothing compacts.\nThe disk is emulated: {EMULATE}.\n",
+        f"Filling databases with {SHAPE.data // 1_000_000} MB in random order by {THREADS} threads "
+        f"(1 KB values, uncompressed), until nothing compacts.\nThe disk is emulated: {EMULATE}.\n",
         flush=True,
     )
     print(f"{'':44}{'fill s':>8}{'writes/s':>10}{'p99.9 us':>10}{'MB written':>12}")
@@ -36,14 +39,16 @@ def run(context):
         figures[system] = measure(context, system)
         print(row(label, figures[system]), flush=True)
     rebuilt = recover(context)
-    print(f"\nThe tier in memory was deleted: {rebuilt['rebuilt_files']:.0f} SSTs, {rebuilt['rebuilt_bytes'] / 1e6:.0f} "
-          f"MB, were rebuilt in {rebuilt['recovery_micros'] / 1e6:.2f} s.")
+    print(f"\nThe tier in memory was deleted: {rebuilt['rebuilt_files']:.0f} SSTs, "
+          f"{rebuilt['rebuilt_bytes'] / 1e6:.0f} MB, were rebuilt in "
+          f"{rebuilt['recovery_micros'] / 1e6:.2f} s.")
     ratio = figures["direct"]["settled_s"] / figures["ours"]["settled_s"]
     written = figures["ours"]["written_bytes"] / figures["direct"]["written_bytes"]
     return (
-        f"With all levels but the last one in memory the fill took {ratio:.2f} times less long and wrote "
-        f"{written * 100:.0f}% of the bytes to the disk. Every SST in memory has a recipe on the disk, by which it is "
-        "rebuilt of the write-ahead logs, byte for byte, before RocksDB opens the database."
+        f"With all levels but the last one in memory the fill took {ratio:.2f} times less long and "
+        f"wrote {written * 100:.0f}% of the bytes to the disk. Every SST in memory has a recipe on "
+        "the disk, by which it is rebuilt of the write-ahead logs, byte for byte, before RocksDB "
+        "opens the database."
     )
 
 
@@ -67,9 +72,10 @@ def db_bench(context, system, *argv):
     with open(options, "w", encoding="utf-8") as file:
         file.write(volatile_systems.options_text(None, system, SHAPE))
     return context.child([
-        context.program("db_bench"), f"--db={context.path('db-' + system)}", f"--options_file={options}",
-        f"--fs_uri={uri(context, system)}", f"--num={SHAPE.records}", f"--value_size={SHAPE.value_size}",
-        "--bloom_bits=10", "--histogram=1", "--statistics=1", *argv,
+        context.program("db_bench"), f"--db={context.path('db-' + system)}",
+        f"--options_file={options}", f"--fs_uri={uri(context, system)}", f"--num={SHAPE.records}",
+        f"--value_size={SHAPE.value_size}", "--bloom_bits=10", "--histogram=1", "--statistics=1",
+        *argv,
     ])
 
 
@@ -79,8 +85,8 @@ def read_log(context, system):
 
 
 def measure(context, system):
-    text = db_bench(context, system, "--benchmarks=fillrandom,waitforcompaction", f"--threads={THREADS}",
-                    f"--writes={SHAPE.records // THREADS}", "--seed=42")
+    text = db_bench(context, system, "--benchmarks=fillrandom,waitforcompaction",
+                    f"--threads={THREADS}", f"--writes={SHAPE.records // THREADS}", "--seed=42")
     log = read_log(context, system)
     done, seconds = volatile_figures.rate(text, "fillrandom")
     settled = volatile_figures.seconds_until_settled(log, seconds)
@@ -88,7 +94,8 @@ def measure(context, system):
     written = sum(volatile_figures.ticker(text, f"rocksdb.{kind}") for kind in kinds)
     if system == "ours":
         counts = volatile_figures.volatile(log)
-        written += counts["recipe_log_written_bytes"] + counts["archived_bytes"] - counts["table_bytes"]
+        written += (counts["recipe_log_written_bytes"] + counts["archived_bytes"] -
+                    counts["table_bytes"])
         written += volatile_figures.moved_bytes(log, "home")
     return {
         "settled_s": settled,
@@ -102,7 +109,8 @@ def recover(context):
     db_bench(context, "ours", "--benchmarks=readrandom", "--reads=1000", "--use_existing_db")
     shutil.rmtree(memory(context))
     os.makedirs(memory(context))
-    db_bench(context, "ours", "--benchmarks=readrandom,verifychecksum", "--reads=10000", "--use_existing_db")
+    db_bench(context, "ours", "--benchmarks=readrandom,verifychecksum", "--reads=10000",
+             "--use_existing_db")
     return volatile_figures.volatile(read_log(context, "ours"))
 
 

@@ -1,14 +1,17 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A child writes, flushes and collects garbage, publishes in shared memory what was acknowledged, and is killed at a
-// random moment or at a certain step of a flush, a compaction, a collection or the deletion of files. Then every acknowledged
-// change must be there and nothing else, with and without the plugin; blob files are what SSTs and MANIFEST say, no file is left
-// over, and the bound of space is kept again. All rounds of a point are on one database, with other options each time.
+// A child writes, flushes and collects garbage, publishes in shared memory what was acknowledged,
+// and is killed at a random moment or at a certain step of a flush, a compaction, a collection or
+// the deletion of files. Then every acknowledged change must be there and nothing else, with and
+// without the plugin; blob files are what SSTs and MANIFEST say, no file is left over, and the
+// bound of space is kept again. All rounds of a point are on one database, with other options each
+// time.
 //
-// And a child that dies at each step of compactions that move values, or merge the log, and of nothing else.
+// And a child that dies at each step of compactions that move values, or merge the log, and of
+// nothing else.
 //
-// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, ROCKTIER_CRASH_SECONDS the
-// time of each point instead.
+// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills,
+// ROCKTIER_CRASH_SECONDS the time of each point instead.
 
 #include "test/support/kill.h"
 
@@ -195,7 +198,8 @@ int ChildMain(const std::string& folder, uint64_t seed, const std::string& point
   return Fail(s, shared);
 }
 
-// A database whose compactions are those that are asked for. Data is in level 6; a log, and what is merged with it, above.
+// A database whose compactions are those that are asked for. Data is in level 6; a log, and what is
+// merged with it, above.
 class StepDb {
  public:
   StepDb(Work work, Shared* shared) : work_(work), shared_(shared) {}
@@ -347,7 +351,8 @@ class KillTest : public testing::Test {
     }
   }
 
-  // A child with these arguments, for so many microseconds at most. `itself`: it has not been killed from outside.
+  // A child with these arguments, for so many microseconds at most. `itself`: it has not been
+  // killed from outside.
   void RunAndKill(const std::vector<std::string>& arguments, uint64_t most, bool* itself) {
     std::vector<char*> pointers = {const_cast<char*>("kill_test")};
     for (const std::string& argument : arguments) {
@@ -362,8 +367,9 @@ class KillTest : public testing::Test {
     ASSERT_EQ(shared_->failed, 0u);
   }
 
-  // Rounds of a point, each on what the one before has left; `share`: of ROCKTIER_CRASH_SECONDS. `reach`: one child at least
-  // has to die at the point. That depends on options and on chance: there are more rounds until one does.
+  // Rounds of a point, each on what the one before has left; `share`: of ROCKTIER_CRASH_SECONDS.
+  // `reach`: one child at least has to die at the point. That depends on options and on chance:
+  // there are more rounds until one does.
   void Repeat(int share, bool reach, const std::function<void(uint64_t)>& run) {
     const uint64_t all = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 48);
     const uint64_t rounds = std::max<uint64_t>(all / std::size(kPoints), 1);
@@ -411,8 +417,8 @@ class KillTest : public testing::Test {
   void CheckWithoutPlugin() {
     std::unique_ptr<DB> db;
     Options options = StockOptions(random_());
-    options.max_open_files =
-        100;  // else RocksDB may take a way on which it does not find values in blob files
+    // Else RocksDB may take a way on which it does not find values in blob files.
+    options.max_open_files = 100;
     ASSERT_OK(OpenDbForReadOnly(options, folder_ + "/db", &db));
     CheckRecords(db.get());
   }

@@ -11,8 +11,8 @@
 
 namespace rocktier {
 
-// The n-th change of the database, the same in parent and child: one to six puts of values of all sizes, merges, deletions
-// and range deletions.
+// The n-th change of the database, the same in parent and child: one to six puts of values of all
+// sizes, merges, deletions and range deletions.
 ROCKSDB_NAMESPACE::Status MakeChange(uint64_t n, ROCKSDB_NAMESPACE::WriteBatch* batch);
 
 // What a database has after the first changes.

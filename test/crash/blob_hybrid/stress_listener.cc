@@ -1,7 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Linked into RocksDB's db_stress with --wrap, adds the plugin's listener to each database that is opened: db_stress drops the
-// listeners of its options file. And one that notes what the plugin has done.
+// Linked into RocksDB's db_stress with --wrap, adds the plugin's listener to each database that is
+// opened: db_stress drops the listeners of its options file. And one that notes what the plugin has
+// done.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -32,8 +33,8 @@ using OpenedDb = DB*;
 
 namespace {
 
-// Writes the plugin's counters to $TEST_TMPDIR/counters.PID after each compaction, for the process may be killed at any time. All
-// families of db_stress share a factory and its counters.
+// Writes the plugin's counters to $TEST_TMPDIR/counters.PID after each compaction, for the process
+// may be killed at any time. All families of db_stress share a factory and its counters.
 class Notes : public EventListener {
  public:
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& /*info*/) override {
@@ -70,7 +71,8 @@ class Notes : public EventListener {
 
 }  // namespace
 
-// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of __real_SYMBOL to SYMBOL.
+// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of
+// __real_SYMBOL to SYMBOL.
 Status RealOpen(const DBOptions& options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& families,
                 std::vector<ColumnFamilyHandle*>* handles, OpenedDb* db) __asm__("__real_" OPEN);

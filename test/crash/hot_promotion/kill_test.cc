@@ -1,11 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A child writes, reads, promotes, flushes and compacts, publishes in shared memory what was acknowledged, and is killed
-// at a random moment, or at a step of a flush or a compaction, of the database or of its hot store. Then every answer must be that of the acknowledged writes, and the hot records must be served from
-// their copies again. All rounds are on one database and one hot_promotion directory.
+// A child writes, reads, promotes, flushes and compacts, publishes in shared memory what was
+// acknowledged, and is killed at a random moment, or at a step of a flush or a compaction, of the
+// database or of its hot store. Then every answer must be that of the acknowledged writes, and the
+// hot records must be served from their copies again. All rounds are on one database and one
+// hot_promotion directory.
 //
-// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, or ROCKTIER_CRASH_SECONDS the
-// time.
+// The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills, or
+// ROCKTIER_CRASH_SECONDS the time.
 
 #include "test/support/kill.h"
 

@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The experiment of MyWAL, section 3.2.2: a child writes sequential keys and publishes the last one that
-// was acknowledged in shared memory; it is killed at a random moment; then every acknowledged key must be
-// there. Without sync too: kill -9 loses nothing that a buffered write would not have lost.
+// The experiment of MyWAL, section 3.2.2: a child writes sequential keys and publishes the last one
+// that was acknowledged in shared memory; it is killed at a random moment; then every acknowledged
+// key must be there. Without sync too: kill -9 loses nothing that a buffered write would not have
+// lost.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 

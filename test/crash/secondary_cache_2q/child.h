@@ -21,8 +21,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Waits until its cache holds this many blocks. False, with a message on stderr, if the child ends
-  // before or it takes too long.
+  // Waits until its cache holds this many blocks. False, with a message on stderr, if the child
+  // ends before or it takes too long.
   bool WaitForBlocks(uint64_t blocks);
   // Sends SIGKILL. True if this is what it died of.
   bool Kill();

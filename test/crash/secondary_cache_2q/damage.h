@@ -8,9 +8,9 @@
 
 namespace rocktier {
 
-// Ways to damage a cache file. After a power loss each page of the file is the old or the new one, as
-// the kernel came to write it (kOldPages), or zero (kZeroPages); the others stand for a failing disk,
-// and for people.
+// Ways to damage a cache file. After a power loss each page of the file is the old or the new one,
+// as the kernel came to write it (kOldPages), or zero (kZeroPages); the others stand for a failing
+// disk, and for people.
 enum class Damage {
   kFlipIndexBytes,
   kFlipDataBytes,

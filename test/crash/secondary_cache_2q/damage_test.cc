@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Fault model: after a kill, any bytes of the cache file may be anything: what a power loss leaves
-// (older pages among newer ones), and worse. Opening it then works or fails with a Status that names
-// the file, and no answer of the DB is ever wrong.
+// (older pages among newer ones), and worse. Opening it then works or fails with a Status that
+// names the file, and no answer of the DB is ever wrong.
 
 #include "test/crash/secondary_cache_2q/damage.h"
 
@@ -47,7 +47,8 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
-  // Leaves a DB of a killed child that fits the cache file Newest(), and an older copy of that file.
+  // Leaves a DB of a killed child that fits the cache file Newest(), and an older copy of that
+  // file.
   void KillAndKeep() {
     {
       Child child(site_, oracle_.get(), random_());
@@ -57,7 +58,8 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
       ASSERT_TRUE(child.Kill());
     }
     Copy(site_.CacheFile(), Newest());
-    // The WAL becomes an SST, the others stay, so that the DB can be opened read-only again and again.
+    // The WAL becomes an SST, the others stay, so that the DB can be opened read-only again and
+    // again.
     Options options = DbOptions(site_, nullptr);
     options.disable_auto_compactions = true;
     std::unique_ptr<DB> db;
@@ -88,8 +90,8 @@ class DamageTest : public CrashTest, public ::testing::WithParamInterface<const 
              blocks, spoiled.size(), static_cast<unsigned long long>(stats.recovered),
              static_cast<unsigned long long>(stats.hits),
              static_cast<unsigned long long>(stats.corrupt));
-      // A spoiled block is counted when it is asked for, and at most once: it is thrown away. Some of
-      // them belong to SSTs that are gone, and nobody asks.
+      // A spoiled block is counted when it is asked for, and at most once: it is thrown away. Some
+      // of them belong to SSTs that are gone, and nobody asks.
       EXPECT_LE(stats.recovered, blocks);
       EXPECT_GT(stats.recovered, 0u);
       EXPECT_LE(stats.corrupt, spoiled.size());

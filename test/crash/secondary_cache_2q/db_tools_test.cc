@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What else is done to a DB: checkpoints, backups, ingestion, repair, destruction. With our cache below
-// all of them, which stays open all the time or is reopened with its file, nothing changes: above all
-// no DB sees a block of another one whose files have the same names and numbers.
+// What else is done to a DB: checkpoints, backups, ingestion, repair, destruction. With our cache
+// below all of them, which stays open all the time or is reopened with its file, nothing changes:
+// above all no DB sees a block of another one whose files have the same names and numbers.
 
 #include <cstdio>
 #include <filesystem>
@@ -62,7 +62,8 @@ class DbToolsTest : public CrashTest, public ::testing::WithParamInterface<const
     ASSERT_TRUE(db->Flush(FlushOptions()).ok());
   }
 
-  // Reads everything some times, so that blocks go through the cache and come back, and compares it.
+  // Reads everything some times, so that blocks go through the cache and come back, and compares
+  // it.
   void Expect(DB* db, const Contents& contents) {
     for (int pass = 0; pass < 3; pass++) {
       for (const auto& [key, value] : contents) {

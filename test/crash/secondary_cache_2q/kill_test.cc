@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fault model: the process dies by SIGKILL at any moment, the kernel and the disk live on. Then every
-// acknowledged write is in the DB, and every block that had reached the cache file is found again; a
-// block cannot be wrong.
+// Fault model: the process dies by SIGKILL at any moment, the kernel and the disk live on. Then
+// every acknowledged write is in the DB, and every block that had reached the cache file is found
+// again; a block cannot be wrong.
 
 #include <chrono>
 #include <cstdio>
@@ -41,8 +41,8 @@ constexpr double kUsefulServedAgain = 0.98;
 
 class KillTest : public CrashTest, public ::testing::WithParamInterface<Variant> {
  protected:
-  // Reopens what a child has left and reads all of it. `held`: the blocks in the child's last sample.
-  // `clean`: it was closed, not killed.
+  // Reopens what a child has left and reads all of it. `held`: the blocks in the child's last
+  // sample. `clean`: it was closed, not killed.
   void Reopen(uint64_t held, bool clean) {
     const FileIndex index = ReadIndex(site_.CacheFile());
     Opened opened;
@@ -87,7 +87,8 @@ class KillTest : public CrashTest, public ::testing::WithParamInterface<Variant>
       EXPECT_EQ(recovered, held);
     }
     EXPECT_GE(static_cast<double>(recovered), kServedAgain * static_cast<double>(held));
-    // A kill between a compaction and its report to the listener leaves blocks that nobody can ask for.
+    // A kill between a compaction and its report to the listener leaves blocks that nobody can ask
+    // for.
     const double askable =
         static_cast<double>(held) - static_cast<double>(keys.size() - useful.size());
     EXPECT_GE(share * static_cast<double>(held), kServedAgain * askable);
@@ -95,8 +96,8 @@ class KillTest : public CrashTest, public ::testing::WithParamInterface<Variant>
     reopened_++;
   }
 
-  // A child is killed while it opens the DB and the cache, or formats the cache file, or does not yet
-  // hold much.
+  // A child is killed while it opens the DB and the cache, or formats the cache file, or does not
+  // yet hold much.
   void KillEarly() {
     if (Random(3) == 0) {
       std::filesystem::remove(site_.CacheFile());

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// crash_2q_test [--seed=N] [GoogleTest's flags]: kills processes that use TwoQSecondaryCache and looks
-// at what they leave. The same program is the process that is killed; see child.h.
+// crash_2q_test [--seed=N] [GoogleTest's flags]: kills processes that use TwoQSecondaryCache and
+// looks at what they leave. The same program is the process that is killed; see child.h.
 
 #include <unistd.h>
 

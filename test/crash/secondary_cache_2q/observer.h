@@ -33,8 +33,8 @@ class Observer : public ROCKSDB_NAMESPACE::SecondaryCacheWrapper {
   uint64_t misses_ = 0;
 };
 
-// The blocks that the index of a cache file names, by cache key. Read with the codec alone, so that it
-// does not lean on the recovery it is compared with.
+// The blocks that the index of a cache file names, by cache key. Read with the codec alone, so that
+// it does not lean on the recovery it is compared with.
 using FileIndex = std::map<std::string, ROCKSDB_NAMESPACE::secondary_cache_2q::Slot>;
 FileIndex ReadIndex(const std::string& path);
 

@@ -17,16 +17,16 @@ using ROCKSDB_NAMESPACE::Status;
 constexpr uint32_t kKeys = 24000;
 
 // The versions of a key that a reader may see are those from `acknowledged` to `issued`: the writer
-// raises `issued` before it calls the DB and `acknowledged` after the DB has returned. A key has one
-// writer, so that they differ by one at most. After a kill a version that was issued and not
+// raises `issued` before it calls the DB and `acknowledged` after the DB has returned. A key has
+// one writer, so that they differ by one at most. After a kill a version that was issued and not
 // acknowledged may be there or not; the next writer writes the same one again.
 struct KeyState {
   std::atomic<uint32_t> issued{0};
   std::atomic<uint32_t> acknowledged{0};
 };
 
-// What a child process tells its parent; it lives in a file that both map, so that all of it is there
-// after SIGKILL.
+// What a child process tells its parent; it lives in a file that both map, so that all of it is
+// there after SIGKILL.
 struct Shared {
   std::atomic<bool> stop{false};   // the parent asks for a clean close
   std::atomic<bool> quiet{false};  // and for no writes, so that no SST goes while it reads the DB

@@ -43,8 +43,8 @@ class SharingTest : public CrashTest {
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
-  // Opens the DB with this process's cache, which must be in that state, and reads all of it; the DB's
-  // LOG must tell the state.
+  // Opens the DB with this process's cache, which must be in that state, and reads all of it; the
+  // DB's LOG must tell the state.
   void ReadWith(const std::shared_ptr<SecondaryCache>& cache, const char* state, bool read_only) {
     EXPECT_EQ(StateOf(cache), state);
     Options options = DbOptions(site_, cache);

@@ -35,8 +35,8 @@ struct Site {
 Status NewCache(const Site& site, std::shared_ptr<SecondaryCache>* cache);
 CacheStats StatsOf(const SecondaryCache* cache);
 
-// Options of a DB whose blocks become obsolete all the time: small files, a small primary cache above
-// `secondary`, which may be null.
+// Options of a DB whose blocks become obsolete all the time: small files, a small primary cache
+// above `secondary`, which may be null.
 Options DbOptions(const Site& site, const std::shared_ptr<SecondaryCache>& secondary);
 
 // Opens the DB. Read-only: also where another process has it open.

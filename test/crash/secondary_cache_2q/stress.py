@@ -68,15 +68,16 @@ def history_options(rng):
         "value_size_mult": 33,
     }
     if rng.random() < 0.25:
-        options.update(
-            enable_blob_files=1, min_blob_size=50, use_blob_cache=1, use_shared_block_and_blob_cache=1
-        )
+        options.update(enable_blob_files=1, min_blob_size=50, use_blob_cache=1,
+                       use_shared_block_and_blob_cache=1)
     return options
 
 
 def round_options(rng):
-    """What may change whenever the database is opened. Where db_stress has a default of its own that
-    does not go with the rest, it is given here."""
+    """What may change whenever the database is opened.
+
+    Where db_stress has a default of its own that does not go with the rest, it is given here.
+    """
     index_type = rng.choice([0, 0, 2])  # 2: partitioned
     iterators = rng.choice([5, 10])
     return {
@@ -223,7 +224,8 @@ class Stress:
         killed, stdout = self.run(command, VERIFY_TIMEOUT)
         if killed:
             raise Failure(f"hangs: killed after {VERIFY_TIMEOUT} s\n{' '.join(command)}\n{stdout}")
-        hits = [int(n) for n in re.findall(r"rocksdb\.secondary\.cache\.hits COUNT : (\d+)", stdout)]
+        hits = [int(n)
+                for n in re.findall(r"rocksdb\.secondary\.cache\.hits COUNT : (\d+)", stdout)]
         if not hits:
             raise Failure(f"no statistics\n{' '.join(command)}\n{stdout}")
         self.hits += max(hits)
@@ -238,7 +240,8 @@ class Stress:
             if time.monotonic() > deadline:
                 break
         hits = self.last_round(options)
-        print(f"history: {options}; {self.rounds} rounds so far; hits in the last: {hits}", flush=True)
+        print(f"history: {options}; {self.rounds} rounds so far; hits in the last: {hits}",
+              flush=True)
 
     def main(self):
         deadline = time.monotonic() + self.arguments.seconds

@@ -197,8 +197,8 @@ class KillTest : public ::testing::TestWithParam<int> {
     }
   }
 
-  // There are no folders yet. Nor are there copies: one that was killed while it was destroyed may have had
-  // folders, and is refused without them.
+  // There are no folders yet. Nor are there copies: one that was killed while it was destroyed may
+  // have had folders, and is refused without them.
   void Restart() {
     for (const char* name : {"db", "fast", "slow", "copy", "copy.tmp"}) {
       std::filesystem::remove_all(FolderOf(folder_, name));
@@ -276,8 +276,8 @@ class KillTest : public ::testing::TestWithParam<int> {
       for (const auto& entry :
            std::filesystem::recursive_directory_iterator(FolderOf(folder_, tier))) {
         const std::string path = entry.path().string();
-        const bool is_copy =
-            path.find("/copy") != std::string::npos;  // checkpoints that were killed
+        // Checkpoints that were killed.
+        const bool is_copy = path.find("/copy") != std::string::npos;
         ASSERT_TRUE(!entry.is_regular_file() || BaseOf(path) == kOwnerName ||
                     BaseOf(path) == kFolderLock || is_copy ||
                     path.find("/lost/") != std::string::npos || named.count(path) > 0)
@@ -286,8 +286,8 @@ class KillTest : public ::testing::TestWithParam<int> {
     }
   }
 
-  // Without a MANIFEST nothing is known to be needed, so what a child that died before there was one has left in
-  // tiers is deleted by the second opening.
+  // Without a MANIFEST nothing is known to be needed, so what a child that died before there was
+  // one has left in tiers is deleted by the second opening.
   void MakeIfMissing() {
     if (!std::filesystem::exists(folder_ + "/db/CURRENT")) {
       Opened opened;

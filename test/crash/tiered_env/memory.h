@@ -13,8 +13,8 @@
 
 namespace rocktier {
 
-// A database with a tier in memory, below a folder. What stays the same as long as it lives follows from `setup`,
-// all else from a seed. Not thread-safe.
+// A database with a tier in memory, below a folder. What stays the same as long as it lives follows
+// from `setup`, all else from a seed. Not thread-safe.
 class MemorySite {
  public:
   MemorySite(const std::string& folder, int setup) : folder_(folder), setup_(setup) {}

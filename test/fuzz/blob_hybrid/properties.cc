@@ -16,7 +16,8 @@ namespace blob = rocksdb::blob_hybrid;
 
 namespace {
 
-// Of a value or an entry, as a blob file can have it: sums of all in an input are below blob::kMostBytes.
+// Of a value or an entry, as a blob file can have it: sums of all in an input are below
+// blob::kMostBytes.
 constexpr uint64_t kMostOfOne = uint64_t{1} << 34;
 
 rocksdb::UserCollectedProperties Of(const char* name, const std::string& text) {

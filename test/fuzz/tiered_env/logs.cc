@@ -22,8 +22,8 @@ namespace tiered = rocksdb::tiered_env;
 
 namespace {
 
-constexpr size_t kMemoryFile =
-    4 << 20;  // what files in memory and their buffers may take themselves
+// What files in memory and their buffers may take themselves.
+constexpr size_t kMemoryFile = 4 << 20;
 
 struct Seen {
   rocksdb::SequenceNumber sequence;

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Recipes: what MakeRecipe() makes of any bytes, an SST or not, is rebuilt as they were; a recipe that was changed
-// makes nothing else, and does no harm.
+// Recipes: what MakeRecipe() makes of any bytes, an SST or not, is rebuilt as they were; a recipe
+// that was changed makes nothing else, and does no harm.
 
 #include "plugin/tiered_env/recipe.h"
 

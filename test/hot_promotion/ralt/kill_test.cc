@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Fault model: the process dies by SIGKILL at any moment, the kernel and the disk live on. Then what
-// Flush() has returned for is there, and of what was recorded after it no more is lost than the buffer
-// holds; no file is damaged, and none is left over.
+// Fault model: the process dies by SIGKILL at any moment, the kernel and the disk live on. Then
+// what Flush() has returned for is there, and of what was recorded after it no more is lost than
+// the buffer holds; no file is damaged, and none is left over.
 //
 // ROCKTIER_CRASH_ROUNDS sets the number of kills of each test.
 

@@ -14,9 +14,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// What RALT is to know, by the letter of the paper: every access of every key is remembered, and score,
-// counter and tag are worked out from all of them, one access and one decay at a time. Shares no code
-// with the table but its Parameters.
+// What RALT is to know, by the letter of the paper: every access of every key is remembered, and
+// score, counter and tag are worked out from all of them, one access and one decay at a time.
+// Shares no code with the table but its Parameters.
 class Model {
  public:
   struct Key {

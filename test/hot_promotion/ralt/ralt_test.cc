@@ -194,8 +194,8 @@ TEST_F(RaltTest, ADamagedCatalogMakesAnEmptyTable) {
   }
 }
 
-// Whatever happens to a file of a run: the others stay, nothing crashes, and what is recorded later is
-// known.
+// Whatever happens to a file of a run: the others stay, nothing crashes, and what is recorded later
+// is known.
 TEST_F(RaltTest, ADamagedFileIsDropped) {
   UseMemory();
   Random random(Seed());

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Theorem 3.1: of the keys that are accessed with probability p_t (per byte of accessed data), nearly all
-// become stable; of those with less than a tenth of that, few are.
+// Theorem 3.1: of the keys that are accessed with probability p_t (per byte of accessed data),
+// nearly all become stable; of those with less than a tenth of that, few are.
 
 #include <cmath>
 #include <string>
@@ -111,18 +111,18 @@ class Simulation {
 // The share of the hot keys comes out within 0.002 of its expectation as a rule.
 constexpr double kNoise = 0.008;
 
-// "With these parameters, the size of cold keys with p < 0.1 p_t is smaller than 0.5 of the fast tier's",
-// which if all accesses are to them have 5 times its size; "the probability of each hot key becoming
-// stable is at least 98%".
+// "With these parameters, the size of cold keys with p < 0.1 p_t is smaller than 0.5 of the fast
+// tier's", which if all accesses are to them have 5 times its size; "the probability of each hot
+// key becoming stable is at least 98%".
 TEST(TheoremTest, HoldsWithThePapersParameters) {
   const Shares shares = Simulation(2.6, 5).Run();
   EXPECT_GE(shares.hot, 0.98 - kNoise);
   EXPECT_LE(shares.cold, 0.1);
 }
 
-// The case that the paper proves, with the bounds of the proof. That of the cold keys rests on the time
-// for which an unstable record is kept, which is D_hs of accessed data only about: accesses to stable
-// records pass without adding to what is unstable.
+// The case that the paper proves, with the bounds of the proof. That of the cold keys rests on the
+// time for which an unstable record is kept, which is D_hs of accessed data only about: accesses to
+// stable records pass without adding to what is unstable.
 TEST(TheoremTest, HoldsInTheProvenCase) {
   const Shares shares = Simulation(5, 5).Run();
   EXPECT_GE(shares.hot, 1 - Unstable(kThreshold, 5) - kNoise);

@@ -131,8 +131,8 @@ TEST_F(TreeTest, KnowsEveryAccessExactly) {
 
 TEST_F(TreeTest, EvictionLeavesTheStableRecords) {
   Random random(Seed());
-  options_.fast_bytes =
-      100000;  // a tick is 10000 bytes, the initial limit 50000, what may be unstable 7000
+  // A tick is 10000 bytes, the initial limit 50000, what may be unstable 7000.
+  options_.fast_bytes = 100000;
   Open();
   uint64_t evictions = 0;
   for (int flush = 0; flush < 400; ++flush) {

@@ -2,12 +2,13 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """Random sequences of an operator's mistakes, and a model of what each database must answer.
 
-A sequence writes, kills, loses memory, copies, renames, restores, calls tools and opens databases in the wrong
-way. In each of these situations an opening may be refused, or must give all that was acknowledged. When the
-mistake is undone, all must be there. See README.md.
+A sequence writes, kills, loses memory, copies, renames, restores, calls tools and opens databases
+in the wrong way. In each of these situations an opening may be refused, or must give all that was
+acknowledged. When the mistake is undone, all must be there. See README.md.
 
-ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed (default 1,
-or a new one if it goes on for some time); ROCKTIER_CRASH_SECONDS: goes on for that long.
+ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: a folder; ROCKTIER_SEED: the first seed
+(default 1, or a new one if it goes on for some time); ROCKTIER_CRASH_SECONDS: goes on for that
+long.
 """
 
 import argparse
@@ -85,7 +86,8 @@ class Sequence:
             os.mkdir(self.path("memory"))
 
     def snapshot(self):
-        name = self.random.choice([n for n in ("home",) + self.stack.parts if os.path.exists(self.path(n))])
+        name = self.random.choice(
+            [n for n in ("home",) + self.stack.parts if os.path.exists(self.path(n))])
         kept = self.path("snapshot%d" % len(self.snapshots))
         self.say("copy", name, "to", kept)
         copy(self.path(name), kept)
@@ -97,7 +99,8 @@ class Sequence:
         with mistake(self) as situation:
             if situation is None:
                 return
-            self.say("mistake:", mistake.__name__, situation.paths, "create" if situation.create else "")
+            self.say("mistake:", mistake.__name__, situation.paths,
+                     "create" if situation.create else "")
             for _ in range(self.random.randint(1, 3)):
                 if self.random.random() < 0.3:
                     self.tool(situation.paths, situation.cwd)
@@ -108,7 +111,8 @@ class Sequence:
             self.work()
 
     def attempt(self, situation):
-        with Worker(self.root, self.stack, situation.paths, situation.cwd, situation.create) as worker:
+        with Worker(self.root, self.stack, situation.paths, situation.cwd,
+                    situation.create) as worker:
             if self.random.random() < 0.15:
                 time.sleep(self.random.random() / 20)
                 worker.kill()
@@ -149,8 +153,9 @@ class Sequence:
 
     def adopt(self):
         """Home is the newest, and nothing of it is lost."""
-        result = subprocess.run(self.command(self.stack.adopt, self.paths()), stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, timeout=120)
+        result = subprocess.run(self.command(self.stack.adopt, self.paths()),
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                timeout=120)
         self.say("adopt ->", result.returncode, result.stdout[-200:].replace("\n", " | "))
         if result.returncode != 0:
             raise Wrong("home is not adopted: " + result.stdout[-2000:])
@@ -160,7 +165,8 @@ class Sequence:
         argv = self.command(command, paths)
         if argv is None:
             return
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd)
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, cwd=cwd)
         if self.random.random() < 0.1:
             time.sleep(self.random.random() / 20)
             process.kill()
@@ -168,7 +174,8 @@ class Sequence:
         out, _ = process.communicate(timeout=120)
         self.say("rocktier", *command, "->", process.returncode, out[-200:].replace("\n", " | "))
         if process.returncode not in (0, 1, 2, -9):
-            raise Wrong("rocktier %s ends with %d: %s" % (" ".join(command), process.returncode, out[-2000:]))
+            raise Wrong("rocktier %s ends with %d: %s" %
+                        (" ".join(command), process.returncode, out[-2000:]))
 
     # What a database answers, and is told.
 
@@ -214,7 +221,8 @@ class Sequence:
         if strict and not killed and acknowledged < len(writes.lines):
             raise Wrong("a write fails: " + writes.lines[acknowledged])
         model.states = writes.states[acknowledged:acknowledged + 2]
-        self.say("%d of %d writes%s" % (acknowledged, len(writes.lines), ", killed" if killed else ""))
+        self.say("%d of %d writes%s" %
+                 (acknowledged, len(writes.lines), ", killed" if killed else ""))
 
 
 def main():
@@ -222,7 +230,8 @@ def main():
     parser.add_argument("stack", choices=STACKS)
     parser.add_argument("--sequences", type=int, default=8)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or 0))
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 0))
+    parser.add_argument("--seconds", type=float,
+                        default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 0))
     parser.add_argument("--keep-going", action="store_true", help="count failures, stop at none")
     args = parser.parse_args()
     args.seed = args.seed or (int(time.time()) if args.seconds else 1)
@@ -230,12 +239,14 @@ def main():
     totals, ran, failed = {}, 0, 0
     while ran < args.sequences or time.monotonic() - begin < args.seconds:
         seed = args.seed + ran
-        sequence = Sequence(args.stack, seed, os.path.join(os.environ.get("TEST_TMPDIR", "/tmp"), args.stack))
+        sequence = Sequence(args.stack, seed,
+                            os.path.join(os.environ.get("TEST_TMPDIR", "/tmp"), args.stack))
         try:
             sequence.run()
         except Wrong as wrong:
             failed += 1
-            print("ROCKTIER_SEED=%d: %s\n  %s" % (seed, wrong, "\n  ".join(sequence.done)), flush=True)
+            print("ROCKTIER_SEED=%d: %s\n  %s" % (seed, wrong, "\n  ".join(sequence.done)),
+                  flush=True)
             if not args.keep_going:
                 print("what is left is in " + sequence.root)
                 return 1
@@ -243,8 +254,9 @@ def main():
             totals[name] = totals.get(name, 0) + count
         remove(sequence.root)
         ran += 1
-    print("%s: %d sequences from seed %d, %d failed, %s" % (
-        args.stack, ran, args.seed, failed, ", ".join("%d %s" % (n, what) for what, n in totals.items())))
+    print("%s: %d sequences from seed %d, %d failed, %s" %
+          (args.stack, ran, args.seed, failed,
+           ", ".join("%d %s" % (n, what) for what, n in totals.items())))
     return 1 if failed else 0
 
 

@@ -1,8 +1,8 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 """What operators do by mistake, each with its undoing.
 
-Each function is given a Sequence, makes the mistake, yields the Situation in which databases are opened and
-tools are called, and undoes it. It yields None where there is nothing to do it to.
+Each function is given a Sequence, makes the mistake, yields the Situation in which databases are
+opened and tools are called, and undoes it. It yields None where there is nothing to do it to.
 """
 
 import contextlib
@@ -12,8 +12,12 @@ from world import Model, copy, remove
 
 
 class Situation:
-    """`paths`: what the operator says. `model`: what a database that opens must answer. `old`: what it may
-    answer instead. `same`: it is the database itself, only called otherwise, so that it may be written to."""
+    """What databases are opened in.
+
+    `paths`: what the operator says. `model`: what a database that opens must answer. `old`: what it
+    may answer instead. `same`: it is the database itself, only called otherwise, so that it may be
+    written to.
+    """
 
     def __init__(self, paths, model, same=False, cwd=None, create=False, old=None):
         self.paths, self.model, self.same = paths, model, same
@@ -98,8 +102,11 @@ def part_is_gone(s):
 
 @contextlib.contextmanager
 def part_is_old(s):
-    """A part, home maybe, is restored from a copy. Where it was not opened since the copy was made, the copy is as good
-    as the original: whichever is opened is the database's from then on."""
+    """A part, home maybe, is restored from a copy.
+
+    Where it was not opened since the copy was made, the copy is as good as the original: whichever
+    is opened is the database's from then on.
+    """
     if not s.snapshots:
         yield None
         return
@@ -114,7 +121,8 @@ def part_is_old(s):
     copy(kept, path)
     before = s.stack.marks(path)
     yield Situation(s.paths(), s.model, old=model.copy() if whole else None)
-    taken = not whole and (name == "home" or name in s.stack.needs) and s.stack.marks(path) != before
+    taken = (not whole and (name == "home" or name in s.stack.needs) and
+             s.stack.marks(path) != before)
     if taken:
         s.say("it stays")
         remove(path + ".aside")
@@ -169,7 +177,10 @@ def home_is_copied(s):
 
 @contextlib.contextmanager
 def home_is_replaced_by_its_copy(s):
-    """As after a move to another file system: it is what it was, and owner of nothing until it is adopted."""
+    """As after a move to another file system.
+
+    It is what it was, and owner of nothing until it is adopted.
+    """
     if not s.stack.adopt:
         yield None
         return
@@ -207,8 +218,10 @@ def another_database(s):
 
 @contextlib.contextmanager
 def manifest_is_gone(s):
-    """RocksDB by itself makes a new database then, and deletes what it does not know: only where it is
-    refused, because there is more than home."""
+    """Only where it is refused, because there is more than home.
+
+    RocksDB by itself makes a new database then, and deletes what it does not know.
+    """
     if not s.stack.has_more(s.paths()) or s.stack.name == "raw_wal_fs":
         yield None
         return
@@ -223,6 +236,7 @@ def manifest_is_gone(s):
     os.rmdir(s.root + "/gone")
 
 
-MISTAKES = (part_is_not_named, plugin_is_not_named, paths_are_exchanged, two_parts_are_one, part_is_gone,
-            part_is_old, part_is_old, home_is_renamed, spelled_otherwise, home_is_copied, all_is_copied,
-            home_is_replaced_by_its_copy, another_database, manifest_is_gone)
+MISTAKES = (part_is_not_named, plugin_is_not_named, paths_are_exchanged, two_parts_are_one,
+            part_is_gone, part_is_old, part_is_old, home_is_renamed, spelled_otherwise,
+            home_is_copied, all_is_copied, home_is_replaced_by_its_copy, another_database,
+            manifest_is_gone)

@@ -4,21 +4,33 @@
 import os
 import re
 
-SIZES = {"write_buffer_size": 65536, "target_file_size_base": 32768, "max_bytes_for_level_base": 131072,
-         "max_bytes_for_level_multiplier": 4, "level_compaction_dynamic_level_bytes": "false",
-         "compression": "kNoCompression", "level0_file_num_compaction_trigger": 3}
+SIZES = {
+    "write_buffer_size": 65536,
+    "target_file_size_base": 32768,
+    "max_bytes_for_level_base": 131072,
+    "max_bytes_for_level_multiplier": 4,
+    "level_compaction_dynamic_level_bytes": "false",
+    "compression": "kNoCompression",
+    "level0_file_num_compaction_trigger": 3,
+}
 
 
 class Stack:
-    """A plugin's database. `parts`: what it has beside its home, which is "home"; a name that ends in
-    "_file" is a file, all others are directories."""
+    """A plugin's database.
+
+    `parts`: what it has beside its home, which is "home"; a name that ends in "_file" is a file,
+    all others are directories.
+    """
 
     name = ""
     parts = ()
     tools = ()  # sub-commands of rocktier; @part is a path, @uri the URI
-    adopt = ()  # the sub-command of rocktier that makes a copy of home the owner of its parts, if it is needed
-    home_alone = False  # an older home may be all of a database though there are parts that answers come from
-    needs = ()  # parts that answers come from: without them, or with older ones, a database is refused
+    # The sub-command of rocktier that makes a copy of home the owner of its parts, if it is needed.
+    adopt = ()
+    # An older home may be all of a database though there are parts that answers come from.
+    home_alone = False
+    # Parts that answers come from: without them, or with older ones, a database is refused.
+    needs = ()
 
     def __init__(self, random):
         self.random = random
@@ -31,11 +43,17 @@ class Stack:
         return ""
 
     def options(self, paths):
-        """Sections of an OPTIONS file: DBOptions, options of the family, the table factory's line and section."""
+        """Sections of an OPTIONS file.
+
+        DBOptions, options of the family, the table factory's line and section.
+        """
         return {}, dict(SIZES), "", []
 
     def known(self, home):
-        """Parts that home knows again: who exchanges or empties one of the others has chosen where it is."""
+        """Parts that home knows again.
+
+        Who exchanges or empties one of the others has chosen where it is.
+        """
         return self.parts
 
     def has_more(self, paths):
@@ -43,11 +61,14 @@ class Stack:
         return bool(self.needs)
 
     def is_placed(self, paths):
-        """Whether home was where it is when it was opened last: else a copy may be the home that was renamed."""
+        """Whether home was where it is when it was opened last.
+
+        Else a copy may be the home that was renamed.
+        """
         return True
 
     def marks(self, path):
-        """What an opening writes into a part that it takes for its own; None if it leaves no such mark."""
+        """What an opening writes into a part that it takes for its own; None: no such mark."""
         return None
 
 
@@ -86,7 +107,8 @@ class Tiered(Stack):
     log_tier = "fast"
 
     def uri(self, paths):
-        placement = ";".join(rule for rule in self.placement.split(";") if rule.split("=")[1] in paths)
+        placement = ";".join(rule for rule in self.placement.split(";")
+                             if rule.split("=")[1] in paths)
         return "id=TieredFileSystem;tiers={%s};placement={%s}" % (
             tiers_of(paths, self.parts, self.kinds), placement)
 
@@ -109,7 +131,8 @@ class Tiered(Stack):
 
     def marks(self, path):
         folders = sorted(name for name in os.listdir(path) if os.path.isdir(path + "/" + name))
-        return [text_of(path + "/TIERS")] + [(name, text_of(path + "/" + name + "/OWNER")) for name in folders]
+        return [text_of(path + "/TIERS")] + [
+            (name, text_of(path + "/" + name + "/OWNER")) for name in folders]
 
     def options(self, paths):
         db, family, table, section = super().options(paths)
@@ -155,15 +178,17 @@ class RawWal(Stack):
 class Hot(Stack):
     name = "hot_promotion"
     parts = ("hot",)
-    tools = (("hot", "stats", "@hot"), ("hot", "verify", "@hot"), ("hot", "clear", "@hot", "--force"))
+    tools = (("hot", "stats", "@hot"), ("hot", "verify", "@hot"),
+             ("hot", "clear", "@hot", "--force"))
 
     def options(self, paths):
         db, family, table, section = super().options(paths)
         if "hot" not in paths:
             return db, family, table, section
         return db, family, "HotPromotionTable", [
-            "path=" + paths["hot"], "budget=4000000", "slow=" + paths["slow_path"], "slow_read_micros=0",
-            "promotion_cache=65536"]
+            "path=" + paths["hot"], "budget=4000000", "slow=" + paths["slow_path"],
+            "slow_read_micros=0", "promotion_cache=65536",
+        ]
 
 
 class Blob(Stack):

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// mistakes_worker: opens a database as an operator said, does what the lines of its standard input say,
-// and answers each with a line. See README.md.
+// mistakes_worker: opens a database as an operator said, does what the lines of its standard input
+// say, and answers each with a line. See README.md.
 
 #include <signal.h>
 #include <unistd.h>

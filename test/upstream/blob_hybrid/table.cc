@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// ROCKTIER_TABLE_FACTORY=BlobHybridTable: with the filter factory and the listener that belong to it. Families that a test
-// gives a filter of its own have plain tables. Values go to blob files as the test has it, and are moved out of those with
-// garbage.
+// ROCKTIER_TABLE_FACTORY=BlobHybridTable: with the filter factory and the listener that belong to
+// it. Families that a test gives a filter of its own have plain tables. Values go to blob files as
+// the test has it, and are moved out of those with garbage.
 
 #include "plugin/blob_hybrid/table.h"
 
@@ -40,7 +40,8 @@ class TestTable : public blob_hybrid::BlobHybridTable {
   }
 };
 
-// RocksDB's tests have options that the plugin refuses, such as BlobDB's own collection, which moves values in addition.
+// RocksDB's tests have options that the plugin refuses, such as BlobDB's own collection, which
+// moves values in addition.
 class TestFilter : public blob_hybrid::BlobHybridFactory {
  public:
   using BlobHybridFactory::BlobHybridFactory;
@@ -56,8 +57,8 @@ std::string Shown() {
 
 void SetFamily(ColumnFamilyOptions* options) {
   blob_hybrid::BlobHybridOptions hybrid;
-  hybrid.max_space_amplification =
-      0;  // no job, which would compact when the test does not expect it
+  // Asks for no job, which would compact when the test does not expect it.
+  hybrid.max_space_amplification = 0;
   hybrid.gc_garbage_ratio = 0.1;
   options->compaction_filter_factory = std::make_shared<TestFilter>(hybrid);
 }

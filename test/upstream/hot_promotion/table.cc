@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// ROCKTIER_TABLE_FACTORY=HotPromotionTable: all SSTs of the tests are on slow storage, and each record that is read twice is
-// promoted to one folder for all of them, $TEST_TMPDIR/hot.
+// ROCKTIER_TABLE_FACTORY=HotPromotionTable: all SSTs of the tests are on slow storage, and each
+// record that is read twice is promoted to one folder for all of them, $TEST_TMPDIR/hot.
 
 #include <cstdlib>
 #include <mutex>
@@ -40,7 +40,8 @@ bool IsOfStore(const std::string& file) {
   return file.compare(0, folder.size(), folder) == 0;
 }
 
-// Of the first table, until the end, with its counters: each test opens and closes databases of its own.
+// Of the first table, until the end, with its counters: each test opens and closes databases of its
+// own.
 std::mutex engine_mutex;
 std::shared_ptr<hot_promotion::Engine> engine;  // guarded by engine_mutex
 

@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Linked into a RocksDB test with --wrap, and with the environment variable ROCKTIER_SECONDARY_CACHE, puts a
-// TwoQSecondaryCache below every block cache that the test or RocksDB makes, and makes the block cache so small that nearly every block leaves it: the
-// test then reads through the secondary cache. See README.md.
+// Linked into a RocksDB test with --wrap, and with the environment variable
+// ROCKTIER_SECONDARY_CACHE, puts a TwoQSecondaryCache below every block cache that the test or
+// RocksDB makes, and makes the block cache so small that nearly every block leaves it: the test
+// then reads through the secondary cache. See README.md.
 
 #include <algorithm>
 #include <atomic>
@@ -78,9 +79,9 @@ Options WithTwoQ(const Options& options) {
 
 }  // namespace
 
-// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of __real_SYMBOL
-// to SYMBOL. These are Options::MakeSharedCache() const of both kinds of block cache; `this` is passed
-// as a first argument is.
+// The linker's --wrap=SYMBOL sends the callers of SYMBOL to __wrap_SYMBOL, and those of
+// __real_SYMBOL to SYMBOL. These are Options::MakeSharedCache() const of both kinds of block cache;
+// `this` is passed as a first argument is.
 #define LRU "_ZNK7rocksdb15LRUCacheOptions15MakeSharedCacheEv"
 #define HYPER_CLOCK "_ZNK7rocksdb22HyperClockCacheOptions15MakeSharedCacheEv"
 std::shared_ptr<Cache> RealLRU(const LRUCacheOptions* options) __asm__("__real_" LRU);

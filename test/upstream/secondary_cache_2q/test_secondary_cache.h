@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A TestSecondaryCache for RocksDB's cache/lru_cache_test.cc, in the place of the one defined there:
-// the same interface for counting and for injected results, but the blocks are in a
+// A TestSecondaryCache for RocksDB's cache/lru_cache_test.cc, in the place of the one defined
+// there: the same interface for counting and for injected results, but the blocks are in a
 // TwoQSecondaryCache. See README.md.
 
 #pragma once
