@@ -32,6 +32,15 @@ class TieredLevelTest : public TieredTest {
     }
     return {base, last};
   }
+  // Writes the last level anew, and some records above it: by itself RocksDB may have moved every
+  // file to the last level without writing it, so that none has the level's temperature.
+  void RewriteLastLevel() {
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+    Fill(1000);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
 };
 
 TEST_F(TieredLevelTest, BaseOfDynamicLevels) {
@@ -222,6 +231,7 @@ TEST_F(TieredLevelTest, LastLevelTemperature) {
   options.statistics = CreateDBStatistics();
   Open(options);
   Fill(40000);
+  RewriteLastLevel();
   ExpectQuiet();
   // A file that RocksDB has moved to the last level without writing it has no temperature.
   std::vector<LiveFileMetaData> files;
@@ -247,6 +257,7 @@ TEST_F(TieredLevelTest, DefaultWriteTemperature) {
   options.statistics = CreateDBStatistics();
   Open(options);
   Fill(40000);
+  RewriteLastLevel();
   ExpectQuiet();
   // A file that RocksDB has moved to the last level without writing it has the temperature that it
   // was written with.
