@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "plugin/tiered_env/fs.h"
-#include "plugin/tiered_env/listener.h"
+#include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/fs/listener.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/object_registry.h"
 

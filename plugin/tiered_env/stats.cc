@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "plugin/tiered_env/find.h"
+#include "plugin/tiered_env/fs/find.h"
 #include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {

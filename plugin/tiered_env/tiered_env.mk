@@ -1,9 +1,9 @@
-tiered_env_SOURCES = adopt.cc archive.cc block.cc bringback.cc check.cc claim.cc compress.cc damaged.cc database.cc emulate.cc folder.cc format.cc fs.cc grammar.cc head.cc header.cc identity.cc inspect.cc inventory.cc items.cc keeper.cc layout.cc leave.cc ledger.cc level.cc listener.cc logdirs.cc logs.cc lost.cc make.cc manifest.cc move.cc mover.cc onlooker.cc open.cc options.cc owner.cc pack.cc placement.cc plan.cc pmem.cc reader.cc rebuild.cc recipe.cc recovery.cc region.cc register.cc restore.cc salvage.cc segment.cc shape.cc sink.cc source.cc stats.cc survey.cc sweep.cc trim.cc uncompress.cc visit.cc volatile.cc wal.cc waldir.cc writer.cc
+tiered_env_SOURCES = admin/adopt.cc admin/check.cc admin/evacuate.cc admin/inspect.cc admin/inventory.cc admin/session.cc db/database.cc db/manifest.cc db/mover.cc db/relocate.cc db/survey.cc db/sweep.cc files/folders.cc files/identity.cc files/lost.cc files/options_file.cc files/owner.cc files/stub.cc fs/claim.cc fs/file_system.cc fs/listener.cc fs/open.cc fs/random_access_file.cc fs/volatile.cc fs/writable_file.cc options/options.cc options/text.cc options/tier_options.cc pmem/file_length.cc pmem/file_system.cc pmem/header.cc pmem/mapping.cc pmem/readable_files.cc pmem/writable_files.cc recipe/make.cc recipe/rebuild.cc recipe/recipe.cc recipe/recipe_log.cc recipe/recipe_log_follower.cc recovery/bring_back.cc recovery/damaged.cc recovery/recovery.cc recovery/recovery_manager.cc recovery/restore.cc recovery/salvage.cc register.cc sst/block.cc sst/block_encoding.cc sst/data_blocks.cc sst/uncompress.cc stats.cc tier/expected_level.cc tier/placement.cc tier/plan.cc tier/slow_device.cc wal/archive.cc wal/archive_format.cc wal/codec.cc wal/log_directories.cc wal/log_reader.cc wal/segment.cc wal/segments.cc wal/trim.cc
 tiered_env_HEADERS = tiered_env.h
 tiered_env_FUNC = register_tiered_env
 
 # libpmem is optional: without it tiers of kind pmem are refused.
 ifneq ($(wildcard /usr/include/libpmem.h),)
-%/tiered_env/region.o: CXXFLAGS += -DTIERED_LIBPMEM
+%/tiered_env/pmem/mapping.o: CXXFLAGS += -DTIERED_LIBPMEM
 tiered_env_LDFLAGS = -lpmem
 endif

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/tiered_env/pmem.h"
+#include "plugin/tiered_env/pmem/file_system.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"

@@ -51,7 +51,7 @@ LOG = """\
 2026/01/02-03:04:05.000000 11 [db/db_impl/db_impl_open.cc:2266] DB pointer 0x7f0a
 2026/01/02-03:04:06.000000 12 EVENT_LOG_v1 {"time_micros": %(flush)d, "job": 2, \
 "event": "flush_finished", "lsm_state": [1, 0]}
-2026/01/02-03:04:06.100000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: \
+2026/01/02-03:04:06.100000 12 [plugin/tiered_env/recovery_manager.cc:234] tiered_env: in memory: \
 wal_amplification=0.50 bytes=10 recipes=1
 2026/01/02-03:04:07.000000 12 EVENT_LOG_v1 {"time_micros": %(deletion)d, "job": 3, \
 "event": "table_file_deletion", "file_number": 9}
@@ -64,7 +64,7 @@ from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
 2026/01/02-03:04:09.250000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
 /a b/db/000072.sst, 500 bytes, level 1, \
 from tier slow (/a b/slow) to tier memory (/m/t): where it belongs
-2026/01/02-03:04:20.000000 12 [plugin/tiered_env/keeper.cc:234] tiered_env: in memory: \
+2026/01/02-03:04:20.000000 12 [plugin/tiered_env/recovery_manager.cc:234] tiered_env: in memory: \
 wal_amplification=2.57 bytes=111271271 recipes=7
 """
 

@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "test/tiered_env/mount.h"
 
 namespace rocktier {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "plugin/tiered_env/format.h"
-#include "plugin/tiered_env/lost.h"
+#include "plugin/tiered_env/files/lost.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "test_util/sync_point.h"
 

@@ -2,7 +2,7 @@
 //
 // Homes that are not what opened the tiers last, and tiers that are not what the home had.
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "test_util/sync_point.h"
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <set>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "test/tiered_env/volatile.h"
 #include "test_util/sync_point.h"
 

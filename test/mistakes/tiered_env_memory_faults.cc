@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "test/tiered_env/hooks.h"
 #include "test/tiered_env/volatile.h"
 #include "test_util/sync_point.h"
@@ -223,7 +223,7 @@ TEST_F(MemoryFaults, ATierThatCannotBeMadeAgain) {
 // It is cleaned up while an SST is written.
 TEST_F(MemoryFaults, AnSstThatIsGoneBeforeItIsComplete) {
   std::atomic<bool> due{false};
-  SyncPoint::GetInstance()->SetCallBack("TieredWriter::KeepTable:Start", [&](void*) {
+  SyncPoint::GetInstance()->SetCallBack("TieredWritableFile::KeepTable:Start", [&](void*) {
     if (due.exchange(false)) {
       LoseMemory();
     }
@@ -262,7 +262,7 @@ TEST_F(MemoryFaults, ARecipeLogThatCannotBeWrittenAnew) {
     tries.push_back(Clock::now());
     return IOStatus::NoSpace(path, "injected");
   };
-  SyncPoint::GetInstance()->SetCallBack("Ledger::Compact:Slack",
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
                                         [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
   OpenManual();
   ASSERT_FALSE(HasFailure());
@@ -292,7 +292,7 @@ TEST_F(MemoryFaults, ARecipeLogThatCannotBeWrittenAnew) {
 
 // What is left of it could not be rebuilt, so what needs it does not stay in memory.
 TEST_F(MemoryFaults, ARetainedLogThatIsDamaged) {
-  SyncPoint::GetInstance()->SetCallBack("Keeper::Trim:Small",
+  SyncPoint::GetInstance()->SetCallBack("RecoveryManager::Trim:Small",
                                         [](void* small) { *static_cast<uint64_t*>(small) = 0; });
   SyncPoint::GetInstance()->EnableProcessing();
   TieredOptions tiered;

@@ -33,7 +33,7 @@ bool WaitFor(const Condition& condition) {
 class MemoryTrim : public VolatileTest {
  protected:
   MemoryTrim() {
-    SyncPoint::GetInstance()->SetCallBack("Keeper::Trim:Small",
+    SyncPoint::GetInstance()->SetCallBack("RecoveryManager::Trim:Small",
                                           [](void* small) { *static_cast<uint64_t*>(small) = 0; });
     SyncPoint::GetInstance()->EnableProcessing();
   }
@@ -153,7 +153,7 @@ TEST_F(MemoryTrim, WhatCannotShrinkIsLeftAlone) {
   uint64_t trims = 0;
   EXPECT_TRUE(WaitFor([&] {
     trims = Stats().trims;
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // the keeper looks five times
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // the recovery manager looks five times
     return Stats().trims == trims;
   })) << trims;
   EXPECT_GT(Stats().wal_amplification(), 1.1) << "it would go on if it could";

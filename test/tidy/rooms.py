@@ -29,11 +29,12 @@ def files_of(plugin):
 
 
 def folders_of(plugin):
-    """The same for folders; that of the plugin itself is '.'."""
+    """The same for folders. A file in the plugin's own folder is a room of its own: what all of the
+    plugin uses is there, and what uses all of it."""
     graph = collections.defaultdict(set)
     for file, others in files_of(plugin).items():
-        own = posixpath.dirname(file) or "."
-        graph[own].update(posixpath.dirname(other) or "." for other in others)
+        own = posixpath.dirname(file) or file
+        graph[own].update(posixpath.dirname(other) or other for other in others)
         graph[own].discard(own)
     return graph
 

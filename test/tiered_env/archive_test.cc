@@ -1,12 +1,12 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/archive.h"
+#include "plugin/tiered_env/wal/archive.h"
 
 #include <map>
 
-#include "plugin/tiered_env/compress.h"
-#include "plugin/tiered_env/pack.h"
-#include "plugin/tiered_env/segment.h"
+#include "plugin/tiered_env/wal/archive_format.h"
+#include "plugin/tiered_env/wal/codec.h"
+#include "plugin/tiered_env/wal/segment.h"
 #include "rocksdb/rate_limiter.h"
 #include "test/tiered_env/entries.h"
 #include "test/tiered_env/scratch.h"
@@ -65,13 +65,13 @@ class ArchiveTest : public ::testing::Test {
 
   // Of path_.
   IOStatus Read(std::vector<Kept>* entries) {
-    EntryCollector keeper;
+    EntryCollector manager;
     uint64_t id = 0;
-    IOStatus s = ReadArchive(fs_, path_, &id, &keeper);
+    IOStatus s = ReadArchive(fs_, path_, &id, &manager);
     if (s.ok()) {
       EXPECT_EQ(id, kId);
     }
-    *entries = keeper.kept;
+    *entries = manager.kept;
     return s;
   }
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/transaction_log.h"
 #include "test/tiered_env/support.h"

@@ -3,13 +3,12 @@
 // Emulated slowness, on a clock that stands still but for sleeps and the time that files say they
 // took.
 
-#include "plugin/tiered_env/emulate.h"
-
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "plugin/tiered_env/tier/slow_device.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "test/support/open_db.h"

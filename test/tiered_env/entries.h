@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "db/dbformat.h"
-#include "plugin/tiered_env/wal.h"
+#include "plugin/tiered_env/wal/log_reader.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/options.h"
 #include "rocksdb/sst_file_reader.h"
@@ -75,9 +75,9 @@ class EntryCollector : public EntryVisitor {
 };
 
 inline std::vector<Kept> EntriesOfLog(const std::string& path, uint64_t number) {
-  EntryCollector keeper;
-  EXPECT_OK(ReadLog(FileSystem::Default().get(), path, number, &keeper)) << path;
-  return keeper.kept;
+  EntryCollector manager;
+  EXPECT_OK(ReadLog(FileSystem::Default().get(), path, number, &manager)) << path;
+  return manager.kept;
 }
 
 inline bool IsPrefix(const std::vector<Kept>& part, const std::vector<Kept>& all) {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/version.h"
 #include "test/tiered_env/hooks.h"

@@ -1,12 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/grammar.h"
-
 #include <cctype>
 #include <unordered_map>
 
 #include "options/options_helper.h"
-#include "plugin/tiered_env/placement.h"
+#include "plugin/tiered_env/options/tier_options.h"
+#include "plugin/tiered_env/tier/placement.h"
 #include "rocksdb/configurable.h"
 #include "test_util/testharness.h"
 

@@ -262,7 +262,7 @@ TEST_F(LossTest, RecipesThatAreLostAloneAreMadeAgain) {
 // The log of recipes ends, for who reads it, before a record that is too long.
 TEST_F(LossTest, WhatHasTooLongARecipeIsElsewhere) {
   std::atomic<uint64_t> most{100};
-  SyncPoint::GetInstance()->SetCallBack("Ledger::AddRecipe:Most",
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::AddRecipe:Most",
                                         [&](void* arg) { *static_cast<uint64_t*>(arg) = most; });
   SyncPoint::GetInstance()->EnableProcessing();
   OpenMemory();

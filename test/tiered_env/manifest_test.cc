@@ -2,7 +2,7 @@
 //
 // Following a MANIFEST.
 
-#include "plugin/tiered_env/manifest.h"
+#include "plugin/tiered_env/db/manifest.h"
 
 #include <fstream>
 

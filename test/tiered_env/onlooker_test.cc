@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "test/tiered_env/volatile.h"
 #include "test_util/sync_point.h"
 

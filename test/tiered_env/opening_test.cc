@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "test/tiered_env/support.h"
 
 extern char** environ;

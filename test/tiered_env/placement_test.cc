@@ -2,7 +2,7 @@
 //
 // The seed of the random plans is printed; ROCKTIER_SEED sets it.
 
-#include "plugin/tiered_env/placement.h"
+#include "plugin/tiered_env/tier/placement.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -14,8 +14,8 @@
 #include <map>
 
 #include "gtest/gtest.h"
-#include "plugin/tiered_env/pmem.h"
-#include "plugin/tiered_env/region.h"
+#include "plugin/tiered_env/pmem/file_system.h"
+#include "plugin/tiered_env/pmem/mapping.h"
 #include "port/stack_trace.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"

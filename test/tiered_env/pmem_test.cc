@@ -3,8 +3,6 @@
 // Files of a pmem tier. With PMEM_IS_PMEM_FORCE=1 mapped memory counts as persistent, with 0 it
 // does not: ctest runs both.
 
-#include "plugin/tiered_env/pmem.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,8 +16,9 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "plugin/tiered_env/header.h"
-#include "plugin/tiered_env/region.h"
+#include "plugin/tiered_env/pmem/file_system.h"
+#include "plugin/tiered_env/pmem/header.h"
+#include "plugin/tiered_env/pmem/mapping.h"
 #include "test/tiered_env/scratch.h"
 #include "test_util/testharness.h"
 #include "util/coding.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 
 namespace rocktier {
 

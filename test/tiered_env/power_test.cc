@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/tiered_env/support.h"
 #include "test_util/sync_point.h"

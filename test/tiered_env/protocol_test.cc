@@ -14,11 +14,11 @@
 #include "db/write_batch_internal.h"
 #include "file/writable_file_writer.h"
 #include "options/cf_options.h"
-#include "plugin/tiered_env/archive.h"
-#include "plugin/tiered_env/ledger.h"
-#include "plugin/tiered_env/logs.h"
-#include "plugin/tiered_env/name.h"
-#include "plugin/tiered_env/wal.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/recipe/recipe_log.h"
+#include "plugin/tiered_env/wal/archive.h"
+#include "plugin/tiered_env/wal/log_reader.h"
+#include "plugin/tiered_env/wal/segments.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 #include "table/table_builder.h"
@@ -106,7 +106,7 @@ class ProtocolTest : public TieredTest {
   std::string PathOf(uint64_t number) const {
     return db_name_ + "/" + std::to_string(number) + ".log";
   }
-  void Start(const Ledger::Contents& keep);
+  void Start(const RecipeLog::Contents& keep);
   void NewLog();
   std::string BuildTable(const std::vector<Record>& records) const;
   void AddTable(std::vector<Record> records, std::string* base = nullptr);
@@ -120,8 +120,8 @@ class ProtocolTest : public TieredTest {
   void Background();
   void Check();
 
-  std::unique_ptr<Ledger> ledger_;
-  std::unique_ptr<Logs> logs_;
+  std::unique_ptr<RecipeLog> recipe_log_;
+  std::unique_ptr<WalSegments> logs_;
   uint64_t number_ = 0;  // of logs and tables
   SequenceNumber sequence_ = 100;
   std::map<uint64_t, std::vector<Record>> written_;  // logs that RocksDB has
@@ -129,14 +129,14 @@ class ProtocolTest : public TieredTest {
   std::map<std::string, int> done_;
 };
 
-void ProtocolTest::Start(const Ledger::Contents& keep) {
-  if (ledger_ == nullptr) {
-    ledger_ = std::make_unique<Ledger>(target_.get(), db_name_);
-    Ledger::Contents nothing;
-    ASSERT_OK(ledger_->Load(&nothing));
+void ProtocolTest::Start(const RecipeLog::Contents& keep) {
+  if (recipe_log_ == nullptr) {
+    recipe_log_ = std::make_unique<RecipeLog>(target_.get(), db_name_);
+    RecipeLog::Contents nothing;
+    ASSERT_OK(recipe_log_->Load(&nothing));
   }
-  ASSERT_OK(ledger_->Start(keep));
-  logs_ = std::make_unique<Logs>(target_.get());
+  ASSERT_OK(recipe_log_->Start(keep));
+  logs_ = std::make_unique<WalSegments>(target_.get());
 }
 
 // What was begun before is complete then.
@@ -195,7 +195,7 @@ std::string ProtocolTest::BuildTable(const std::vector<Record>& records) const {
   return bytes;
 }
 
-// As Keeper::AddTable().
+// As RecoveryManager::AddTable().
 void ProtocolTest::AddTable(std::vector<Record> records, std::string* base) {
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
     return a.key != b.key ? a.key < b.key : a.sequence > b.sequence;
@@ -209,18 +209,18 @@ void ProtocolTest::AddTable(std::vector<Record> records, std::string* base) {
   Table& table = tables_[name];
   table.bytes = BuildTable(records);
   table.records = std::move(records);
-  logs_->Index(ledger_.get(), nullptr);
+  logs_->Index(recipe_log_.get(), nullptr);
   std::string recipe;
   RecipeSummary summary;
   {
-    Logs::Source source(logs_.get());
+    WalSegments::Source source(logs_.get());
     MakeRecipe(table.bytes, &source, &recipe, &summary);
   }
   done_["references"] += static_cast<int>(summary.references);
   ASSERT_OK(ForEachReference(recipe, [&](const Reference& reference) {
     table.needs.insert({reference.segment, reference.ordinal});
   }));
-  ASSERT_OK(ledger_->AddRecipe(name, recipe));
+  ASSERT_OK(recipe_log_->AddRecipe(name, recipe));
   if (base != nullptr) {
     *base = name;
   }
@@ -228,9 +228,9 @@ void ProtocolTest::AddTable(std::vector<Record> records, std::string* base) {
 
 void ProtocolTest::DropTable(const std::string& base) {
   std::string recipe;
-  ASSERT_OK(ledger_->ReadRecipe(base, &recipe));
+  ASSERT_OK(recipe_log_->ReadRecipe(base, &recipe));
   logs_->Release(recipe);
-  ASSERT_OK(ledger_->Drop(base));
+  ASSERT_OK(recipe_log_->Drop(base));
   tables_.erase(base);
 }
 
@@ -304,7 +304,7 @@ void ProtocolTest::KeepOne() {
 void ProtocolTest::Trim() {
   const CompressionType codecs[] = {kNoCompression, kLZ4Compression, kZSTD};
   const std::atomic<bool> stop{random_() % 10 == 0};
-  Logs::Trimmed trimmed;
+  WalSegments::Trimmed trimmed;
   const IOStatus s = logs_->Trim(static_cast<double>(random_() % 100) / 100, random_() % 4 == 0,
                                  codecs[random_() % 3], nullptr, stop, &trimmed);
   EXPECT_TRUE(s.ok() || (s.IsAborted() && stop)) << s.ToString();
@@ -318,7 +318,7 @@ void ProtocolTest::Background() {
   } else if (what == 1) {
     KeepOne();
   } else if (what == 2) {
-    logs_->Sweep(ledger_.get());
+    logs_->Sweep(recipe_log_.get());
   }
 }
 
@@ -328,15 +328,15 @@ void ProtocolTest::Crash() {
     it = random_() % 8 == 0 ? tables_.erase(it) : std::next(it);
   }
   logs_.reset();
-  ledger_ = std::make_unique<Ledger>(target_.get(), db_name_);
-  Ledger::Contents contents;
-  ASSERT_OK(ledger_->Load(&contents));
+  recipe_log_ = std::make_unique<RecipeLog>(target_.get(), db_name_);
+  RecipeLog::Contents contents;
+  ASSERT_OK(recipe_log_->Load(&contents));
   std::multimap<uint64_t, std::string> retained;
   std::vector<std::string> names;
   ASSERT_OK(target_->GetChildren(db_name_, IOOptions(), &names, nullptr));
-  Logs::FindRetained(db_name_, names, &retained);
+  WalSegments::FindRetained(db_name_, names, &retained);
 
-  Ledger::Contents keep;
+  RecipeLog::Contents keep;
   keep.next_segment = contents.next_segment;
   std::set<Place> needed;
   for (const auto& [base, table] : tables_) {
@@ -392,8 +392,8 @@ void ProtocolTest::Crash() {
 }
 
 void ProtocolTest::Check() {
-  Ledger reader(target_.get(), db_name_);
-  Ledger::Contents contents;
+  RecipeLog reader(target_.get(), db_name_);
+  RecipeLog::Contents contents;
   ASSERT_OK(reader.Load(&contents));
   ASSERT_EQ(contents.recipes.size(), tables_.size());
   std::set<Place> needed;
@@ -407,7 +407,7 @@ void ProtocolTest::Check() {
   std::vector<std::string> names;
   ASSERT_OK(target_->GetChildren(db_name_, IOOptions(), &names, nullptr));
   std::multimap<uint64_t, std::string> retained;
-  Logs::FindRetained(db_name_, names, &retained);
+  WalSegments::FindRetained(db_name_, names, &retained);
   Found found;
   for (const uint64_t id : ids) {
     Found::Reader visitor(&found, id);
@@ -476,7 +476,7 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
     return;
   }
   const std::atomic<bool> stop{false};
-  Logs::Trimmed trimmed;
+  WalSegments::Trimmed trimmed;
   ASSERT_OK(logs_->Trim(1, true, kNoCompression, nullptr, stop, &trimmed));
   EXPECT_GT(trimmed.before, 0u);
   Check();
@@ -505,16 +505,16 @@ TEST_F(ProtocolTest, WhateverHappensRecipesCanBeUsed) {
   while (!tables_.empty()) {
     DropOne();
   }
-  logs_->Sweep(ledger_.get());
+  logs_->Sweep(recipe_log_.get());
   EXPECT_EQ(logs_->GetSizes().segments, 0u);
   EXPECT_EQ(logs_->GetSizes().live_entries, 0u);
   EXPECT_EQ(logs_->GetSizes().live_bytes, 0u);
   while (written_.size() > 1) {
     KeepOne();
   }
-  logs_->Sweep(ledger_.get());
-  Ledger::Contents left;
-  ASSERT_OK(Ledger(target_.get(), db_name_).Load(&left));
+  logs_->Sweep(recipe_log_.get());
+  RecipeLog::Contents left;
+  ASSERT_OK(RecipeLog(target_.get(), db_name_).Load(&left));
   for (const auto& [id, segment] : left.segments) {
     EXPECT_EQ(written_.count(segment.log_number), 1u) << segment.log_number;
   }

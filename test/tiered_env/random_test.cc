@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "plugin/tiered_env/grammar.h"
-#include "plugin/tiered_env/placement.h"
+#include "plugin/tiered_env/options/tier_options.h"
+#include "plugin/tiered_env/tier/placement.h"
 #include "test/tiered_env/support.h"
 
 namespace rocktier {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/tiered_env/recipe.h"
+#include "plugin/tiered_env/recipe/recipe.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 

@@ -1,14 +1,14 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/segment.h"
+#include "plugin/tiered_env/wal/segment.h"
 
 #include <algorithm>
 #include <atomic>
 #include <set>
 #include <thread>
 
-#include "plugin/tiered_env/pack.h"
-#include "plugin/tiered_env/size.h"
+#include "plugin/tiered_env/wal/archive_format.h"
+#include "plugin/tiered_env/wal/size_code.h"
 #include "test/tiered_env/entries.h"
 #include "test/tiered_env/scratch.h"
 

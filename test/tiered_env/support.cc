@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "plugin/tiered_env/format.h"
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "rocksdb/table.h"
 #include "test_util/sync_point.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "test/tiered_env/support.h"
 
 namespace rocktier {

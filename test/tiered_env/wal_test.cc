@@ -2,14 +2,13 @@
 //
 // Logs that RocksDB itself has written, and what its SSTs then have of them.
 
-#include "plugin/tiered_env/wal.h"
-
 #include <functional>
 #include <map>
 #include <thread>
 
 #include "db/write_batch_internal.h"
-#include "plugin/tiered_env/segment.h"
+#include "plugin/tiered_env/wal/log_reader.h"
+#include "plugin/tiered_env/wal/segment.h"
 #include "rocksdb/db.h"
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/transaction_db.h"
@@ -36,7 +35,7 @@ class WalTest : public ::testing::Test {
 
   void Open() { ASSERT_OK(OpenDb(options_, database_, &db_)); }
 
-  std::vector<LogFile> Logs() {
+  std::vector<LogFile> WalSegments() {
     EXPECT_OK(db_->FlushWAL(/*sync=*/true));
     return CopyLogs(database_, folder_ + "/logs");
   }
@@ -182,7 +181,7 @@ TEST_F(WalTest, EachEntryIsShownWithItsNumbers) {
   Open();
   std::mt19937_64 random(rocktier::NewSeed());
   WriteRandomly(&random, 500, {db_->DefaultColumnFamily()});
-  const std::vector<Kept> read = Read(Logs());
+  const std::vector<Kept> read = Read(WalSegments());
   ASSERT_EQ(read.size(), expected_.size());
   for (size_t i = 0; i < read.size(); i++) {
     ASSERT_EQ(read[i], expected_[i]);
@@ -195,7 +194,7 @@ TEST_F(WalTest, ColumnFamiliesMakeNoDifference) {
   ASSERT_OK(db_->CreateColumnFamily(options_, "other", &family));
   std::mt19937_64 random(rocktier::NewSeed());
   WriteRandomly(&random, 300, {db_->DefaultColumnFamily(), family});
-  const std::vector<LogFile> logs = Logs();
+  const std::vector<LogFile> logs = WalSegments();
   EXPECT_EQ(Read(logs), expected_);
   ASSERT_OK(db_->Flush(FlushOptions(), {db_->DefaultColumnFamily(), family}));
   EXPECT_GT(ExpectAllFound(logs), 500u);
@@ -238,7 +237,7 @@ TEST_F(WalTest, LogsAreReadAsTheyAreWritten) {
     for (int round = 0; round < 5; round++) {
       expected_.clear();
       WriteRandomly(&random, 200, {db_->DefaultColumnFamily()});
-      const std::vector<LogFile> logs = Logs();
+      const std::vector<LogFile> logs = WalSegments();
       ASSERT_FALSE(logs.empty());
       // Logs that wait to be used again are not there by their names; an old one ends where the new
       // one does.
@@ -274,7 +273,7 @@ TEST_F(WalTest, AGroupOfWritersIsFound) {
   for (std::thread& writer : writers) {
     writer.join();
   }
-  const std::vector<LogFile> logs = Logs();
+  const std::vector<LogFile> logs = WalSegments();
   ASSERT_OK(db_->Flush(FlushOptions()));
   EXPECT_EQ(ExpectAllFound(logs), 8u * (500 + 333 + 166));
 }
@@ -323,7 +322,7 @@ class WalTransactionTest : public WalTest {
   }
 
   void ExpectThreadsFound() {
-    const std::vector<LogFile> logs = Logs();
+    const std::vector<LogFile> logs = WalSegments();
     ASSERT_OK(db_->Flush(FlushOptions()));
     EXPECT_EQ(ExpectAllFound(logs), 8u * (200 * 2 + 200));
   }
@@ -349,7 +348,7 @@ TEST_F(WalTransactionTest, WriteCommittedHasTheNumbersOfTheCommit) {
   std::unique_ptr<Transaction> open = Begin("second", 1);
   ASSERT_OK(open->Prepare());
   ASSERT_OK(db_->Put(WriteOptions(), "last", "3"));
-  const std::vector<LogFile> logs = Logs();
+  const std::vector<LogFile> logs = WalSegments();
   ASSERT_EQ(logs.size(), 1u);
   std::map<std::string, SequenceNumber> numbers;
   for (const Kept& kept : Read(logs)) {
@@ -378,7 +377,7 @@ TEST_F(WalTest, EmptyTransactionsDoNotLookLikeWritePrepared) {
   ASSERT_OK(group.Put("c", "3"));
   ASSERT_OK(WriteBatchInternal::InsertNoop(&group));
   ASSERT_OK(db_->Write(WriteOptions(), &group));
-  const std::vector<LogFile> logs = Logs();
+  const std::vector<LogFile> logs = WalSegments();
   ASSERT_OK(db_->Flush(FlushOptions()));
   EXPECT_EQ(ExpectAllFound(logs), 4u);
 }
@@ -443,7 +442,7 @@ class WalDamageTest : public WalTest {
       expected_.clear();
     }
     WriteRandomly(&random_, 300, {db_->DefaultColumnFamily()});
-    log_ = Logs().back();
+    log_ = WalSegments().back();
     bytes_ = ReadBytes(log_.path);
     ASSERT_EQ(EntriesOfLog(log_.path, log_.number), expected_);
     path_ = folder_ + "/damaged.log";
@@ -619,7 +618,7 @@ TEST_F(WalDamageTest, AHoleAsSmallAsTheEndOfABlockIsOne) {
     const size_t filled = kRecord + 1 + 1 + kRecord + 3 + hole;
     ASSERT_OK(db_->Put(WriteOptions(), "b", std::string(32768 - filled, 'b')));
     ASSERT_OK(db_->Put(WriteOptions(), "c", std::string(1000, 'c')));
-    log_ = Logs().back();
+    log_ = WalSegments().back();
     bytes_ = ReadBytes(log_.path);
     path_ = folder_ + "/damaged.log";
     expected_ = EntriesOfLog(log_.path, log_.number);
@@ -634,8 +633,8 @@ TEST_F(WalDamageTest, AHoleAsSmallAsTheEndOfABlockIsOne) {
 }
 
 TEST_F(WalTest, WhatIsNotThereIsAnError) {
-  EntryCollector keeper;
-  const IOStatus s = ReadLog(FileSystem::Default().get(), folder_ + "/000001.log", 1, &keeper);
+  EntryCollector manager;
+  const IOStatus s = ReadLog(FileSystem::Default().get(), folder_ + "/000001.log", 1, &manager);
   EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
   EXPECT_NE(s.ToString().find("000001.log"), std::string::npos);
 }
@@ -675,11 +674,11 @@ TEST_F(WalDamageTest, ReadErrorsAreErrors) {
   MakeLog([](Options*) {});
   ASSERT_GT(bytes_.size(), 3u * 32768);
   FailingFs fs;
-  EntryCollector keeper;
-  const IOStatus s = ReadLog(&fs, log_.path, log_.number, &keeper);
+  EntryCollector manager;
+  const IOStatus s = ReadLog(&fs, log_.path, log_.number, &manager);
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_NE(s.ToString().find("no luck"), std::string::npos);
-  EXPECT_TRUE(IsPrefix(keeper.kept, expected_));
+  EXPECT_TRUE(IsPrefix(manager.kept, expected_));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 #include "test/tiered_env/support.h"
 
 namespace rocktier {

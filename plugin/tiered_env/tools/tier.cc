@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/tiered_env/grammar.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/convenience.h"

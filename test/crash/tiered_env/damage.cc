@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
 
 namespace rocktier {
 

@@ -26,8 +26,8 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "plugin/tiered_env/format.h"
-#include "plugin/tiered_env/name.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "port/stack_trace.h"
 #include "rocksdb/db.h"
@@ -79,10 +79,10 @@ const Point kPoints[] = {
     {"TieredFileSystem::Swap:AfterRename", Needs::kMisplaced, 10},
     {"TieredFileSystem::MoveFile:BeforeDelete", Needs::kMisplaced, 10},
     {"TieredFileSystem::MoveFile:AfterDelete", Needs::kMisplaced, 10},
-    {"TieredWriter::Open:BeforeStub", Needs::kNothing, 10},
-    {"TieredWriter::Spill:BeforeStart", Needs::kSmallTier, 10},
-    {"TieredWriter::Spill:BeforeCopy", Needs::kSmallTier, 10},
-    {"TieredWriter::Spill:BeforeDelete", Needs::kSmallTier, 10},
+    {"TieredWritableFile::Open:BeforeStub", Needs::kNothing, 10},
+    {"TieredWritableFile::Spill:BeforeStart", Needs::kSmallTier, 10},
+    {"TieredWritableFile::Spill:BeforeCopy", Needs::kSmallTier, 10},
+    {"TieredWritableFile::Spill:BeforeDelete", Needs::kSmallTier, 10},
     {"TieredFileSystem::DeleteFile:StubIsGone", Needs::kNothing, 10},
     {"TieredFileSystem::LinkPlace:BeforeStub", Needs::kLinks, 10},
     {"Folders::Create:BeforeRename", Needs::kNewDatabase, 2},

@@ -193,7 +193,7 @@ Status MemorySite::Count(uint64_t* count) const {
 
 void TrimEarly() {
   SyncPoint::GetInstance()->SetCallBack(
-      "Keeper::Trim:Small", [](void* bytes) { *static_cast<uint64_t*>(bytes) = 50000; });
+      "RecoveryManager::Trim:Small", [](void* bytes) { *static_cast<uint64_t*>(bytes) = 50000; });
   SyncPoint::GetInstance()->EnableProcessing();
 }
 

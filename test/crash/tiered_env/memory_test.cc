@@ -54,14 +54,14 @@ struct Point {
 const Point kPoints[] = {
     {"Recovery::Rebuild:BeforeWrite", MemorySite::kLeveled, true},
     {"Recovery::Rebuild:AfterWrite", MemorySite::kUniversal, true},
-    {"Logs::Trim:BeforeSwap", MemorySite::kAllInMemory, false},
-    {"Logs::Trim:BeforeDelete", MemorySite::kAllInMemory, false},
-    {"Keeper::SyncLogs:LogsAreSynced", MemorySite::kLeveled, false},
+    {"WalSegments::Trim:BeforeSwap", MemorySite::kAllInMemory, false},
+    {"WalSegments::Trim:BeforeDelete", MemorySite::kAllInMemory, false},
+    {"RecoveryManager::SyncLogs:LogsAreSynced", MemorySite::kLeveled, false},
     {"TieredFileSystem::MoveFile:BeforeDelete", MemorySite::kUniversal, false},
     {"TieredFileSystem::Swap:AfterRename", MemorySite::kWalDir, false},
     {"TieredFileSystem::DeleteFile:StubIsGone", MemorySite::kWalDir, false},
-    {"TieredWriter::Open:BeforeStub", MemorySite::kUniversal, false},
-    {"TieredWriter::Spill:BeforeDelete", MemorySite::kLeveled, false},
+    {"TieredWritableFile::Open:BeforeStub", MemorySite::kUniversal, false},
+    {"TieredWritableFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
 };
 
 class MemoryKillTest : public ::testing::TestWithParam<int> {

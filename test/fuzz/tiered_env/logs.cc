@@ -9,11 +9,11 @@
 #include "db/log_writer.h"
 #include "db/write_batch_internal.h"
 #include "file/writable_file_writer.h"
-#include "plugin/tiered_env/archive.h"
-#include "plugin/tiered_env/compress.h"
-#include "plugin/tiered_env/ledger.h"
-#include "plugin/tiered_env/pack.h"
-#include "plugin/tiered_env/wal.h"
+#include "plugin/tiered_env/recipe/recipe_log.h"
+#include "plugin/tiered_env/wal/archive.h"
+#include "plugin/tiered_env/wal/archive_format.h"
+#include "plugin/tiered_env/wal/codec.h"
+#include "plugin/tiered_env/wal/log_reader.h"
 #include "rocksdb/write_batch.h"
 #include "test/fuzz/memory.h"
 
@@ -167,39 +167,39 @@ FUZZ_TARGET(tiered_recipe_log) {
   std::map<std::string, std::string> made;
   const Bytes object = BytesFrom(&input, [&](Input* from) {
     const MemoryFiles files;
-    tiered::Ledger ledger(files.fs(), files.folder());
-    bool good = ledger.Start(tiered::Ledger::Contents()).ok();
+    tiered::RecipeLog recipe_log(files.fs(), files.folder());
+    bool good = recipe_log.Start(tiered::RecipeLog::Contents()).ok();
     for (int i = from->Byte() % 8; i > 0; i--) {
       const std::string base = std::to_string(from->Byte() % 4) + ".sst";
       const std::string body = from->Bytes(100);
       tiered::LoggedSegment segment;
       switch (from->Byte() % 5) {
         case 0:
-          segment.id = ledger.NewSegment();
+          segment.id = recipe_log.NewSegment();
           segment.log_number = from->Number();
-          good = good && ledger.AddSegment(segment).ok();
+          good = good && recipe_log.AddSegment(segment).ok();
           break;
         case 1:
-          good = good && ledger.Drop(base).ok();
+          good = good && recipe_log.Drop(base).ok();
           made.erase(base);
           break;
         case 2:
-          good = good && ledger.AddDirectory("/" + from->Name(20)).ok();
+          good = good && recipe_log.AddDirectory("/" + from->Name(20)).ok();
           break;
         default:
-          good = good && ledger.AddRecipe(base, body).ok();
+          good = good && recipe_log.AddRecipe(base, body).ok();
           made[base] = body;
       }
     }
-    Require(good && ledger.Sync().ok(), "a recipe log is made");
+    Require(good && recipe_log.Sync().ok(), "a recipe log is made");
     return files.Read(name);
   });
   const MemoryFiles files;
   files.Write(name, object.bytes);
   const Bound bound(FitFor(object.bytes.size()) + kMemoryFile);
-  tiered::Ledger ledger(files.fs(), files.folder());
-  tiered::Ledger::Contents contents;
-  const bool good = ledger.Load(&contents).ok();
+  tiered::RecipeLog recipe_log(files.fs(), files.folder());
+  tiered::RecipeLog::Contents contents;
+  const bool good = recipe_log.Load(&contents).ok();
   if (!good) {
     Require(!object.untouched, "a recipe log is not read again");
     return;
@@ -211,7 +211,7 @@ FUZZ_TARGET(tiered_recipe_log) {
     Require(place.offset <= object.bytes.size() && place.size <= object.bytes.size() - place.offset,
             "a recipe is beyond the end of its log");
     std::string recipe;
-    Require(ledger.ReadRecipe(base, &recipe).ok() && recipe.size() == place.size,
+    Require(recipe_log.ReadRecipe(base, &recipe).ok() && recipe.size() == place.size,
             "a recipe is not read");
     if (object.untouched) {
       Require(made[base] == recipe, "a recipe changes");

@@ -2,7 +2,7 @@
 //
 // Small objects at home and in the folders: stubs, TIERS, OWNER, TIERS-STATS.
 
-#include "plugin/tiered_env/format.h"
+#include "plugin/tiered_env/files/stub.h"
 #include "plugin/tiered_env/stats.h"
 #include "test/fuzz/target.h"
 

@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "plugin/tiered_env/head.h"
-#include "plugin/tiered_env/header.h"
+#include "plugin/tiered_env/pmem/file_length.h"
+#include "plugin/tiered_env/pmem/header.h"
 #include "test/fuzz/target.h"
 #include "util/coding.h"
 

@@ -1,0 +1,54 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The tool that makes a database the owner of folders that it would not be opened with.
+
+#include "plugin/tiered_env/admin/session.h"
+#include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/fs/find.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force,
+                  TieredAdoption* result) {
+  TieredFileSystem* ours;
+  *result = TieredAdoption();
+  Status s = FindFs(fs, &ours);
+  if (!s.ok()) {
+    return s;
+  }
+  AdminSession session(ours, directory);
+  s = session.Lock();
+  if (s.ok()) {
+    s = CheckDirectories(session.policy().tiers, session.directory());
+  }
+  if (s.ok()) {
+    s = session.Look();
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  std::set<std::string> missing;
+  for (const auto& [base, need] : session.needed()) {
+    if (session.survey().SizeOf(base) != need.size) {
+      missing.insert(base);
+    }
+  }
+  for (const Survey::File& file : session.survey().files()) {
+    if (file.lost && !file.counts) {
+      missing.insert(file.base);
+    }
+  }
+  result->missing.assign(missing.begin(), missing.end());
+  for (const Survey::Orphan& orphan : session.survey().Orphans(session.database())) {
+    result->unnamed.push_back(orphan.place.path);
+  }
+  if (force || (result->missing.empty() && result->unnamed.empty())) {
+    s = ours->folders()->Adopt(session.directory());
+    result->adopted = s.ok();
+  }
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

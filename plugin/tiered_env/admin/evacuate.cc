@@ -1,0 +1,314 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Tools that move the files of a closed database: one, those of a tier, all.
+
+#include <algorithm>
+#include <set>
+
+#include "plugin/tiered_env/admin/session.h"
+#include "plugin/tiered_env/db/mover.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/find.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+Status FindTierOf(const TieredFileSystem& fs, const std::string& name, Tier** result) {
+  for (const auto& tier : fs.policy().tiers) {
+    if (tier->name() == name) {
+      *result = tier.get();
+      return Status::OK();
+    }
+  }
+  return Status::InvalidArgument("there is no tier " + name, "in tiers=");
+}
+
+Database::Misplaced MoveOf(const Survey::File& file, Tier* to) {
+  Database::Misplaced move;
+  move.base = file.base;
+  move.size = file.size;
+  move.from = file.place.tier;
+  move.to = move.wanted = to;
+  return move;
+}
+
+// Counts the bytes of moves.
+class Meter {
+ public:
+  explicit Meter(const TieredProgress& progress) : progress_(progress) {}
+
+  void Expect(uint64_t bytes) { total_ += bytes; }
+  void Count(uint64_t bytes) {
+    files_++;
+    done_ = std::min(done_ + bytes, total_);
+    if (progress_ != nullptr) {
+      progress_(done_, total_);
+    }
+  }
+  uint64_t files() const { return files_; }
+
+ private:
+  const TieredProgress& progress_;
+  uint64_t files_ = 0;
+  uint64_t done_ = 0;
+  uint64_t total_ = 0;
+};
+
+// What directories below have taken from the folders must be brought away first.
+IOStatus RefuseIfReferenced(const AdminSession& session, const Tier& tier) {
+  std::string folder;
+  if (tier.is_home() || !session.fs()->folders()->Find(session.directory(), &folder).ok()) {
+    return IOStatus::OK();
+  }
+  const std::string prefix = Folders::PathIn(tier, folder) + "/";
+  for (const std::string& path : session.survey().referenced()) {
+    if (path.compare(0, prefix.size(), prefix) == 0) {
+      return IOStatus::Busy(path, "is still named by a stub in or below " + session.directory());
+    }
+  }
+  return IOStatus::OK();
+}
+
+// Moves as the mover would, until nothing is to be moved any more.
+IOStatus MoveByPlan(AdminSession* session, const Tier* leaving, Meter* meter) {
+  std::vector<Database::Misplaced> files =
+      session->database().FindMisplaced(session->policy(), leaving);
+  for (const Database::Misplaced& file : files) {
+    if (file.to == leaving) {
+      return IOStatus::NoSpace(session->PathOf(file.base),
+                               "finds no room in any other tier within its budget");
+    }
+    meter->Expect(file.from != file.to ? file.size : 0);
+  }
+  std::set<std::string> failed;
+  for (;;) {
+    files.erase(std::remove_if(files.begin(), files.end(),
+                               [&](const Database::Misplaced& file) {
+                                 return file.from == file.to || failed.count(file.base) > 0;
+                               }),
+                files.end());
+    if (files.empty()) {
+      return IOStatus::OK();
+    }
+    const auto next = std::min_element(files.begin(), files.end(), MovesBefore);
+    IOStatus s = session->Move(*next);
+    if (s.IsNoSpace()) {  // full tiers would change places: leave that to the mover
+      failed.insert(next->base);
+    } else if (!s.ok()) {
+      return s;
+    } else {
+      meter->Count(next->size);
+    }
+    files = session->database().FindMisplaced(session->policy(), leaving);
+  }
+}
+
+// Whatever its budget.
+IOStatus BringHome(AdminSession* session, const Tier* from, Meter* meter) {
+  Tier* const home = session->policy().home_tier();
+  std::vector<Database::Misplaced> moves;
+  for (const Survey::File& file : session->survey().files()) {
+    if (file.place.stub && (from == nullptr || file.place.tier == from)) {
+      moves.push_back(MoveOf(file, home));
+      meter->Expect(file.size);
+    }
+  }
+  IOStatus s;
+  for (size_t i = 0; s.ok() && i < moves.size(); i++) {
+    s = session->Move(moves[i], /*anyway=*/true);
+    if (s.ok()) {
+      meter->Count(moves[i].size);
+    }
+  }
+  return s;
+}
+
+IOStatus CheckFreeSpace(const AdminSession& session) {
+  uint64_t bytes = 0;
+  for (const Survey::File& file : session.survey().files()) {
+    bytes += file.place.stub ? file.size : 0;
+  }
+  uint64_t free = 0;
+  IOStatus s = session.target()->GetFreeSpace(session.directory(), IOOptions(), &free, nullptr);
+  if (s.ok() && free < bytes) {
+    return IOStatus::NoSpace(session.directory(), "has room for " + std::to_string(free) +
+                                                      " bytes, and " + std::to_string(bytes) +
+                                                      " are in tiers");
+  }
+  return IOStatus::OK();
+}
+
+IOStatus Drain(AdminSession* session, Tier* tier, Meter* meter) {
+  IOStatus s = session->TakeOver();
+  if (s.ok()) {
+    s = MoveByPlan(session, tier, meter);
+  }
+  if (s.ok()) {
+    s = session->Look();
+  }
+  if (s.ok()) {  // logs, MANIFESTs, what RocksDB will delete
+    s = BringHome(session, tier, meter);
+  }
+  if (s.ok()) {
+    s = session->Look();
+  }
+  if (s.ok()) {
+    s = RefuseIfReferenced(*session, *tier);
+  }
+  return s.ok() ? session->fs()->folders()->RemoveFrom(session->directory(), *tier) : s;
+}
+
+// Nothing is removed before the whole database has been found at home.
+IOStatus Evacuate(AdminSession* session, Meter* meter) {
+  IOStatus s = session->TakeOver();
+  if (s.ok()) {
+    s = CheckFreeSpace(*session);
+  }
+  if (s.ok()) {
+    s = BringHome(session, nullptr, meter);
+  }
+  if (s.ok()) {
+    s = session->Look();
+  }
+  for (const auto& [base, need] : session->needed()) {
+    uint64_t size = 0;
+    if (s.ok()) {
+      s = session->target()->GetFileSize(session->PathOf(base), IOOptions(), &size, nullptr);
+    }
+    if (s.ok() && size != need.size) {
+      s = IOStatus::Corruption(session->PathOf(base), "has not the size that the MANIFEST says");
+    }
+  }
+  for (const auto& tier : session->policy().tiers) {
+    s = s.ok() ? RefuseIfReferenced(*session, *tier) : s;
+  }
+  if (s.ok()) {
+    s = RecoveryManager::Remove(session->target(), session->directory());
+  }
+  if (s.ok()) {
+    s = session->fs()->folders()->Remove(session->directory());
+  }
+  return s.ok() ? SyncDirectory(session->target(), session->directory()) : s;
+}
+
+}  // namespace
+
+Status MoveToTier(FileSystem* fs, const std::string& directory, const std::string& name,
+                  const std::string& tier, std::string* later) {
+  TieredFileSystem* ours;
+  Tier* to = nullptr;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    s = FindTierOf(*ours, tier, &to);
+  }
+  if (s.ok() && to->is_volatile()) {
+    s = Status::InvalidArgument(to->ToString(),
+                                "is in memory: nothing is gained there by what is durable");
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  AdminSession session(ours, directory);
+  s = session.TakeOver();
+  if (!s.ok()) {
+    return s;
+  }
+  const std::vector<Survey::File>& files = session.survey().files();
+  const auto file = std::find_if(files.begin(), files.end(), [&](const Survey::File& candidate) {
+    return candidate.counts && candidate.base == BaseOf(name);
+  });
+  if (file == files.end()) {
+    return Status::NotFound(session.PathOf(BaseOf(name)), "is no SST or blob file of the database");
+  }
+  if (file->place.tier != to) {
+    s = session.Move(MoveOf(*file, to));
+  }
+  later->clear();
+  for (const Database::Misplaced& plan : session.database().FindMisplaced(session.policy())) {
+    if (plan.base == file->base && plan.to != to) {
+      *later = plan.to->name();
+    }
+  }
+  return s;
+}
+
+Status DrainTier(FileSystem* fs, const std::string& directory, const std::string& tier,
+                 uint64_t* moved, const TieredProgress& progress) {
+  TieredFileSystem* ours;
+  Tier* leaving = nullptr;
+  *moved = 0;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    s = FindTierOf(*ours, tier, &leaving);
+  }
+  if (s.ok() && leaving->is_home()) {
+    s = Status::InvalidArgument("home cannot be drained", "it has the files that are never moved");
+  }
+  if (s.ok()) {
+    AdminSession session(ours, directory);
+    Meter meter(progress);
+    s = Drain(&session, leaving, &meter);
+    *moved = meter.files();
+  }
+  return s;
+}
+
+Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes,
+                  const std::vector<std::string>& folders) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  *files = *bytes = 0;
+  if (s.ok()) {
+    AdminSession session(ours, directory);
+    s = session.TakeOver();
+    if (s.ok()) {
+      s = session.Purge(files, bytes);
+    }
+    for (const std::string& folder : folders) {
+      s = s.ok() ? ours->folders()->RemoveVanished(folder) : s;
+    }
+  }
+  return s;
+}
+
+Status RecoverTiers(FileSystem* fs, const std::string& directory) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    AdminSession session(ours, directory);
+    s = session.TakeOver();
+  }
+  return s;
+}
+
+Status SalvageTiers(FileSystem* fs, const std::string& directory,
+                    std::vector<std::string>* given_up) {
+  TieredFileSystem* ours;
+  given_up->clear();
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    AdminSession session(ours, directory);
+    s = session.Salvage(given_up);
+  }
+  return s;
+}
+
+Status EvacuateTiers(FileSystem* fs, const std::string& directory, uint64_t* moved,
+                     const TieredProgress& progress) {
+  TieredFileSystem* ours;
+  *moved = 0;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    AdminSession session(ours, directory);
+    Meter meter(progress);
+    s = Evacuate(&session, &meter);
+    *moved = meter.files();
+  }
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

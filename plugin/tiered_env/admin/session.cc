@@ -1,0 +1,210 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/admin/session.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "file/filename.h"
+#include "plugin/tiered_env/db/sweep.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+const char* const kSeeCheck = "; see \"rocktier tier check\"";
+
+}  // namespace
+
+AdminSession::AdminSession(TieredFileSystem* fs, const std::string& directory)
+    : fs_(fs), directory_(WithoutSlash(directory)), manifest_(fs, directory_) {}
+
+AdminSession::~AdminSession() {
+  if (lock_ != nullptr) {
+    fs_->folders()->Release(directory_);
+    target()->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+IOStatus AdminSession::Lock() {
+  if (!target()->FileExists(PathOf("CURRENT"), IOOptions(), nullptr).ok()) {
+    return IOStatus::NotFound(directory_, "has no database");
+  }
+  return target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+}
+
+IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {
+  IOStatus s = Lock();
+  if (s.IsNotFound() && RecoveryManager::Exists(target(), directory_)) {
+    s = target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+  }
+  if (s.ok()) {
+    s = fs_->Claim(directory_);
+  }
+  if (s.ok()) {
+    Database database(fs_, directory_);
+    s = fs_->Recover(&database, given_up);
+  }
+  return s;
+}
+
+IOStatus AdminSession::Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
+  Database database(fs_, directory_);
+  RecoveryManager manager(fs_, &database, RecoveryOptions(), nullptr);
+  return manager.Rehearse(database_->tables(), failures, rebuilt);
+}
+
+bool AdminSession::BelongsHere(const std::string& base, const LiveTable& file) const {
+  return target()->FileExists(PathOf(base), IOOptions(), nullptr).ok() ||
+         (file.path_id == 0 && !fs_->IsBeside(base, file.size));
+}
+
+IOStatus AdminSession::ReadManifest(std::map<std::string, LiveTable>* files) {
+  IOStatus s = manifest_.Refresh();
+  for (const auto& [number, table] : manifest_.tables()) {
+    const std::string base = BaseOf(MakeTableFileName(directory_, number));
+    if (BelongsHere(base, table)) {
+      (*files)[base] = table;
+    }
+  }
+  for (const auto& [number, size] : manifest_.blobs()) {
+    const std::string base = BaseOf(BlobFileName(directory_, number));
+    LiveTable blob;
+    blob.level = -1;
+    blob.size = size;
+    if (BelongsHere(base, blob)) {
+      (*files)[base] = blob;
+    }
+  }
+  return s;
+}
+
+// What is installed or deleted meanwhile, by whoever has the database open, is left out.
+IOStatus AdminSession::Look() {
+  std::map<std::string, LiveTable> before;
+  std::map<std::string, LiveTable> after;
+  survey_ = std::make_unique<Survey>(fs_, directory_);
+  database_ = std::make_unique<Database>(fs_, directory_);
+  IOStatus s = ReadManifest(&before);
+  if (s.ok()) {
+    s = survey_->Run();
+  }
+  if (s.ok()) {
+    s = ReadManifest(&after);
+  }
+  if (s.ok()) {
+    s = database_->Refresh();
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  needed_.clear();
+  for (const auto& file : after) {
+    if (before.count(file.first) > 0) {
+      needed_.insert(file);
+    }
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.counts) {
+      file.place.tier->Take(file.size);
+      database_->Add(file.base, file.place.tier, file.size);
+    }
+  }
+  return s;
+}
+
+const LiveTable* AdminSession::NeedOf(const std::string& base) const {
+  const auto it = needed_.find(base);
+  return it == needed_.end() ? nullptr : &it->second;
+}
+
+IOStatus AdminSession::TakeOver() {
+  IOStatus s = Lock();
+  if (s.ok()) {
+    s = fs_->Claim(directory_);
+  }
+  if (s.ok()) {
+    Database database(fs_, directory_);
+    s = fs_->Recover(&database);
+  }
+  if (s.ok()) {
+    s = Look();
+  }
+  if (s.ok()) {
+    s = Sweep(fs_, survey_.get(), database_.get(), nullptr).BringBack();
+  }
+  if (s.ok()) {
+    s = CheckSound();
+  }
+  if (s.ok() && DeleteUnneeded()) {
+    s = Look();
+  }
+  if (s.ok()) {
+    Sweep(fs_, survey_.get(), database_.get(), nullptr).Run(/*installed=*/true);
+  }
+  return s;
+}
+
+bool AdminSession::IsUnneeded(const std::string& base) const {
+  uint64_t number;
+  const Content content = ContentOf(
+      EndsWith(base, kTrash) ? base.substr(0, base.size() - strlen(kTrash)) : base, &number);
+  return base.find('/') == std::string::npos &&
+         (content == Content::kTable || content == Content::kBlob) && NeedOf(base) == nullptr;
+}
+
+bool AdminSession::DeleteUnneeded() {
+  std::vector<std::string> unneeded;
+  for (const std::string& path : survey_->damaged()) {
+    unneeded.push_back(path);  // others are not sound
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.lost) {
+      unneeded.push_back(PathOf(file.base));
+    }
+  }
+  for (const std::string& path : unneeded) {
+    target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return !unneeded.empty();
+}
+
+IOStatus AdminSession::CheckSound() {
+  for (const std::string& path : survey_->damaged()) {
+    if (!IsUnneeded(path.substr(directory_.size() + 1))) {
+      return IOStatus::Corruption(path, std::string("is damaged") + kSeeCheck);
+    }
+  }
+  for (const Survey::File& file : survey_->files()) {
+    if (file.lost && !IsUnneeded(file.base)) {
+      return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
+                                                         " has no " + file.place.path + kSeeCheck);
+    }
+    const LiveTable* need = file.counts ? NeedOf(file.base) : nullptr;
+    if (need != nullptr && need->size != file.size) {
+      return IOStatus::Corruption(
+          PathOf(file.base), std::string("has not the size that the MANIFEST says") + kSeeCheck);
+    }
+  }
+  for (const auto& [base, need] : needed_) {
+    if (!survey_->Has(base)) {
+      return IOStatus::Corruption(PathOf(base), std::string("is missing") + kBeside + kSeeCheck);
+    }
+  }
+  return IOStatus::OK();
+}
+
+IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
+  return Sweep(fs_, survey_.get(), database_.get(), nullptr).Purge(files, bytes);
+}
+
+IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
+  return fs_->MoveFile(database_.get(), file, nullptr, anyway);
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,292 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/db/database.h"
+
+#include <algorithm>
+
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+// Blob files have the last claim to room: a look-up reads one of them at most.
+constexpr int kClaimOfBlobs = 1000;
+
+// Of the files in volatile tiers, what part is brought away at once.
+constexpr size_t kPersistedShare = 8;
+
+// The first tier from this one on that is not volatile.
+int DurableTier(const Policy& policy, int wanted) {
+  for (const Tier* tier : SpillOrder(policy, policy.tier(wanted))) {
+    if (!tier->is_volatile()) {
+      return tier->index();
+    }
+  }
+  return policy.home;
+}
+
+// What is used counts as not of the files to plan, until they are taken off.
+std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
+  std::vector<PlannedTier> result(tiers.size());
+  for (size_t i = 0; i < tiers.size(); i++) {
+    const uint64_t used = tiers[i]->used_by_files();
+    result[i].budget = tiers[i]->options().budget;
+    result[i].reserved = used;
+    if (tiers[i]->is_volatile()) {
+      result[i].budget -= LeftFor(1, *tiers[i]);
+    }
+    if (tiers[i]->is_volatile() && !tiers[i]->usable()) {  // what is there stays
+      result[i].budget = std::max<uint64_t>(used, 1);
+    }
+    result[i].closed = !tiers[i]->is_volatile() && !tiers[i]->usable();
+  }
+  return result;
+}
+
+}  // namespace
+
+Database::Database(FileSystem* fs, std::string directory)
+    : directory_(std::move(directory)), manifest_(fs, directory_) {}
+
+Database::~Database() {
+  for (const auto& [base, file] : files_) {
+    file.tier->Release(file.size);
+  }
+}
+
+void Database::SetRecoveryManager(std::unique_ptr<RecoveryManager> manager) {
+  manager_ = std::move(manager);
+}
+
+void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  File& file = files_[base];
+  if (file.tier != nullptr) {
+    file.tier->Release(file.size);
+  }
+  file.tier = tier;
+  file.size = size;
+  file.note = ++notes_;
+}
+
+bool Database::IsStill(const Misplaced& file) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(file.base);
+  return file.note == 0 || (it != files_.end() && it->second.note == file.note);
+}
+
+void Database::Remove(const std::string& base) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(base);
+  if (it != files_.end()) {
+    it->second.tier->Release(it->second.size);
+    files_.erase(it);
+    persist_.erase(base);
+  }
+}
+
+void Database::NoteSwept(const std::string& base) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  swept_.insert(base);
+}
+
+bool Database::WasSwept(const std::string& base) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return swept_.count(base) > 0;
+}
+
+void Database::Rename(const std::string& from, const std::string& to) {
+  Remove(to);
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto node = files_.extract(from);
+  if (!node.empty()) {
+    node.key() = to;
+    files_.insert(std::move(node));
+  }
+}
+
+LevelRange Database::LevelsOf(uint32_t column_family) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = shapes_.find(column_family);
+  return it == shapes_.end() ? LevelRange() : it->second;
+}
+
+IOStatus Database::Refresh() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  IOStatus s = manifest_.Refresh();
+  std::lock_guard<std::mutex> lock(mutex_);
+  tables_ = manifest_.tables();
+  blobs_ = manifest_.blobs();
+  shapes_ = manifest_.shapes();
+  return s;
+}
+
+IOStatus Database::CheckManifest() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  return manifest_.Check();
+}
+
+IOStatus Database::SyncManifest() {
+  std::lock_guard<std::mutex> manifest_lock(manifest_mutex_);
+  return manifest_.Sync();
+}
+
+bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const {
+  uint64_t number;
+  facts->content = ContentOf(base, &number);
+  *claim = kClaimOfBlobs;
+  if (facts->content != Content::kTable) {
+    return facts->content == Content::kBlob;
+  }
+  const auto table = tables_.find(number);
+  if (table == tables_.end()) {
+    return false;
+  }
+  facts->level = *claim = table->second.level;
+  facts->temperature = table->second.temperature;
+  const auto shape = shapes_.find(table->second.column_family);
+  facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
+  return true;
+}
+
+std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
+                                                         const Tier* leaving) const {
+  std::vector<PlannedFile> planned;
+  std::vector<Misplaced> found;
+  std::vector<PlannedTier> room = RoomIn(policy.tiers);
+  if (leaving != nullptr) {
+    room[static_cast<size_t>(leaving->index())].usable = false;
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [base, file] : files_) {
+      Facts facts;
+      PlannedFile plan;
+      const uint64_t known = KnownSize(base);
+      if (!FactsOf(base, &facts, &plan.level) || (known != 0 && known != file.size)) {
+        continue;  // what is damaged stays as it is
+      }
+      plan.size = file.size;
+      plan.tier = file.tier->index();
+      plan.wanted = policy.placement.TierOf(facts, policy.home);
+      if (policy.tier(plan.wanted)->is_volatile() &&
+          (!file.tier->is_volatile() || persist_.count(base) > 0)) {
+        plan.wanted = DurableTier(policy, plan.wanted);
+      }
+      ContentOf(base, &plan.number);
+      planned.push_back(plan);
+      found.push_back(
+          {base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted), file.note});
+      uint64_t& reserved = room[static_cast<size_t>(plan.tier)].reserved;
+      reserved -= std::min(reserved, file.size);
+    }
+  }
+  const std::vector<int> assigned = Plan(planned, room);
+  std::vector<Misplaced> result;
+  for (size_t i = 0; i < found.size(); i++) {
+    found[i].to = policy.tier(assigned[i]);
+    if (found[i].to->is_volatile()) {  // nothing is gained by bringing there what is durable
+      found[i].to = found[i].from;
+    }
+    if (found[i].from != found[i].to || found[i].from != found[i].wanted ||
+        found[i].from == leaving) {
+      result.push_back(found[i]);
+    }
+  }
+  return result;
+}
+
+uint64_t Database::VolatileBytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [base, file] : files_) {
+    bytes += file.tier->is_volatile() ? file.size : 0;
+  }
+  return bytes;
+}
+
+void Database::PersistOldest() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<uint64_t, std::string> oldest;
+  for (const auto& [base, file] : files_) {
+    uint64_t number;
+    if (file.tier->is_volatile() && ContentOf(base, &number) == Content::kTable) {
+      oldest[number] = base;
+    }
+  }
+  size_t count = oldest.size() / kPersistedShare + 1;
+  for (auto it = oldest.begin(); it != oldest.end() && count > 0; ++it) {
+    persist_.insert(it->second);
+    count--;
+  }
+}
+
+std::vector<Database::Misplaced> Database::FindVolatile(const Policy& policy) const {
+  std::vector<Misplaced> result;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [base, file] : files_) {
+    if (file.tier->is_volatile()) {
+      Tier* const to = policy.tier(DurableTier(policy, file.tier->index()));
+      result.push_back({base, file.size, 0, file.tier, to, to, file.note});
+    }
+  }
+  return result;
+}
+
+std::map<uint64_t, LiveTable> Database::tables() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return tables_;
+}
+
+uint64_t Database::SizeOf(const std::string& base) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return KnownSize(base);
+}
+
+uint64_t Database::KnownSize(const std::string& base) const {
+  uint64_t number;
+  const Content content = ContentOf(base, &number);
+  if (content == Content::kTable) {
+    const auto table = tables_.find(number);
+    return table == tables_.end() ? 0 : table->second.size;
+  }
+  const auto blob = content == Content::kBlob ? blobs_.find(number) : blobs_.end();
+  return blob == blobs_.end() ? 0 : blob->second;
+}
+
+std::map<std::string, uint64_t> Database::Needed() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, uint64_t> result;
+  for (const auto& [number, table] : tables_) {
+    if (table.path_id == 0) {
+      result[BaseOf(MakeTableFileName("", number))] = table.size;
+    }
+  }
+  for (const auto& [number, size] : blobs_) {
+    result[BaseOf(BlobFileName("", number))] = size;
+  }
+  return result;
+}
+
+void Database::AddStats(const Policy& policy, TieredStats* stats) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [base, file] : files_) {
+      stats->tiers[static_cast<size_t>(file.tier->index())].files++;
+    }
+  }
+  for (const Misplaced& file : FindMisplaced(policy)) {
+    if (file.from != file.wanted) {
+      TieredTierStats& tier = stats->tiers[static_cast<size_t>(file.from->index())];
+      tier.misplaced_files++;
+      tier.stranded_bytes += file.size;
+    }
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

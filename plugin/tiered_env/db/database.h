@@ -1,0 +1,126 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/tiered_env/db/manifest.h"
+#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/tier/policy.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class RecoveryManager;
+
+// A database that is open for writing: where its SSTs and blob files are and where they belong. The
+// bytes that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
+class Database : public std::enable_shared_from_this<Database> {
+ public:
+  Database(FileSystem* fs, std::string directory);
+  ~Database();
+
+  const std::string& directory() const { return directory_; }
+
+  // What keeps SSTs in volatile tiers; null: there are none.
+  RecoveryManager* recovery_manager() const { return manager_.get(); }
+  void SetRecoveryManager(std::unique_ptr<RecoveryManager> manager);
+
+  // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what
+  // was noted under its name.
+  void Add(const std::string& base, Tier* tier, uint64_t size);
+  void Remove(const std::string& base);
+  void Rename(const std::string& from, const std::string& to);
+
+  // A stub of nothing that was deleted when the database was locked: DestroyDB() lists files before
+  // that, and deletes them after it.
+  void NoteSwept(const std::string& base);
+  bool WasSwept(const std::string& base) const;
+
+  // Where the levels of a column family begin and end.
+  LevelRange LevelsOf(uint32_t column_family) const;
+
+  // Reads what is new in the MANIFEST.
+  IOStatus Refresh();
+  // Corruption: the MANIFEST is damaged, so what that has read may not be all.
+  IOStatus CheckManifest();
+  // Makes durable what that has read.
+  IOStatus SyncManifest();
+
+  // A file that is not where it belongs, or not where it shall be for want of room.
+  struct Misplaced {
+    std::string base;
+    uint64_t size = 0;  // bytes
+    int level = 0;
+    Tier* from = nullptr;
+    Tier* to = nullptr;      // where it shall be
+    Tier* wanted = nullptr;  // where it belongs
+    uint64_t note = 0;       // of the file that is meant; 0: of whatever has the name
+  };
+  // Whether it is still that file, and not another one that was written under its name.
+  bool IsStill(const Misplaced& file) const;
+  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
+  // `leaving`: a tier where no file shall be.
+  std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
+
+  // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
+  uint64_t SizeOf(const std::string& base) const;
+
+  // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of
+  // db_paths[0].
+  std::map<std::string, uint64_t> Needed() const;
+
+  void AddStats(const Policy& policy, TieredStats* stats) const;
+
+  // Of files in volatile tiers, bytes.
+  uint64_t VolatileBytes() const;
+  // Has FindMisplaced() bring some of the oldest of them to other tiers.
+  void PersistOldest();
+  // As FindMisplaced(), of all files in volatile tiers, to tiers that are not.
+  std::vector<Misplaced> FindVolatile(const Policy& policy) const;
+  // By the last Refresh().
+  std::map<uint64_t, LiveTable> tables() const;
+
+  // To be set before it is unlocked: no more moves.
+  std::atomic<bool> closing{false};
+
+ private:
+  struct File {
+    Tier* tier = nullptr;
+    uint64_t size = 0;
+    uint64_t note = 0;
+  };
+
+  uint64_t KnownSize(const std::string& base) const;  // requires mutex_
+  // What is known of a file that is installed, and its claim to room: the lower the better.
+  // Requires mutex_.
+  bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
+
+  const std::string directory_;
+
+  std::mutex manifest_mutex_;
+  Manifest manifest_;  // guarded by manifest_mutex_
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::map<std::string, File> files_;  // by name
+  uint64_t notes_ = 0;                 // how often a file was noted
+  std::map<uint64_t, LiveTable> tables_;
+  std::map<uint64_t, uint64_t> blobs_;  // sizes
+  std::map<uint32_t, LevelRange> shapes_;
+  std::set<std::string> swept_;
+  std::set<std::string> persist_;  // files that shall leave volatile tiers
+
+  std::unique_ptr<RecoveryManager> manager_;  // set before the database is known to others
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

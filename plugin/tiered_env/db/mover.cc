@@ -1,0 +1,162 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/db/mover.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "plugin/tiered_env/fs/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr auto kRetryAfter = std::chrono::seconds(10);
+
+}  // namespace
+
+// Room is made first, then used by what has the best claim.
+bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b) {
+  const bool a_leaves = a.to->index() > a.from->index();
+  const bool b_leaves = b.to->index() > b.from->index();
+  if (a_leaves != b_leaves) {
+    return a_leaves;
+  }
+  return a_leaves ? a.level > b.level : a.level < b.level;
+}
+
+Mover::Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter)
+    : fs_(fs), limiter_(std::move(limiter)) {}
+
+Mover::~Mover() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void Mover::Notify(const std::shared_ptr<Database>& database) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (database->closing.load() || !due_.insert(database).second) {
+    return;
+  }
+  if (!thread_.joinable()) {
+    thread_ = std::thread(&Mover::Run, this);
+  }
+  changed_.notify_all();
+}
+
+void Mover::Forget(const std::shared_ptr<Database>& database) {
+  database->closing.store(true);
+  std::unique_lock<std::mutex> lock(mutex_);
+  due_.erase(database);
+  later_.erase(database);
+  changed_.wait(lock, [&] { return busy_with_ != database; });
+  later_.erase(database);
+}
+
+void Mover::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return due_.empty() && busy_with_ == nullptr; });
+}
+
+void Mover::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    if (due_.empty()) {
+      if (later_.empty()) {
+        changed_.wait(lock);
+      } else if (changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
+        due_.merge(later_);
+      }
+      continue;
+    }
+    busy_with_ = *due_.begin();
+    due_.erase(due_.begin());
+    lock.unlock();
+    const bool done = Round(busy_with_);
+    lock.lock();
+    if (!done && !busy_with_->closing.load()) {
+      later_.insert(busy_with_);
+    }
+    busy_with_.reset();
+    changed_.notify_all();
+  }
+}
+
+bool Mover::Choose(const Database& database, const std::set<std::string>& failed,
+                   std::set<std::string>* detours, Misplaced* next) const {
+  std::vector<Misplaced> files = database.FindMisplaced(fs_->policy());
+  const auto none = std::remove_if(files.begin(), files.end(),
+                                   [](const Misplaced& file) { return file.from == file.to; });
+  files.erase(none, files.end());
+  const auto tried = std::partition(files.begin(), files.end(), [&](const Misplaced& file) {
+    return failed.count(file.base) == 0;
+  });
+  if (tried != files.begin()) {
+    *next = *std::min_element(files.begin(), tried, MovesBefore);
+    return true;
+  }
+  return ChooseDetour(files, detours, next);
+}
+
+// What changes places with each other in tiers that are full goes by home.
+bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
+                         Misplaced* next) const {
+  Tier* const home = fs_->policy().home_tier();
+  const auto is_blocked = [](const Misplaced& file) { return !file.to->HasRoom(file.size); };
+  for (const Misplaced& file : files) {
+    const bool in_the_way = std::any_of(files.begin(), files.end(), [&](const Misplaced& other) {
+      return other.to == file.from && is_blocked(other);
+    });
+    if (in_the_way && is_blocked(file) && file.to != home && file.from != home &&
+        detours->insert(file.base).second) {
+      *next = file;
+      next->to = home;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Mover::Round(const std::shared_ptr<Database>& database) {
+  std::set<std::string> failed;
+  std::set<std::string> detours;
+  fs_->LookForReadOnly(database->directory());
+  while (!database->closing.load()) {
+    IOStatus s = database->Refresh();
+    if (!s.ok()) {
+      return s.IsNotFound();
+    }
+    Misplaced next;
+    if (!Choose(*database, failed, &detours, &next)) {
+      const Tiers& tiers = fs_->policy().tiers;
+      return failed.empty() &&
+             std::all_of(tiers.begin(), tiers.end(), [](const auto& t) { return t->usable(); });
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (stop_) {
+        return true;
+      }
+    }
+    const bool detour = failed.count(next.base) > 0;
+    s = fs_->MoveFile(database.get(), next, limiter_.get());
+    fs_->ReportMove(database->directory() + "/" + next.base, next, s);
+    if (!s.ok()) {
+      failed.insert(next.base);
+    } else if (detour) {
+      failed.clear();  // there is room where there was none
+    }
+  }
+  return true;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,64 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/tiered_env/db/database.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class TieredFileSystem;
+
+// Which of two moves is to be made first.
+bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b);
+
+// A thread that puts files where they belong. Thread-safe.
+class Mover {
+ public:
+  // `limiter` may be null. `fs` must outlive this object.
+  Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter);
+  ~Mover();
+
+  // Something about a database has changed.
+  void Notify(const std::shared_ptr<Database>& database);
+  // Waits until no file of a database is being moved, for good.
+  void Forget(const std::shared_ptr<Database>& database);
+  // Waits until all that was notified is done and each file is where it can be.
+  void Wait();
+
+ private:
+  void Run();
+  using Misplaced = Database::Misplaced;
+
+  // False if something is left to be done later.
+  bool Round(const std::shared_ptr<Database>& database);
+  // What to do next, of what has not failed, or, by way of `detours`, has. False: nothing.
+  bool Choose(const Database& database, const std::set<std::string>& failed,
+              std::set<std::string>* detours, Misplaced* next) const;
+  bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
+                    Misplaced* next) const;
+
+  TieredFileSystem* const fs_;
+  const std::shared_ptr<RateLimiter> limiter_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All below: guarded by mutex_.
+  std::set<std::shared_ptr<Database>> due_;
+  std::set<std::shared_ptr<Database>> later_;  // where something failed
+  std::shared_ptr<Database> busy_with_;
+  bool stop_ = false;
+  std::thread thread_;  // started by the first Notify()
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

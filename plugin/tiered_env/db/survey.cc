@@ -1,0 +1,184 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/db/survey.h"
+
+#include <algorithm>
+
+#include "plugin/tiered_env/files/lost.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+bool IsCounted(const std::string& base) {
+  const std::string trash = ".trash";
+  uint64_t number;
+  const Content content =
+      ContentOf(EndsWith(base, trash) ? base.substr(0, base.size() - trash.size()) : base, &number);
+  return content == Content::kTable || content == Content::kBlob;
+}
+
+bool IsBelow(const std::string& base) { return base.find('/') != std::string::npos; }
+
+}  // namespace
+
+IOStatus Survey::Run() {
+  files_.clear();
+  damaged_.clear();
+  temporary_.clear();
+  names_.clear();
+  sizes_.clear();
+  referenced_.clear();
+  return Look("");
+}
+
+uint64_t Survey::SizeOf(const std::string& base) const {
+  const auto it = sizes_.find(base);
+  return it == sizes_.end() ? 0 : it->second;
+}
+
+IOStatus Survey::Look(const std::string& below) {
+  FileSystem* const target = fs_->target();
+  const std::string directory = WithoutSlash(directory_ + "/" + below);
+  std::vector<std::string> names;
+  IOStatus s = target->GetChildren(directory, IOOptions(), &names, nullptr);
+  const bool belongs =
+      below.empty() || std::find(names.begin(), names.end(), kIdentityName) == names.end();
+  for (const std::string& name : names) {
+    // To look at a LOCK would unlock it: PosixFileSystem::IsDirectory() opens and closes the file,
+    // and with that a process gives up its locks on it.
+    if (!s.ok() || name == "." || name == ".." || name == "LOCK") {
+      continue;
+    }
+    const std::string path = directory + "/" + name;
+    uint64_t number;
+    bool is_directory = false;
+    if (EndsWith(name, kTemporary)) {
+      if (below.empty()) {  // else it may be of a database of its own
+        temporary_.push_back(path);
+      }
+    } else if (ContentOf(name, &number) == Content::kOther &&
+               target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
+               is_directory) {
+      s = below.empty() ? Look(name + "/") : s;  // archive, lost
+    } else {
+      s = LookAt(below + name, belongs);
+    }
+  }
+  return s;
+}
+
+IOStatus Survey::LookAt(const std::string& base, bool belongs) {
+  const std::string path = directory_ + "/" + base;
+  const bool below = IsBelow(base);
+  uint64_t number;
+  const Content content = ContentOf(base, &number);
+  File file;
+  file.base = base;
+  IOStatus s = fs_->Resolve(path, &file.place);
+  if (!s.ok() && !s.IsCorruption()) {
+    return belongs ? s : IOStatus::OK();
+  }
+  if (!below) {
+    names_.insert(base);
+  }
+  if (!s.ok()) {
+    if (belongs) {
+      damaged_.push_back(path);
+    }
+    return IOStatus::OK();
+  }
+  file.counts = !below && IsCounted(base);
+  if (!file.place.stub && (below || (content != Content::kTable && content != Content::kBlob))) {
+    return s;
+  }
+  if (file.place.stub) {
+    referenced_.insert(file.place.path);
+  }
+  if (!belongs || !Measure(path, &file)) {
+    return IOStatus::OK();
+  }
+  if (!file.lost && !below) {
+    sizes_[base] = file.size;
+  }
+  files_.push_back(std::move(file));
+  return IOStatus::OK();
+}
+
+// Of a database that is open elsewhere a file may be moved or deleted meanwhile.
+bool Survey::Measure(const std::string& path, File* file) {
+  const auto measure = [&] {
+    return file->place.fs()->GetFileSize(file->place.path, IOOptions(), &file->size, nullptr).ok();
+  };
+  if (measure()) {
+    return true;
+  }
+  const std::string before = file->place.path;
+  if (!fs_->target()->FileExists(path, IOOptions(), nullptr).ok() ||
+      !fs_->Resolve(path, &file->place).ok()) {
+    return false;
+  }
+  if (file->place.path != before && file->place.stub) {
+    referenced_.insert(file->place.path);
+  }
+  file->lost = !measure();
+  return true;
+}
+
+std::vector<std::string> Survey::LostIn(const Tier& tier) const {
+  std::vector<std::string> result;
+  for (const File& file : files_) {
+    if (file.lost && file.place.tier == &tier) {
+      result.push_back(file.base);
+    }
+  }
+  return result;
+}
+
+size_t Survey::CountIn(const Tier& tier) const {
+  size_t result = 0;
+  for (const File& file : files_) {
+    result += file.place.tier == &tier ? 1 : 0;
+  }
+  return result;
+}
+
+std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
+  std::vector<Orphan> result;
+  std::string folder;
+  if (!fs_->folders()->Find(directory_, &folder).ok()) {
+    return result;
+  }
+  for (const auto& tier : fs_->policy().tiers) {
+    std::vector<std::string> names;
+    const std::string in = Folders::PathIn(*tier, folder);
+    if (tier->is_home() || !tier->fs()->GetChildren(in, IOOptions(), &names, nullptr).ok()) {
+      continue;
+    }
+    for (const std::string& name : names) {
+      Orphan orphan;
+      orphan.place.tier = tier.get();
+      orphan.place.path = in + "/" + name;
+      if (name == "." || name == ".." || name == kOwnerName || name == kFolderLock ||
+          name == kLostName || referenced_.count(orphan.place.path) > 0) {
+        continue;
+      }
+      if (EndsWith(name, kTemporary)) {
+        result.push_back(std::move(orphan));
+        continue;
+      }
+      orphan.base = name.substr(0, name.rfind('.'));
+      const auto named = sizes_.find(orphan.base);
+      const uint64_t size = database.SizeOf(orphan.base);
+      orphan.needed = size != 0 && (named == sizes_.end() || named->second != size);
+      result.push_back(std::move(orphan));
+    }
+  }
+  return result;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

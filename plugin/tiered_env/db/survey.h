@@ -1,0 +1,84 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/folders.h"
+#include "rocksdb/env.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+class TieredFileSystem;
+
+// What a database's directory, those below it, and its folders in the tiers hold. Not thread-safe.
+class Survey {
+ public:
+  struct File {
+    std::string base;  // its path below the directory: "000012.sst", "archive/000003.log"
+    Place place;
+    uint64_t size = 0;  // bytes
+    bool lost = false;  // there is a stub, and no file
+    // Whether it counts for budgets: an SST or blob file of this directory, deleted ones that are
+    // still in the trash, too.
+    bool counts = false;
+  };
+
+  Survey(TieredFileSystem* fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
+
+  const std::string& directory() const { return directory_; }
+
+  // Again if called again.
+  IOStatus Run();
+
+  // The SSTs and blob files of the directory, and everything that has a stub; of the directories
+  // below it what has one, unless they have folders of their own, as checkpoints have.
+  const std::vector<File>& files() const { return files_; }
+  // Stubs that cannot be read.
+  const std::vector<std::string>& damaged() const { return damaged_; }
+  // What interrupted moves have left, or moves that are under way.
+  const std::vector<std::string>& temporary() const { return temporary_; }
+  // Paths in tiers that stubs name.
+  const std::set<std::string>& referenced() const { return referenced_; }
+  // Bytes of an SST or blob file of the directory that is there, 0 of others.
+  uint64_t SizeOf(const std::string& base) const;
+  // Whether the directory has something of this name.
+  bool Has(const std::string& base) const { return names_.count(base) > 0; }
+  std::vector<std::string> LostIn(const Tier& tier) const;
+  // Stubs that name the tier.
+  size_t CountIn(const Tier& tier) const;
+
+  // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST
+  // names it, and what is under its name is not it.
+  struct Orphan {
+    Place place;
+    std::string base;  // its name in the directory
+    bool needed = false;
+  };
+  std::vector<Orphan> Orphans(const Database& database) const;
+
+ private:
+  // `below`: "" or "archive/".
+  IOStatus Look(const std::string& below);
+  IOStatus LookAt(const std::string& base, bool belongs);
+  // Finds out how long it is; false if it is gone.
+  bool Measure(const std::string& path, File* file);
+
+  TieredFileSystem* const fs_;
+  const std::string directory_;
+  std::vector<File> files_;
+  std::vector<std::string> damaged_;
+  std::vector<std::string> temporary_;
+  std::set<std::string> names_;            // in the directory
+  std::map<std::string, uint64_t> sizes_;  // of the directory's files that are there
+  std::set<std::string> referenced_;       // paths that stubs name
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

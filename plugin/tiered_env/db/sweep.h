@@ -1,0 +1,52 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/db/survey.h"
+#include "plugin/tiered_env/files/lost.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// What is done away with when a database is opened, or a tool works on it: sweep.cc has the table
+// of who may delete what. The database must be locked. Not thread-safe.
+class Sweep {
+ public:
+  // `info_log` may be null.
+  Sweep(TieredFileSystem* fs, Survey* survey, Database* database, Logger* info_log);
+
+  // Puts back what stubs name and an opening has put aside; then the survey is made again.
+  IOStatus BringBack();
+  // Of two names of one file, that in the directory and one below it, deletes the latter, for good.
+  IOStatus DeleteSecondNames();
+  // All the rest. Database::Refresh() must have succeeded, or `installed` is false.
+  void Run(bool installed);
+  // Deletes what was put aside, however old. Aborted, and nothing is, while anything is missing.
+  IOStatus Purge(uint64_t* files, uint64_t* bytes);
+
+ private:
+  // What of the database is not there; empty if nothing.
+  std::string Missing(bool installed) const;
+  // Of a lost file.
+  bool IsMissed(const Survey::File& file) const;
+  void ReportNeeded(const std::vector<Survey::Orphan>& orphans) const;
+  void DeleteTemporary();
+  void DeleteStubsOfNothing();
+  void PutAside(const std::vector<Survey::Orphan>& orphans);
+  void DeleteExpired();
+  void Delete(const Lost::File& file, const char* why);
+  std::string Folder() const;
+
+  TieredFileSystem* const fs_;
+  Survey* const survey_;
+  Database* const database_;
+  Logger* const info_log_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

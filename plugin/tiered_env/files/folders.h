@@ -1,0 +1,161 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/files/stub.h"
+#include "plugin/tiered_env/pmem/posix.h"
+#include "plugin/tiered_env/tier/policy.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A file, wherever it is.
+struct Place {
+  Tier* tier = nullptr;
+  std::string path;  // what tier->fs() knows it by
+  bool stub = false;
+
+  FileSystem* fs() const { return tier->fs(); }
+};
+
+// Which folder of a tier belongs to which directory. A directory gets a name for its folders when
+// the first of its files goes to a tier; the name moves with the directory. Thread-safe.
+class Folders {
+ public:
+  Folders(FileSystem* target, const Tiers& tiers) : target_(target), tiers_(tiers) {}
+
+  // The name of a directory's folders. NotFound: it has none.
+  IOStatus Find(const std::string& directory, std::string* folder);
+  // A path for a new file in a tier; makes what is missing.
+  IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
+  // A name was made or removed in a directory's folder. Not before it was: a Sync() of another
+  // thread would come too early for it.
+  void Touch(const std::string& directory, const Tier& tier);
+  // Makes the directory of a tier in memory.
+  IOStatus MakeTier(const Tier& tier);
+  // Makes durable what was made in a directory's folders; not in memory.
+  IOStatus Sync(const std::string& directory);
+  // A directory has another name now.
+  void Renamed(const std::string& from, const std::string& to);
+  // Deletes the folders of a directory with all that is in them, and its name.
+  IOStatus Remove(const std::string& directory);
+
+  // Takes over the folders of a database that is locked: locks them, and gives them the id of this
+  // opening. InvalidArgument, and nothing is changed, if one is not its own: its directory was
+  // copied, or another one has opened the folder since, or it is of another tier, or gone. Busy: it
+  // is open elsewhere. `is_database`: there is one already, which gets its folders now; else it
+  // gets them with the first file in a tier.
+  IOStatus Claim(const std::string& directory, bool is_database);
+  // Of what Claim() has taken.
+  void Release(const std::string& directory);
+  // What Claim() would refuse but for Busy.
+  IOStatus CheckOwner(const std::string& directory);
+  // Whether its folders were never opened by a version that gives ids.
+  bool IsOld(const std::string& directory);
+
+  // --- For tools. ---
+
+  enum class Ownership {
+    kNone,         // there is no folder
+    kOurs,         // the folder's OWNER names the directory
+    kMoved,        // it names another one, which is gone, or does not name the folder
+    kCopied,       // it names another one, which names the folder, too
+    kUnknown,      // there is no sound OWNER
+    kForeign,      // another one has opened it since
+    kOfOtherTier,  // it is the folder in another tier
+    kGone,         // there was a folder
+  };
+  // Whether nothing in the folder may be touched for the directory; also if it is not there.
+  static bool IsOfOthers(Ownership ownership) {
+    return ownership == Ownership::kCopied || ownership == Ownership::kForeign ||
+           ownership == Ownership::kOfOtherTier || ownership == Ownership::kGone;
+  }
+  // Whose a directory's folder in a tier is. `other`: what its OWNER names.
+  Ownership OwnershipOf(const std::string& directory, const Tier& tier, std::string* other);
+  // Takes over the folders of a closed database that Claim() refuses.
+  IOStatus Adopt(const std::string& directory);
+  // Writes OWNER in a directory's folder.
+  IOStatus TakeOver(const std::string& directory, const Tier& tier);
+  // Gives a directory the name of its folders, over what was there.
+  IOStatus SetName(const std::string& directory, const std::string& folder);
+  // Deletes a folder in the tiers whose OWNER names a directory that is gone, or names another
+  // folder. InvalidArgument if its directory is there, NotFound if there is no such folder.
+  IOStatus RemoveVanished(const std::string& folder);
+  // Deletes a directory's folder in one tier with all that is in it.
+  IOStatus RemoveFrom(const std::string& directory, const Tier& tier);
+
+  static std::string PathIn(const Tier& tier, const std::string& below) {
+    return tier.options().path + "/" + below;
+  }
+
+ private:
+  struct Folder {
+    Identity identity;
+    std::set<int> made;   // tiers in which it exists
+    std::set<int> dirty;  // tiers in which it is to be synced
+    std::vector<Descriptor> locks;
+  };
+
+  bool IsThere(const Tier& tier, const std::string& folder) const;
+  bool IsEmpty(const Tier& tier, const std::string& folder) const;
+  Ownership OwnershipIn(const Identity& ours, const std::string& directory, const Tier& tier,
+                        Identity* owner) const;
+  // Why a database is not opened; empty if it is.
+  static std::string Explain(Ownership ownership, const std::string& directory, const Tier& tier,
+                             const Identity& owner);
+  IOStatus CheckOwners(const std::string& directory, const Folder& folder) const;
+  IOStatus WriteTiers(const std::string& directory, const Identity& identity);
+  IOStatus WriteOwner(const Tier& tier, const std::string& directory, const Identity& identity);
+  static IOStatus LockIn(const Tier& tier, Folder* folder);
+
+  // Requires mutex_.
+  IOStatus Load(const std::string& directory, Folder** result);
+  IOStatus Create(const std::string& directory, Folder** result);
+  IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
+  // Gives a directory and its folders a new id.
+  IOStatus Renew(const std::string& directory, Folder* folder);
+  std::string NewSuffix();
+
+  FileSystem* const target_;
+  const Tiers& tiers_;
+
+  std::mutex sync_mutex_;  // one Sync() at a time: what another one makes durable is not yet so
+
+  std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::map<std::string, Folder> folders_;  // by directory
+  std::set<std::string> open_;             // directories of databases that are locked
+  std::mt19937_64 random_{std::random_device()()};
+};
+
+// What ends the writing of a file that was begun with this status: makes it durable if that is OK.
+// `file` may be null after an error.
+IOStatus SyncAndClose(IOStatus s, FSWritableFile* file);
+// An id of an opening, at random.
+std::string NewOpening();
+// Writes a small file as a whole, durably but for its name.
+IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
+// A TIERS or OWNER file.
+IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);
+// Reads a small file as a whole.
+IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
+// Deletes a folder in a tier with what is in it, and in its lost/.
+IOStatus DeleteAll(FileSystem* fs, const std::string& directory);
+// Makes the names in a directory durable.
+IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
+
+inline bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

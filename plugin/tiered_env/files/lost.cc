@@ -1,0 +1,67 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/files/lost.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "plugin/tiered_env/files/names.h"
+#include "test_util/sync_point.h"
+#include "util/string_util.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+uint64_t Lost::Now() {
+  auto now = static_cast<uint64_t>(time(nullptr));
+  TEST_SYNC_POINT_CALLBACK("Lost::Now", &now);
+  return now;
+}
+
+std::vector<Lost::File> Lost::List() const {
+  std::vector<File> result;
+  for (const auto& tier : tiers_) {
+    std::vector<std::string> names;
+    if (tier->is_home() ||
+        !tier->fs()->GetChildren(PathIn(*tier), IOOptions(), &names, nullptr).ok()) {
+      continue;
+    }
+    for (const std::string& name : names) {
+      const size_t dot = name.rfind('.');
+      File file;
+      file.tier = tier.get();
+      file.path = PathIn(*tier) + "/" + name;
+      Slice time(name);
+      time.remove_prefix(dot == std::string::npos ? name.size() : dot + 1);
+      if (dot > 0 && ConsumeDecimalNumber(&time, &file.since) && time.empty() &&
+          tier->fs()->GetFileSize(file.path, IOOptions(), &file.size, nullptr).ok()) {
+        file.name = name.substr(0, dot);
+        result.push_back(std::move(file));
+      }
+    }
+  }
+  std::sort(result.begin(), result.end(),
+            [](const File& a, const File& b) { return a.since < b.since; });
+  return result;
+}
+
+IOStatus Lost::Take(const Place& place) const {
+  IOStatus s = place.fs()->CreateDirIfMissing(PathIn(*place.tier), IOOptions(), nullptr);
+  const std::string to =
+      PathIn(*place.tier) + "/" + BaseOf(place.path) + "." + std::to_string(Now());
+  return s.ok() ? place.fs()->RenameFile(place.path, to, IOOptions(), nullptr) : s;
+}
+
+// A name in a folder is never used again: nothing is replaced.
+IOStatus Lost::BringBack(const File& file) const {
+  const std::string folder = Folders::PathIn(*file.tier, folder_);
+  IOStatus s =
+      file.tier->fs()->RenameFile(file.path, folder + "/" + file.name, IOOptions(), nullptr);
+  if (s.ok()) {
+    s = SyncDirectory(file.tier->fs(), folder);
+  }
+  return s.ok() ? SyncDirectory(file.tier->fs(), PathIn(*file.tier)) : s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

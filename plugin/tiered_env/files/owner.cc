@@ -1,0 +1,301 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of Folders that knows whose they are. Each opening for writing has an id, 128 random
+// bits. TIERS has the id of the last one, and for each tier the one that its OWNER is known to
+// have; an OWNER that has neither was opened by another home: a copy, an older state of this one,
+// or another host's.
+
+#include <algorithm>
+#include <random>
+
+#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/pmem/posix.h"
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr char kAdopt[] = "\"rocktier tier adopt\" says what would be lost, and takes it over";
+
+}  // namespace
+
+std::string NewOpening() {
+  std::random_device random;
+  std::string result;
+  for (int i = 0; i < 4; i++) {
+    char text[9];
+    snprintf(text, sizeof(text), "%08x", random());
+    result += text;
+  }
+  return result;
+}
+
+namespace {
+
+// Of all that open files of one inode, on this host and, where the file system carries it, on
+// others. Where it knows no locks there are none. The processes that a fork leaves share it.
+IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* result) {
+  const std::string path = Folders::PathIn(tier, folder + "/" + kFolderLock);
+  Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fd.get() >= 0 && fcntl(fd.get(), F_OFD_SETLK, &lock) != 0 &&
+      (errno == EAGAIN || errno == EACCES)) {
+    return IOStatus::Busy(path,
+                          "is locked: the folder is open in another process, or on another "
+                          "host");
+  }
+  *result = std::move(fd);
+  return IOStatus::OK();
+}
+
+}  // namespace
+
+bool Folders::IsThere(const Tier& tier, const std::string& folder) const {
+  return target_->FileExists(PathIn(tier, folder), IOOptions(), nullptr).ok();
+}
+
+bool Folders::IsEmpty(const Tier& tier, const std::string& folder) const {
+  std::vector<std::string> names;
+  return target_->GetChildren(PathIn(tier, folder), IOOptions(), &names, nullptr).ok() &&
+         std::all_of(names.begin(), names.end(), [](const std::string& name) {
+           return name == "." || name == ".." || name == kOwnerName || name == kFolderLock ||
+                  EndsWith(name, kTemporary);
+         });
+}
+
+// A folder that TIERS does not know, and that has nothing, is what an opening has left that was
+// interrupted.
+Folders::Ownership Folders::OwnershipIn(const Identity& ours, const std::string& directory,
+                                        const Tier& tier, Identity* owner) const {
+  const auto known = ours.tiers.find(tier.name());
+  const bool had = known != ours.tiers.end();
+  if (!target_->FileExists(tier.options().path, IOOptions(), nullptr).ok()) {
+    return Ownership::kNone;  // CheckTiers() tells
+  }
+  if (!IsThere(tier, ours.folder)) {
+    return had && !tier.is_volatile() ? Ownership::kGone : Ownership::kNone;
+  }
+  IOStatus s = ReadIdentity(target_, PathIn(tier, ours.folder + "/" + kOwnerName), owner);
+  if (!s.ok()) {
+    return Ownership::kUnknown;
+  }
+  Identity theirs;
+  const std::string there = owner->directory + "/" + kIdentityName;
+  const bool is_ours = owner->directory == AbsolutePath(directory);
+  if (!is_ours && ReadIdentity(target_, there, &theirs).ok() && theirs.folder == ours.folder) {
+    bool same = false;
+    s = target_->AreFilesSame(directory + "/" + kIdentityName, there, IOOptions(), &same, nullptr);
+    if (!s.ok() || !same) {
+      return Ownership::kCopied;
+    }
+  }
+  if (owner->version > 1 && owner->tiers.count(tier.name()) == 0) {
+    return Ownership::kOfOtherTier;
+  }
+  if (owner->version > 1 && owner->opening != ours.opening &&
+      !(had ? known->second.count(owner->opening) > 0 : IsEmpty(tier, ours.folder))) {
+    return Ownership::kForeign;
+  }
+  return is_ours ? Ownership::kOurs : Ownership::kMoved;
+}
+
+Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier& tier,
+                                        std::string* other) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Folder* folder;
+  Identity owner;
+  if (tier.is_home() || !Load(directory, &folder).ok()) {
+    return Ownership::kNone;
+  }
+  const Ownership result = OwnershipIn(folder->identity, directory, tier, &owner);
+  *other = owner.directory;
+  return result;
+}
+
+std::string Folders::Explain(Ownership ownership, const std::string& directory, const Tier& tier,
+                             const Identity& owner) {
+  switch (ownership) {
+    case Ownership::kCopied:
+      return "is a copy of " + owner.directory + ", or that of this: they share what is in tier " +
+             tier.name() + "; use checkpoints or backups";
+    case Ownership::kForeign:
+      return "is not what opened its folder in " + tier.ToString() + " last: " + owner.directory +
+             " has, a copy, a newer state of it, or one on another host; " + kAdopt;
+    case Ownership::kOfOtherTier:
+      return "has the folder of tier " + (owner.tiers.empty() ? "?" : owner.tiers.begin()->first) +
+             " in " + tier.ToString() + ": have the paths in tiers= changed places?";
+    case Ownership::kGone:
+      return "has had a folder in " + tier.ToString() +
+             ", and it is not there: is its device mounted, or is it of kind=memory? If it is gone "
+             "for good, " +
+             kAdopt;
+    case Ownership::kUnknown:
+      return "has a folder without a sound OWNER in " + tier.ToString() +
+             "; see \"rocktier tier check\"";
+    default:
+      return "";
+  }
+}
+
+IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder) const {
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    const Ownership ownership =
+        tier->is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, *tier, &owner);
+    // What is in memory is compared with its recipe, whatever has become of it. Elsewhere an OWNER
+    // that an earlier version was writing when the power failed may be torn.
+    const bool tolerated =
+        tier->is_volatile()
+            ? ownership == Ownership::kUnknown || ownership == Ownership::kForeign
+            : ownership == Ownership::kUnknown && folder.identity.tiers.count(tier->name()) == 0;
+    const std::string why = tolerated ? "" : Explain(ownership, directory, *tier, owner);
+    if (!why.empty()) {
+      return IOStatus::InvalidArgument(directory, why);
+    }
+  }
+  return IOStatus::OK();
+}
+
+IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
+  Descriptor lock;
+  IOStatus s = LockFolder(tier, folder->identity.folder, &lock);
+  if (s.ok()) {
+    folder->locks.push_back(std::move(lock));
+  }
+  return s;
+}
+
+// TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is
+// interrupted, each OWNER has an id that TIERS has, also when the next opening does not name its
+// tier. What cannot be written to keeps the one that it has.
+IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
+  folder->identity.version = Identity::kVersion;
+  folder->identity.directory = AbsolutePath(directory);
+  folder->identity.opening = NewOpening();
+  std::vector<Tier*> writable;
+  for (const auto& tier : tiers_) {
+    const std::string& path = tier->options().path;
+    if (!tier->is_home() && !IsReadOnly(path) &&
+        target_->FileExists(path, IOOptions(), nullptr).ok()) {
+      writable.push_back(tier.get());
+      const auto known = folder->identity.tiers.find(tier->name());
+      if (known != folder->identity.tiers.end()) {
+        known->second.insert(folder->identity.opening);
+      }
+    }
+  }
+  IOStatus s = WriteTiers(directory, folder->identity);
+  TEST_SYNC_POINT("Folders::Renew:BeforeOwners");
+  for (Tier* const tier : writable) {
+    if (s.ok() && !MakeIn(*tier, directory, folder).ok()) {
+      tier->Failed();
+    }
+  }
+  TEST_SYNC_POINT("Folders::Renew:AfterOwners");
+  return s.ok() ? WriteTiers(directory, folder->identity) : s;
+}
+
+IOStatus Folders::Claim(const std::string& directory, bool is_database) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  folders_.erase(directory);  // it may have been put back since
+  open_.insert(directory);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  if (s.IsNotFound()) {
+    return is_database ? Create(directory, &folder) : IOStatus::OK();
+  }
+  for (const auto& tier : tiers_) {
+    if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
+      s = LockIn(*tier, folder);
+    }
+  }
+  if (s.ok()) {
+    s = CheckOwners(directory, *folder);
+  }
+  if (s.ok()) {
+    for (const auto& tier : tiers_) {  // what was found is known from now on
+      Identity owner;
+      const std::string path =
+          tier->is_home() ? "" : PathIn(*tier, folder->identity.folder + "/" + kOwnerName);
+      if (!path.empty() && ReadIdentity(target_, path, &owner).ok() && owner.version > 1) {
+        folder->identity.tiers[tier->name()] = {owner.opening};
+      }
+    }
+    s = Renew(directory, folder);
+  }
+  if (!s.ok()) {
+    folders_.erase(directory);
+    open_.erase(directory);
+  }
+  return s;
+}
+
+IOStatus Folders::CheckOwner(const std::string& directory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  folders_.erase(directory);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  return s.ok() ? CheckOwners(directory, *folder) : s.IsNotFound() ? IOStatus::OK() : s;
+}
+
+bool Folders::IsOld(const std::string& directory) {
+  Identity identity;
+  return ReadIdentity(target_, directory + "/" + kIdentityName, &identity).ok() &&
+         identity.version == 1;
+}
+
+void Folders::Release(const std::string& directory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  open_.erase(directory);
+  folders_.erase(directory);
+}
+
+IOStatus Folders::RemoveVanished(const std::string& folder) {
+  IOStatus result = IOStatus::NotFound(folder, "is no folder of a database in the tiers");
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    Identity theirs;
+    if (tier->is_home() || !IsName(folder) ||
+        !ReadIdentity(target_, PathIn(*tier, folder + "/" + kOwnerName), &owner).ok()) {
+      continue;
+    }
+    IOStatus s = ReadIdentity(target_, owner.directory + "/" + kIdentityName, &theirs);
+    if (s.ok() ? theirs.folder == folder : !IsMissing(s)) {
+      return IOStatus::InvalidArgument(PathIn(*tier, folder), "is of " + owner.directory);
+    }
+    Descriptor lock;
+    s = LockFolder(*tier, folder, &lock);
+    result = s.ok() ? DeleteAll(target_, PathIn(*tier, folder)) : s;
+    if (!result.ok()) {
+      return result;
+    }
+  }
+  return result;
+}
+
+IOStatus Folders::Adopt(const std::string& directory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  folders_.erase(directory);
+  Folder* folder;
+  IOStatus s = Load(directory, &folder);
+  for (const auto& tier : tiers_) {
+    if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
+      s = LockIn(*tier, folder);
+    }
+  }
+  if (s.ok()) {
+    folder->identity.tiers.clear();
+    s = Renew(directory, folder);
+  }
+  folders_.erase(directory);
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

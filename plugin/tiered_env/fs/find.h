@@ -1,0 +1,18 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include "plugin/tiered_env/fs/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// InvalidArgument if `fs` is not a TieredFileSystem, and wraps none.
+inline Status FindFs(FileSystem* fs, TieredFileSystem** result) {
+  *result =
+      fs != nullptr ? const_cast<TieredFileSystem*>(fs->CheckedCast<TieredFileSystem>()) : nullptr;
+  return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

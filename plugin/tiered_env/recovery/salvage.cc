@@ -1,0 +1,79 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of RecoveryManager that saves what there is of a database that cannot be recovered, and
+// that tries whether it could.
+
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
+  std::map<uint64_t, LiveTable> tables;
+  RecipeLog::Contents contents;
+  RecipeLog recipe_log(fs_->target(), database_->directory());
+  recipe_log.Load(&contents).PermitUncheckedError();  // damaged: there are the stubs
+  for (const auto& [base, known] : contents.recipes) {
+    uint64_t number;
+    std::string recipe;
+    RecipeSummary summary;
+    if (ContentOf(base, &number) == Content::kTable && recipe_log.ReadRecipe(base, &recipe).ok() &&
+        DecodeSummary(recipe, &summary).ok()) {
+      tables[number].size = summary.size;
+    }
+  }
+  std::vector<std::string> names;
+  fs_->target()
+      ->GetChildren(database_->directory(), IOOptions(), &names, nullptr)
+      .PermitUncheckedError();
+  for (const std::string& name : names) {
+    uint64_t number;
+    uint64_t size;
+    Place place;
+    if (ContentOf(name, &number) == Content::kTable && tables.count(number) == 0 &&
+        fs_->Resolve(database_->directory() + "/" + name, &place).ok() && place.stub &&
+        place.tier->is_volatile() &&
+        place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr).ok()) {
+      tables[number].size = size;
+    }
+  }
+  return tables;
+}
+
+IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
+                                  std::vector<std::string>* given_up) {
+  const std::string& directory = database_->directory();
+  Recovery recovery(fs_, directory, &recipe_log_, options_.recovery_threads);
+  IOStatus s = recovery.Run(tables != nullptr ? *tables : FindTables(), /*salvage=*/true);
+  for (const Recovery::Present& table : recovery.present()) {
+    s = s.ok() ? BringAway(table) : s;
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  for (const Recovery::Failure& failure : recovery.failures()) {
+    given_up->push_back(failure.base + ": " + failure.reason);
+    const std::string path = directory + "/" + failure.base;
+    Place place;
+    IOStatus found = fs_->Resolve(path, &place);
+    if (found.IsCorruption() || (found.ok() && place.stub && place.tier->is_volatile())) {
+      fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
+  s = SyncDirectory(fs_->target(), directory);
+  return s.ok() ? Remove(fs_->target(), directory) : s;
+}
+
+IOStatus RecoveryManager::Rehearse(const std::map<uint64_t, LiveTable>& tables,
+                                   std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
+  Recovery recovery(fs_, database_->directory(), &recipe_log_, options_.recovery_threads);
+  IOStatus s = recovery.Rehearse(tables);
+  *failures = recovery.failures();
+  *rebuilt = recovery.rebuilt_files();
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

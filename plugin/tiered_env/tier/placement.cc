@@ -1,0 +1,181 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/tier/placement.h"
+
+#include <algorithm>
+
+#include "plugin/tiered_env/options/text.h"
+#include "plugin/tiered_env/options/tier_options.h"
+#include "rocksdb/env.h"
+#include "util/string_util.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+// Far more levels than anybody has, and far from where their sums overflow.
+constexpr size_t kMaxDigits = 3;
+
+bool ParseLevel(const std::string& text, int* level) {
+  uint64_t number = 0;
+  if (text.size() > kMaxDigits || !ParseNumber(text, &number)) {
+    return false;
+  }
+  *level = static_cast<int>(number);
+  return true;
+}
+
+// The text after `word` as a distance with the sign; none: 0.
+bool ParseDistance(const std::string& text, const std::string& word, char sign, int* distance) {
+  const std::string rest = text.substr(word.size());
+  return rest.empty() || (rest[0] == sign && ParseLevel(rest.substr(1), distance));
+}
+
+bool ParseContent(const std::string& text, Content* content) {
+  static const struct {
+    const char* name;
+    Content content;
+  } kContents[] = {{"blob", Content::kBlob}, {"wal", Content::kWal}, {"meta", Content::kMeta}};
+  for (const auto& known : kContents) {
+    if (text == known.name) {
+      *content = known.content;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The shape that the column family has with a file at this level.
+LevelRange With(int level, LevelRange shape) {
+  if (level > 0) {
+    shape.base = std::min(shape.base, level);
+    shape.last = std::max(shape.last, level);
+  }
+  return shape;
+}
+
+}  // namespace
+
+bool Placement::Point::Parse(const std::string& text) {
+  distance = 0;
+  if (StartsWith(text, "base")) {
+    from = From::kBase;
+    return ParseDistance(text, "base", '+', &distance);
+  }
+  if (StartsWith(text, "last")) {
+    from = From::kLast;
+    return ParseDistance(text, "last", '-', &distance);
+  }
+  from = From::kZero;
+  return ParseLevel(text, &distance);
+}
+
+int Placement::Point::LevelIn(const LevelRange& shape) const {
+  switch (from) {
+    case From::kBase:
+      return shape.base + distance;
+    case From::kLast:
+      return shape.last - distance;
+    case From::kZero:
+      break;
+  }
+  return distance;
+}
+
+bool Placement::Rule::ParseLevels(const std::string& text) {
+  by_level = true;
+  const size_t dots = text.find("..");
+  if (!first.Parse(trim(text.substr(0, dots)))) {
+    return false;
+  }
+  last = first;
+  if (dots == std::string::npos) {
+    return true;
+  }
+  const std::string end = trim(text.substr(dots + 2));
+  if (!last.Parse(end.empty() ? "last" : end)) {
+    return false;
+  }
+  const LevelRange any;
+  return first.from != last.from || first.LevelIn(any) <= last.LevelIn(any);
+}
+
+bool Placement::Rule::ParseSelector(const std::string& text) {
+  if (ParseContent(text, &content)) {
+    return true;
+  }
+  if (ParseTemperature(text, &temperature)) {
+    return temperature != Temperature::kUnknown;
+  }
+  return ParseLevels(text);
+}
+
+bool Placement::Rule::Fits(const Facts& facts) const {
+  if (facts.content != content) {
+    return false;
+  }
+  if (content != Content::kTable) {
+    return true;
+  }
+  if (!by_level) {
+    return facts.temperature == temperature;
+  }
+  const LevelRange shape = With(facts.level, facts.shape);
+  const int top = first.from == Point::From::kZero ? 0 : 1;
+  return facts.level >= std::max(first.LevelIn(shape), top) && facts.level <= last.LevelIn(shape);
+}
+
+Status Placement::Parse(const std::string& text, const std::vector<std::string>& tiers,
+                        Placement* result) {
+  const std::string option = "placement";
+  std::vector<Item> items;
+  Status s = ParseItems(option, text, &items);
+  if (!s.ok()) {
+    return s;
+  }
+  std::vector<Rule> rules(items.size());
+  for (size_t i = 0; i < items.size(); i++) {
+    if (!rules[i].ParseSelector(items[i].name)) {
+      return Invalid(
+          option, items[i],
+          "is not of levels (2, 0..2, 3.., base+1, last-1..last; the lower number first), "
+          "a temperature, blob, wal or meta");
+    }
+    const auto tier = std::find(tiers.begin(), tiers.end(), items[i].value);
+    if (tier == tiers.end()) {
+      return Invalid(option, items[i], "there is no such tier");
+    }
+    rules[i].tier = static_cast<int>(tier - tiers.begin());
+  }
+  result->rules_ = std::move(rules);
+  return s;
+}
+
+int Placement::TierOf(const Facts& facts, int home) const {
+  for (const Rule& rule : rules_) {
+    if (rule.Fits(facts)) {
+      return rule.tier;
+    }
+  }
+  return home;
+}
+
+int LevelOfHint(int hint, bool flush, const LevelRange& shape) {
+  if (flush) {
+    return 0;
+  }
+  switch (hint) {
+    case Env::WLTH_MEDIUM:
+      return shape.base;
+    case Env::WLTH_LONG:
+      return shape.base + 1;
+    case Env::WLTH_EXTREME:
+      return std::max(shape.base + 2, shape.last);
+    default:
+      return -1;
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

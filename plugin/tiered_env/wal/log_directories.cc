@@ -1,0 +1,106 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/wal/log_directories.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "file/filename.h"
+#include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/options_file.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+std::string RealPath(const std::string& path) { return WithoutSlash(AbsolutePath(path)); }
+
+}  // namespace
+
+bool FindFileId(const std::string& path, FileId* id) {
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) {
+    return false;
+  }
+  *id = {st.st_dev, st.st_ino};
+  return true;
+}
+
+LogDirectories::LogDirectories(const std::string& home) {
+  FileId id;
+  if (FindFileId(home, &id)) {
+    spellings_[id] = home;
+  }
+}
+
+std::string LogDirectories::SpellingOf(const std::string& directory) {
+  // It may not be there yet.
+  if (BaseOf(directory) == BaseOf(ArchivalDirectory("")) && DirectoryOf(directory) != directory) {
+    return ArchivalDirectory(SpellingOf(DirectoryOf(directory)));
+  }
+  FileId id;
+  if (!FindFileId(directory, &id)) {
+    return WithoutSlash(directory);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::string& spelling = spellings_[id];
+  FileId known;
+  if (spelling.empty() || !FindFileId(spelling, &known) || known != id) {
+    spelling = RealPath(directory);
+  }
+  return spelling;
+}
+
+std::string LogDirectories::PathOf(const std::string& path) {
+  return Normalized(SpellingOf(DirectoryOf(path)) + "/" + BaseOf(path));
+}
+
+bool IsAtHome(const std::string& home, const std::string& directory) {
+  const std::string real = RealPath(directory);
+  const std::string above = RealPath(home);
+  return real == above || real.compare(0, above.size() + 1, above + "/") == 0;
+}
+
+std::string NameOfLogDirectory(const std::string& home, const std::string& directory) {
+  const std::string real = RealPath(directory);
+  return IsAtHome(home, directory) && real != RealPath(home)
+             ? real.substr(RealPath(home).size() + 1)
+             : real;
+}
+
+std::vector<std::string> FindLogDirectories(FileSystem* fs, const std::string& home,
+                                            const std::set<std::string>& names) {
+  LogDirectories directories(home);
+  std::vector<std::string> result = {home};
+  const auto add = [&](const std::string& directory) {
+    const std::string spelling = directories.SpellingOf(directory);
+    if (std::find(result.begin(), result.end(), spelling) == result.end()) {
+      result.push_back(spelling);
+    }
+  };
+  std::vector<std::string> candidates;
+  for (const std::string& name : names) {
+    const bool below = !name.empty() && name[0] != '/';
+    candidates.push_back(below ? home + "/" + name : name);
+  }
+  std::string wal_dir;
+  if (FindWalDir(fs, home, &wal_dir).ok() && !wal_dir.empty()) {
+    candidates.push_back(wal_dir);
+  }
+  for (const std::string& directory : candidates) {
+    FileId id;
+    const std::string moved = home + "/" + BaseOf(directory);
+    if (!FindFileId(directory, &id) && FindFileId(moved, &id)) {
+      add(moved);
+    } else {
+      add(directory);
+    }
+  }
+  return result;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
