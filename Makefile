@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz \
-  check-make check-alone tidy format check-format clean
+  check-make check-alone tidy docs format check-format clean
 
 help:
 	@echo 'make demo           stock RocksDB against RocksDB with the plugins, in under 5 minutes'
@@ -22,6 +22,7 @@ help:
 	@echo "make check-make     builds with RocksDB's own Makefile"
 	@echo 'make check-alone    builds each plugin without the others'
 	@echo 'make tidy           checks sources and documents, in seconds'
+	@echo 'make docs           makes the documents a site, and prints where it is'
 	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
 	@echo 'make clean          removes what this clone has built'
 	@echo
@@ -76,6 +77,9 @@ check-alone:
 
 tidy:
 	python3 test/tidy/tidy.py $(ARGS)
+
+docs:
+	scripts/setup && scripts/docs
 
 format:
 	git ls-files '*.h' '*.cc' | xargs scripts/clang-format -i

@@ -129,6 +129,7 @@ struct HotPromotionOptions {
   X(dropped_cold, "records", "no longer hot, when there was little room")                       \
   X(dropped_forced, "records", "hot, when there was no room")
 
+// What a table factory has counted, and what its store has. A plain struct: not thread-safe.
 struct HotPromotionStats {
 #define X(name, unit, description) uint64_t name = 0;
   HOT_PROMOTION_STATS(X)

@@ -153,14 +153,14 @@ struct RawWalFrame {
 
 // A log on the device. Without a scan only `id`, `name` and `segments` are filled in.
 struct RawWalLogInfo {
-  std::string id;    // 32 hexadecimal digits; "EPOCH:COUNTER" if version 1 wrote it
-  std::string name;  // the path under which it was created or adopted, or the end of that
-  uint64_t segments = 0;
-  uint64_t bytes = 0;    // on the device; what is only in the stub comes on top
-  uint64_t durable = 0;  // bytes that some frame says were durable
-  std::vector<RawWalFrame> frames;
-  std::string problem;  // empty if it is sound
-  std::string file;     // where its stub is now, if that is known
+  std::string id;         // 32 hexadecimal digits; "EPOCH:COUNTER" if version 1 wrote it
+  std::string name;       // the path under which it was created or adopted, or the end of that
+  uint64_t segments = 0;  // of the device that it has
+  uint64_t bytes = 0;     // on the device; what is only in the stub comes on top
+  uint64_t durable = 0;   // bytes that some frame says were durable
+  std::vector<RawWalFrame> frames;  // by position
+  std::string problem;              // empty if it is sound
+  std::string file;                 // where its stub is now, if that is known
   // The directory in which the log was created is there, and neither it nor its archive has the
   // stub. A stub that was moved elsewhere, as to lost/ by RepairDB(), is not seen.
   bool missing = false;
@@ -169,12 +169,12 @@ struct RawWalLogInfo {
 
 // What a log device says of itself.
 struct RawWalDeviceInfo {
-  std::string uuid;  // hexadecimal
-  uint32_t block_size = 0;
-  uint64_t segment_size = 0;
-  uint64_t segments = 0;
-  uint64_t segments_used = 0;
-  uint64_t segments_free = 0;
+  std::string uuid;                        // hexadecimal
+  uint32_t block_size = 0;                 // bytes; frames begin at a multiple of it
+  uint64_t segment_size = 0;               // bytes
+  uint64_t segments = 0;                   // of the device
+  uint64_t segments_used = 0;              // that logs have
+  uint64_t segments_free = 0;              // that a log can get
   std::vector<uint64_t> segments_damaged;  // their numbers
   uint64_t epoch = 0;                      // raised each time the device is opened for writing
   std::vector<RawWalLogInfo> logs;         // by id

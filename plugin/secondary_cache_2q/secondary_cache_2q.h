@@ -196,10 +196,10 @@ std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener();
 struct CacheFileInfo {
   uint32_t version = 0;
   std::string uuid;
-  uint64_t capacity = 0;    // bytes of the data area
-  uint64_t file_size = 0;   // bytes
-  uint32_t block_size = 0;  // bytes; unit of allocation
-  uint32_t shards = 0;
+  uint64_t capacity = 0;     // bytes of the data area
+  uint64_t file_size = 0;    // bytes
+  uint32_t block_size = 0;   // bytes; unit of allocation
+  uint32_t shards = 0;       // parts of the file, each with a lock and queues of its own
   uint64_t slots = 0;        // blocks that the index can hold
   uint64_t blocks = 0;       // blocks that the index names
   uint64_t block_bytes = 0;  // bytes of these blocks, as stored

@@ -47,6 +47,7 @@ struct Emulation {
   // Each operation takes so many times as long as it did. At least 1. Default: 1, as it is.
   double slowdown = 1;
 
+  // Whether nothing is slowed down.
   bool none() const { return read_latency_us == 0 && iops == 0 && bandwidth == 0 && slowdown <= 1; }
 };
 
@@ -167,6 +168,7 @@ struct TieredOptions {
   X(moved_bytes, "bytes", "of them")                                  \
   X(errors, "count", "files that could not be made here, or moved here")
 
+// What a tier has, and has counted since the FileSystem was made. A plain struct: not thread-safe.
 struct TieredTierStats {
   std::string name;  // of the tier
 #define X(name, unit, description) uint64_t name = 0;
@@ -204,6 +206,7 @@ struct TieredTierStats {
   X(rebuilt_bytes, "bytes", "of them")                                                \
   X(recovery_micros, "microseconds", "that openings have spent on that")
 
+// What tiers in memory have, and what was counted of them. A plain struct: not thread-safe.
 struct VolatileStats {
 #define X(name, unit, description) uint64_t name = 0;
   TIERED_VOLATILE_STATS(X)
@@ -304,6 +307,7 @@ struct TieredTierInfo {
   bool is_memory = false;       // of kind memory
 };
 
+// What is in a database's directory and its tiers. A plain struct: not thread-safe.
 struct TieredDirectoryInfo {
   std::vector<TieredFileInfo> files;  // by name
   std::vector<TieredTierInfo> tiers;  // in their order
@@ -346,19 +350,21 @@ struct TieredLogInfo {
 // may be open; what happens meanwhile is seen in part.
 Status InspectLogs(FileSystem* fs, const std::string& directory, std::vector<TieredLogInfo>* logs);
 
+// What CheckTiers() has found wrong.
 struct TieredProblem {
-  std::string path;
-  std::string what;
+  std::string path;       // of the file or directory
+  std::string what;       // a sentence for the operator
   bool harmless = false;  // left from interrupted work; the next opening, or nobody, minds it
   bool repaired = false;  // by this call
 };
 
+// What CheckTiers() has found. A plain struct: not thread-safe.
 struct TieredCheck {
   bool open_elsewhere = false;  // the database is open: what is left over was not looked for
   uint64_t files = 0;           // that the MANIFEST needs
   uint64_t bytes = 0;           // of them
   uint64_t rebuilt = 0;         // SSTs that would be rebuilt if they were lost; with `rebuild`
-  std::vector<TieredProblem> problems;
+  std::vector<TieredProblem> problems;  // none: all is well
 };
 
 // Checks whether all files that the MANIFEST needs are there with the sizes that it says, all stubs
@@ -375,6 +381,7 @@ struct TieredCheck {
 Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, TieredCheck* result,
                   bool rebuild = false);
 
+// What AdoptTiers() has found, or would lose. A plain struct: not thread-safe.
 struct TieredAdoption {
   std::vector<std::string> missing;  // files of the database that are not there
   // Files in its folders that it does not name: the next opening puts them aside.

@@ -15,6 +15,7 @@ import includes
 import layout
 import messages
 import one_definition
+import reference
 import rooms
 
 CHECKS = {
@@ -30,6 +31,7 @@ CHECKS = {
     "columns": documents.check_columns,
     "dead": dead.check,
     "messages": messages.check,
+    "reference": reference.check,
     "rooms": rooms.check,
 }
 
