@@ -8,11 +8,11 @@
 #include <string>
 
 #include "plugin/raw_wal_fs/database.h"
-#include "plugin/raw_wal_fs/finder.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 #include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -98,7 +98,7 @@ class Adoption {
     foreign_[stub.log] = path;
     result_->foreign.push_back(path);
     std::string other;
-    if (!is_same_path && finder_.Look(stub.log, header, &other) == Finder::Answer::kFound) {
+    if (!is_same_path && finder_.Look(stub.log, header, &other) == StubFinder::Answer::kFound) {
       result_->losers.push_back(other);
     }
     return s;
@@ -118,7 +118,7 @@ class Adoption {
 
   const std::shared_ptr<Volume> volume_;
   const std::string database_;
-  Finder finder_;
+  StubFinder finder_;
   RawWalAdoption* const result_;
   std::map<LogId, std::string> foreign_;  // and their stubs
   std::set<LogId> named_;                 // logs of which there is a stub

@@ -44,10 +44,10 @@
 #include <vector>
 
 #include "plugin/raw_wal_fs/database.h"
-#include "plugin/raw_wal_fs/finder.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 #include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -83,14 +83,14 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
     return IOStatus::OK();
   }
   std::string stub_there;
-  Finder finder(stub.uuid);
-  const Finder::Answer answer =
-      is_same_path ? Finder::Answer::kMissing : finder.Look(stub.log, header, &stub_there);
-  if (is_of_version1 && answer == Finder::Answer::kMissing) {
+  StubFinder finder(stub.uuid);
+  const StubFinder::Answer answer =
+      is_same_path ? StubFinder::Answer::kMissing : finder.Look(stub.log, header, &stub_there);
+  if (is_of_version1 && answer == StubFinder::Answer::kMissing) {
     return IOStatus::OK();
   }
   const std::string reason =
-      answer == Finder::Answer::kFound
+      answer == StubFinder::Answer::kFound
           ? "is a copy of " + stub_there +
                 ": the log is that one's. Remove the copy, or export the "
                 "logs ('rocktier wal export') before the original is copied"

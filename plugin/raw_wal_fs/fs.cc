@@ -6,7 +6,7 @@
 
 #include "logging/logging.h"
 #include "plugin/raw_wal_fs/file.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/logger.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/options.h"

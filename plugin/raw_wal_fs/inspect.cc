@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "plugin/raw_wal_fs/finder.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/scan.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -63,15 +63,16 @@ IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   if (!s.ok()) {
     return s;
   }
-  for (size_t i = 0; i < found.pieces.size(); i++) {
+  for (size_t i = 0; i < found.extents.size(); i++) {
     const FrameHeader& header = found.headers[i];
-    log->frames.push_back({found.pieces[i].position, header.offset, header.length, header.durable});
+    log->frames.push_back(
+        {found.extents[i].position, header.offset, header.length, header.durable});
   }
   std::sort(log->frames.begin(), log->frames.end(), [](const RawWalFrame& a, const RawWalFrame& b) {
     return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
   });
-  Pieces all;
-  all.Assign(std::move(found.pieces));
+  ExtentMap all;
+  all.Assign(std::move(found.extents));
   log->bytes = all.ContiguousEnd();
   log->durable = found.claimed;
   if (found.claimed > log->bytes) {
@@ -143,7 +144,7 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   info->segments = superblock.segments;
   info->epoch = superblock.epoch;
   uint64_t done = 0;
-  Finder finder(superblock.uuid);
+  StubFinder finder(superblock.uuid);
   for (auto& [id, known] : LogsOf(*volume, info)) {
     RawWalLogInfo& log = known.info;
     if (scan) {
@@ -155,9 +156,9 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       if (!s.ok()) {
         return s;
       }
-      const Finder::Answer answer = finder.Find(id, known.header, &log.file);
-      log.missing = answer == Finder::Answer::kMissing;
-      if (answer == Finder::Answer::kUnknown) {
+      const StubFinder::Answer answer = finder.Find(id, known.header, &log.file);
+      log.missing = answer == StubFinder::Answer::kMissing;
+      if (answer == StubFinder::Answer::kUnknown) {
         log.unknown.swap(log.file);
       }
       done += log.segments;

@@ -28,8 +28,8 @@ uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
 // were durable. If a power loss took the first frame, another frame says where that is.
 uint64_t EndOfEarly(const Frames& frames) {
   uint64_t first = frames.claimed;
-  for (const Piece& piece : frames.pieces) {
-    first = std::min(first, piece.offset);
+  for (const Extent& extent : frames.extents) {
+    first = std::min(first, extent.offset);
   }
   return first;
 }
@@ -45,7 +45,7 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
     }
     Frames frames;
     IOStatus s = ScanSegment(volume, log, i, &window, &frames);
-    if (!s.ok() || !frames.pieces.empty()) {
+    if (!s.ok() || !frames.extents.empty()) {
       return !s.ok() ? s
                      : IOStatus::Corruption(path, "was partly in segment " + std::to_string(i) +
                                                       " of device=" + volume.path() +
@@ -87,7 +87,7 @@ Log::Log(std::shared_ptr<Volume> volume, std::string path, const Stub& stub,
       stub_(stub),
       id_(stub.log),
       settings_(settings),
-      cursor_(volume_->superblock().block_size, volume_->superblock().segment_size) {}
+      placer_(volume_->superblock().block_size, volume_->superblock().segment_size) {}
 
 IOStatus Log::Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
                      const std::string& path, std::shared_ptr<Log>* result) {
@@ -138,7 +138,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
   s = is_nowhere ? IOStatus::OK() : s;
   // A power loss may have left the last segment empty, except for its header.
   auto window = std::make_unique<Window>();
-  while (s.ok() && found.pieces.empty() && !early.empty()) {
+  while (s.ok() && found.extents.empty() && !early.empty()) {
     s = ScanSegment(*volume, stub.stub.log, early.back(), window.get(), &found);
     early.pop_back();
   }
@@ -153,8 +153,8 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
     return s;
   }
   uint64_t claimed = found.claimed;
-  log->pieces_.Assign(std::move(found.pieces));
-  if (stub.stub.durable > std::max({claimed, log->early_end_, log->pieces_.end()})) {
+  log->extents_.Assign(std::move(found.extents));
+  if (stub.stub.durable > std::max({claimed, log->early_end_, log->extents_.end()})) {
     // No frame tells of the bytes that are missing.
     s = take_damaged ? CheckDurable(*volume, target, path, stub.stub)
                      : Lost(*volume, path, stub.stub, is_nowhere);
@@ -163,7 +163,7 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
     }
     claimed = stub.stub.durable;
   }
-  uint64_t end = log->pieces_.ContiguousEnd(log->early_end_);
+  uint64_t end = log->extents_.ContiguousEnd(log->early_end_);
   for (Run& run : stub.runs) {
     if (run.begin <= end && run.end() > end) {
       end = run.end();
@@ -171,10 +171,10 @@ IOStatus Log::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
     }
   }
   if (claimed > end) {  // damaged: RocksDB shall see the hole
-    end = std::max(claimed, log->pieces_.end());
+    end = std::max(claimed, log->extents_.end());
     log->damaged_ = true;
   }
-  log->pieces_.Truncate(end);
+  log->extents_.Truncate(end);
   log->appended_ = end;
   if (volume->superblock().segment_size <= Window::kMax) {
     log->verified_ = std::move(window);
@@ -319,7 +319,7 @@ uint64_t Log::version() const {
   return version_;
 }
 
-bool Log::Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const {
+bool Log::Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (offset >= appended_) {
     return false;
@@ -334,9 +334,9 @@ bool Log::Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) co
     }
   }
   bytes->clear();
-  const Piece* found = pieces_.Find(offset);
+  const Extent* found = extents_.Find(offset);
   if (found != nullptr && found->offset <= offset) {
-    *piece = *found;
+    *extent = *found;
     return true;
   }
   for (const Run& run : runs_) {
@@ -354,14 +354,15 @@ IOStatus Log::ReadFrames(uint64_t position, size_t n, char* to) const {
                                 : volume_->device()->Read(position, n, to);
 }
 
-uint64_t Log::EndOf(const Piece& piece) const {
+uint64_t Log::EndOf(const Extent& extent) const {
   const Superblock& superblock = volume_->superblock();
-  if (Spill::Holds(piece.position)) {
-    return piece.position + FrameHeader::FrameSize(piece.skip + piece.length - FrameHeader::kSize,
-                                                   superblock.block_size);
+  if (Spill::Holds(extent.position)) {
+    return extent.position +
+           FrameHeader::FrameSize(extent.skip + extent.length - FrameHeader::kSize,
+                                  superblock.block_size);
   }
-  const uint64_t in_segments = piece.position - Superblock::kDataOffset;
-  return piece.position + superblock.segment_size - in_segments % superblock.segment_size;
+  const uint64_t in_segments = extent.position - Superblock::kDataOffset;
+  return extent.position + superblock.segment_size - in_segments % superblock.segment_size;
 }
 
 // Writes the tail up to `end` at least. Requires io_mutex_.
@@ -398,7 +399,7 @@ IOStatus Log::WriteHalf(const Tail::Half& half, bool durable) {
   IOStatus s = tail_->CheckWhole();
   Gather bytes(half);
   while (s.ok() && written_io_ < half.end) {
-    Cursor::Place place;
+    FramePlacer::Place place;
     s = Place(half, &place);
     if (s.ok()) {
       const bool last = place.offset + place.length == half.end;
@@ -409,10 +410,10 @@ IOStatus Log::WriteHalf(const Tail::Half& half, bool durable) {
 }
 
 // Decides where the next frame goes: in the segment, in a new one, or in the spill.
-IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
+IOStatus Log::Place(const Tail::Half& half, FramePlacer::Place* place) {
   const uint64_t length = half.end - written_io_;
   while (spill_ == nullptr) {
-    if (cursor_.Next(written_io_, length, kMaxPayload, durable_, place)) {
+    if (placer_.Next(written_io_, length, kMaxPayload, durable_, place)) {
       return IOStatus::OK();
     }
     IOStatus s = StartSegment();
@@ -423,7 +424,7 @@ IOStatus Log::Place(const Tail::Half& half, Cursor::Place* place) {
       return s;
     }
   }
-  *place = Cursor::Place();
+  *place = FramePlacer::Place();
   place->offset = written_io_;
   place->length = static_cast<uint32_t>(std::min(length, kMaxPayload));
   return IOStatus::OK();
@@ -438,7 +439,7 @@ IOStatus Log::StartSegment() {
   }
   if (s.ok()) {
     segments_.push_back(segment);
-    cursor_.StartSegment();
+    placer_.StartSegment();
     new_segment_ = true;
   }
   return s;
@@ -466,7 +467,7 @@ IOStatus Log::TellFull() {
   return s;
 }
 
-IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable) {
+IOStatus Log::WriteFrame(const FramePlacer::Place& place, Gather* bytes, bool durable) {
   IOStatus s = tail_->MakeDurable();
   if (!s.ok()) {
     return s;
@@ -510,14 +511,14 @@ IOStatus Log::WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable
   counters.repeated_bytes.fetch_add(place.repeated, std::memory_order_relaxed);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    pieces_.Append({place.offset, position, FrameHeader::kSize, place.length});
+    extents_.Append({place.offset, position, FrameHeader::kSize, place.length});
     version_++;
   }
   return s.ok() && durable && !one_call ? FlushDevice() : s;
 }
 
 // Writes a frame, together with the header of a new segment, which is in the block before.
-IOStatus Log::WriteToDevice(const Cursor::Place& place, uint64_t frame_size, bool durable,
+IOStatus Log::WriteToDevice(const FramePlacer::Place& place, uint64_t frame_size, bool durable,
                             uint64_t* position) {
   const Superblock& superblock = volume_->superblock();
   const uint32_t block_size = superblock.block_size;

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/raw_wal_fs/cursor.h"
-#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/extent_map.h"
+#include "plugin/raw_wal_fs/frame_placer.h"
 #include "plugin/raw_wal_fs/posix.h"
 #include "plugin/raw_wal_fs/spill.h"
 #include "plugin/raw_wal_fs/tail.h"
@@ -78,22 +78,22 @@ class Log {
   // elsewhere now.
   uint64_t version() const;
   // Finds a run of the log's bytes from `offset` on, which is not below early_end(): either in
-  // `bytes`, or, if that is empty, on the device in `piece`. False at the end of the log.
-  bool Locate(uint64_t offset, size_t n, Piece* piece, std::string* bytes) const;
+  // `bytes`, or, if that is empty, on the device in `extent`. False at the end of the log.
+  bool Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const;
 
   // For a log that was found: the segments that were not scanned, by ordinal, and the end of the
   // log's bytes in them.
   const std::vector<uint64_t>& early_segments() const { return early_segments_; }
   uint64_t early_end() const { return early_end_; }
 
-  // Hands over the window with all frames of pieces on the device, each verified, if this log was
+  // Hands over the window with all frames of extents on the device, each verified, if this log was
   // found last and nobody has asked for it; else null.
   std::unique_ptr<Window> TakeVerified();
 
   // Reads frames, from the device or the spill.
   IOStatus ReadFrames(uint64_t position, size_t n, char* to) const;
-  // Returns the end of what can be read in one go from the piece's position on.
-  uint64_t EndOf(const Piece& piece) const;
+  // Returns the end of what can be read in one go from the extent's position on.
+  uint64_t EndOf(const Extent& extent) const;
 
   LogId id() const { return id_; }
   const std::string& path() const { return path_; }
@@ -107,9 +107,9 @@ class Log {
 
   IOStatus WriteTail(uint64_t end, bool durable);
   IOStatus WriteHalf(const Tail::Half& half, bool durable);
-  IOStatus Place(const Tail::Half& half, Cursor::Place* place);
-  IOStatus WriteFrame(const Cursor::Place& place, Gather* bytes, bool durable);
-  IOStatus WriteToDevice(const Cursor::Place& place, uint64_t frame_size, bool durable,
+  IOStatus Place(const Tail::Half& half, FramePlacer::Place* place);
+  IOStatus WriteFrame(const FramePlacer::Place& place, Gather* bytes, bool durable);
+  IOStatus WriteToDevice(const FramePlacer::Place& place, uint64_t frame_size, bool durable,
                          uint64_t* position);
   IOStatus WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position);
   IOStatus StartSegment();
@@ -132,7 +132,7 @@ class Log {
 
   std::mutex io_mutex_;
   // Guarded by io_mutex_.
-  Cursor cursor_;
+  FramePlacer placer_;
   std::vector<uint64_t> segments_;
   SegmentHeader header_;          // of the last one
   uint64_t written_io_ = 0;       // bytes of the log on the device
@@ -147,7 +147,7 @@ class Log {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::unique_ptr<Tail> tail_;  // null if the log is not open for writing
-  Pieces pieces_;
+  ExtentMap extents_;
   std::unique_ptr<Window> verified_;
   std::vector<Run> runs_;  // of a log that was found: bytes that are in its stub only
   uint64_t appended_ = 0;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "plugin/raw_wal_fs/format.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 
 #ifdef RAW_WAL_LIBBLKID
 #include <blkid/blkid.h>

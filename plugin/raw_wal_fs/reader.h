@@ -43,7 +43,7 @@ class Reader {
   struct Scanned {
     IOStatus status;
     Window window;
-    Pieces pieces;
+    ExtentMap extents;
   };
   using ScannedPtr = std::unique_ptr<Scanned>;
 
@@ -52,9 +52,9 @@ class Reader {
   // again.
   IOStatus Next(uint64_t offset, size_t n, Slice* bytes);
   IOStatus NextEarly(uint64_t offset, size_t n, Slice* bytes);
-  // Points `bytes` to a piece's bytes in a window. Busy if the piece was moved meanwhile.
-  IOStatus Load(const Piece& piece, uint64_t version, Slice* bytes);
-  IOStatus Fill(const Piece& piece, uint64_t version);
+  // Points `bytes` to an extent's bytes in a window. Busy if the extent was moved meanwhile.
+  IOStatus Load(const Extent& extent, uint64_t version, Slice* bytes);
+  IOStatus Fill(const Extent& extent, uint64_t version);
   Slice Filler(uint64_t n);
 
   // Makes an early segment the current one.

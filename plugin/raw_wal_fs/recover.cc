@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {

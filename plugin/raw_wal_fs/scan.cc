@@ -36,7 +36,7 @@ class SegmentScan {
           s = AsIOStatus(header.CheckBounds(
               superblock_.Capacity(),
               "device=" + device_.path() + ": frame at " + std::to_string(position)));
-          frames->pieces.push_back({header.offset, position, FrameHeader::kSize, header.length});
+          frames->extents.push_back({header.offset, position, FrameHeader::kSize, header.length});
           frames->headers.push_back(header);
           frames->claimed = std::max(frames->claimed, header.durable);
           step = size;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/extent_map.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "plugin/raw_wal_fs/window.h"
 
@@ -14,7 +14,7 @@ namespace raw_wal_fs {
 
 // Frames of a log, each whole.
 struct Frames {
-  std::vector<Piece> pieces;         // as they are on the device
+  std::vector<Extent> extents;       // as they are on the device
   std::vector<FrameHeader> headers;  // of these
   uint64_t claimed = 0;              // by them so many bytes of the log were durable at some time
 };

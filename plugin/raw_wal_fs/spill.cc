@@ -48,7 +48,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& st
     }
     s = AsIOStatus(header.CheckBounds(superblock.Capacity() + size,
                                       path + ": frame at " + std::to_string(at)));
-    frames->pieces.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+    frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
     frames->headers.push_back(header);
     frames->claimed = std::max(frames->claimed, header.durable);
     at += length;

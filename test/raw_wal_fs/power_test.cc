@@ -12,7 +12,7 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/reader.h"
 #include "test/raw_wal_fs/power_device.h"

@@ -111,16 +111,16 @@ class RecoveryTest : public ::testing::Test {
   }
 
   // Where some frame of a segment that is not the last is, and which bytes of the log it alone has.
-  Piece AnEarlyFrame(const Log& log, size_t ordinal) {
+  Extent AnEarlyFrame(const Log& log, size_t ordinal) {
     Frames frames;
     Window window;
     EXPECT_TRUE(
         ScanSegment(log.volume(), log.id(), log.early_segments()[ordinal], &window, &frames).ok());
-    Pieces pieces;
-    pieces.Assign(frames.pieces);
+    ExtentMap extents;
+    extents.Assign(frames.extents);
     // The largest: small ones may be there twice.
-    return *std::max_element(pieces.all().begin(), pieces.all().end(),
-                             [](const Piece& a, const Piece& b) { return a.length < b.length; });
+    return *std::max_element(extents.all().begin(), extents.all().end(),
+                             [](const Extent& a, const Extent& b) { return a.length < b.length; });
   }
 
   std::mt19937_64 random_;
@@ -164,7 +164,7 @@ TEST_F(RecoveryTest, ALogIsReadInAnyOrder) {
 TEST_F(RecoveryTest, DamageInAnEarlySegmentIsSeenByWhoReadsIt) {
   const std::shared_ptr<Log> sound = Find(/*write=*/true);
   const size_t ordinal = 1 + random_() % (sound->early_segments().size() - 1);
-  const Piece frame = AnEarlyFrame(*sound, ordinal);
+  const Extent frame = AnEarlyFrame(*sound, ordinal);
   char& byte = disk_->bytes[frame.position + FrameHeader::kSize + frame.length / 2];
   byte = static_cast<char>(byte ^ 1);
   for (const bool write : {true, false}) {

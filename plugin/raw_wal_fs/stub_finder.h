@@ -15,7 +15,7 @@ namespace raw_wal_fs {
 // Looks for the stubs of logs where they were created, in the default FileSystem: in that directory
 // and in its archive, and in the folder `lost` where RepairDB() puts what it cannot read, under
 // whatever name RocksDB may have given them since. Remembers what it has seen. Not thread-safe.
-class Finder {
+class StubFinder {
  public:
   enum class Answer : uint8_t {
     kFound,
@@ -23,7 +23,7 @@ class Finder {
     kUnknown,  // the name on the device does not say where to look
   };
 
-  explicit Finder(std::string uuid) : uuid_(std::move(uuid)) {}
+  explicit StubFinder(std::string uuid) : uuid_(std::move(uuid)) {}
 
   // `header`: of a segment of the log. `path`: of the stub if it is found, else why that is not
   // known, if so.

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
