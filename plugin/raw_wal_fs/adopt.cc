@@ -8,12 +8,12 @@
 #include <string>
 
 #include "plugin/raw_wal_fs/database.h"
-#include "plugin/raw_wal_fs/format_device.h"
-#include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/open_logs.h"
+#include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
-#include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -74,7 +74,7 @@ class Adoption {
       s = volume_->CheckAge(stub.epoch);
       s = s.IsCorruption() && IsOfEmptyLog(FileSystem::Default().get(), path) ? IOStatus::OK() : s;
     }
-    if (s.ok() && volume_->FindLog(stub.log) != nullptr) {
+    if (s.ok() && FindOpenLog(*volume_, stub.log) != nullptr) {
       s = IOStatus::Busy(path, "is being written");
     }
     if (!s.ok()) {

@@ -35,9 +35,9 @@
 // A log loses its name first (*.trash), then its headers, then the stub. So each stub under the
 // name of a log has its log.
 //
-// Lock order: RawWalFileSystem::rename_mutex_, Log::io_mutex_, RawWalFileSystem::mutex_, the
-// registry of volumes (layout.cc), Log::mutex_, Volume::mutex_. No device is touched under
-// Log::mutex_ or Volume::mutex_ alone.
+// Lock order: RawWalFileSystem::rename_mutex_, LogWriter::io_mutex_, RawWalFileSystem::mutex_, that
+// of open_volumes.cc, LogWriter::mutex_, Volume::mutex_. Nothing is called under the one of
+// open_logs.cc. No device is touched under LogWriter::mutex_ or Volume::mutex_ alone.
 
 #include <algorithm>
 #include <string>
@@ -46,9 +46,10 @@
 #include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/open_logs.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
-#include "plugin/raw_wal_fs/tail.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -67,7 +68,7 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   }
   if (!volume.DescribeLog(stub.log, &header)) {
     // Written in this process, and it had no need of a segment yet?
-    const std::shared_ptr<Log> open = volume.FindLog(stub.log);
+    const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
     return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
                ? IOStatus::OK()
                : IOStatus::InvalidArgument(path, "is a copy of " + open->path());
@@ -191,7 +192,7 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
     return s;
   }
   volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = volume->FindLog(stub.stub.log);
+  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.stub.log);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = found_.find(stub.stub.log);

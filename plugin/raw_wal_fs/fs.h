@@ -11,6 +11,8 @@
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/recovered_log.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
 
@@ -89,10 +91,6 @@ class RawWalFileSystem : public FileSystemWrapper {
                     const IOOptions& options, bool use_fsync, IODebugContext* dbg) override;
 #endif
 
-  // Finds a log that is on the device, for readers. Null, with OK, if `path` is anything else.
-  // `fresh`: a log that another process writes is looked at again.
-  IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
-
   // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
 
@@ -114,11 +112,14 @@ class RawWalFileSystem : public FileSystemWrapper {
   bool IsLog(const std::string& path, const FileOptions& options) const;
   IOStatus ForWriting(std::shared_ptr<Volume>* result);
   IOStatus ForReading(std::shared_ptr<Volume>* result);
-  // NotFound if `path` is no stub of a log.
+  // Finds a log that is on the device, for readers. Null, with OK, if `path` is anything else.
+  // `fresh`: a log that another process writes is looked at again.
+  IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
+  // Reads a stub. NotFound if `path` is none.
   IOStatus FindStub(const std::string& path, bool contents, StubFile* result);
   // Finds a log that nobody in this process writes.
   IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
-                   std::shared_ptr<Log>* result);
+                   std::shared_ptr<RecoveredLog>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
 
   // From here to CleanArchive(): in deletion.cc, which says who may delete what.

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "plugin/raw_wal_fs/format_device.h"
-#include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/scan.h"
 #include "plugin/raw_wal_fs/stub_finder.h"

@@ -8,7 +8,7 @@
 #include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {

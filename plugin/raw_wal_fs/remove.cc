@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "plugin/raw_wal_fs/format_device.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/open_logs.h"
+#include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -41,7 +41,7 @@ IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
 }
 
 IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, StubFinder* finder) {
-  if (volume.FindLog(log.id) != nullptr) {
+  if (FindOpenLog(volume, log.id) != nullptr) {
     return IOStatus::Busy(NameOf(log.info), "is being written");
   }
   std::string where;

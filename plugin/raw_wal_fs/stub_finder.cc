@@ -6,7 +6,7 @@
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {

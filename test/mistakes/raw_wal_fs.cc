@@ -237,7 +237,7 @@ TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   std::unique_ptr<FSWritableFile> log;
   ASSERT_OK(fs_->NewWritableFile(db_name_ + "/000001.log", options, &log, nullptr));
   ASSERT_OK(log->Append("a record", IOOptions(), nullptr));
-  SyncPoint::GetInstance()->SetCallBack("RawWalLog::WriteFrame", [](void* s) {
+  SyncPoint::GetInstance()->SetCallBack("LogWriter::WriteFrame", [](void* s) {
     *static_cast<IOStatus*>(s) = IOStatus::IOError("the device fails");
   });
   SyncPoint::GetInstance()->EnableProcessing();

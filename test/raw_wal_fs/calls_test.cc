@@ -39,7 +39,7 @@
 //                                                   TrashIsDeletedAtOnce
 //   DeleteDir                                       DirectoriesAreMadeSyncedAndDeleted
 //   LockFile, UnlockFile                            ADatabaseIsLockedOnce
-//   SyncFile (RocksDB 11)                           SyncFileSyncsALog
+//   SyncFile (RocksDB 11.5)                         SyncFileSyncsALog
 //
 //   1 Sync is skipped for direct writes             ASyncOfTheWriterIsNotSkipped
 //   2 OptimizeForLogWrite keeps use_direct_writes   OptionsForLogsAreBuffered
@@ -67,6 +67,7 @@
 #include "file/file_util.h"
 #include "file/filename.h"
 #include "file/writable_file_writer.h"
+#include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/file_system.h"
@@ -795,7 +796,7 @@ TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {
   ASSERT_OK(fs_->UnlockFile(second, kIO, nullptr));
 }
 
-#if ROCKSDB_MAJOR >= 11
+#ifdef RAW_WAL_HAS_SYNC_FILE
 TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   std::unique_ptr<FSWritableFile> log;
   NewLog(Path(1), &log);
@@ -805,6 +806,8 @@ TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   std::ofstream(db_name_ + "/file") << "bytes";
   ASSERT_OK(fs_->SyncFile(db_name_ + "/file", FileOptions(), kIO, /*use_fsync=*/true, nullptr));
   ASSERT_OK(log->Close(kIO, nullptr));
+  log.reset();  // nobody writes it from here on
+  ASSERT_OK(fs_->SyncFile(Path(1), FileOptions(), kIO, /*use_fsync=*/false, nullptr));
 }
 #endif
 
