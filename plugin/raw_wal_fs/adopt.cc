@@ -104,7 +104,7 @@ class Adoption {
     return s;
   }
 
-  // Logs of the same places that this database knows nothing of: it may be an older copy.
+  // Collects logs of the same places that this database knows nothing of: it may be an older copy.
   void FindUnnamed() {
     places_.insert(DirectoryOf(AbsolutePath(database_ + "/LOCK")));
     std::set<LogId> seen;

@@ -67,7 +67,7 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
     return IOStatus::OK();
   }
   if (!volume.DescribeLog(stub.log, &header)) {
-    // Written in this process, and it had no need of a segment yet?
+    // Does this process write the log, and had no need of a segment yet?
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
     return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
                ? IOStatus::OK()
@@ -78,7 +78,7 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   }
   const std::string there = DirectoryOf(header.name);
   const bool is_same_path = IdentityOf(there) == here;
-  const bool is_of_version1 = !header.directory.known();  // of which only the path is known
+  const bool is_of_version1 = !header.directory.known();  // only the path is known
   if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
                          header.name.compare(0, 1, "/") != 0)) {
     return IOStatus::OK();
@@ -145,7 +145,7 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
 }
 
-// Called before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
+// Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
 // it cannot read. The logs that are found are kept for RocksDB.
 IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Volume& volume) {
   std::vector<std::string> names;
@@ -169,7 +169,7 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
   return s;
 }
 
-// Leaves the stub: as long as it is there the space belongs to somebody.
+// Frees the log, and leaves the stub: as long as it is there the space belongs to somebody.
 IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   *deleted = LogId();
   StubFile stub;
@@ -237,7 +237,7 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   return s;
 }
 
-// RocksDB does not look for what is left of deleted logs there.
+// Deletes what is left of deleted logs in the archive: RocksDB does not look for that there.
 IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
   std::vector<std::string> names;
   const std::string archive = directory + "/archive";

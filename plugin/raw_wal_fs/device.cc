@@ -32,7 +32,7 @@ constexpr uint32_t kLargestUnit = 64 << 10;  // bytes; of direct I/O, as far as 
 
 class PosixDevice : public Device {
  public:
-  // `behind`: what is locked besides.
+  // Takes over `behind`: what is locked besides.
   PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd,
               std::vector<Descriptor> behind)
       : path_(std::move(path)), info_(info), fd_(std::move(fd)), behind_(std::move(behind)) {}

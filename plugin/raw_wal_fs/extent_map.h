@@ -15,7 +15,7 @@ namespace raw_wal_fs {
 // A run of a log's bytes that is in one frame, on the device or in a spill.
 struct Extent {
   uint64_t offset = 0;    // in the log
-  uint64_t position = 0;  // of the frame on the device
+  uint64_t position = 0;  // where the frame begins on the device
   uint32_t skip = 0;      // from the beginning of the frame to the first of these bytes
   uint32_t length = 0;
 

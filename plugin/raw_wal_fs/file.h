@@ -53,7 +53,8 @@ class LogWritableFile : public FSWritableFile {
   bool closed_ = false;
 };
 
-// A log that was found, as ReopenWritableFile() gives it: nothing can be appended.
+// A log as ReopenWritableFile() gives it, which is only called to close it: nothing can be
+// appended.
 class LogReopenedFile : public FSWritableFile {
  public:
   explicit LogReopenedFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}

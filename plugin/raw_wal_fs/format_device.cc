@@ -127,7 +127,7 @@ class TemporaryFile {
 
   int fd() const { return fd_.get(); }
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
-  // Fails if there is a file of this name, or a link.
+  // Gives the file a name. Fails if there is a file of this name, or a link.
   bool Link(const std::string& name) const {
     return linkat(AT_FDCWD, path().c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
   }
@@ -169,7 +169,7 @@ IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
   return s.ok() ? SyncDirectoryOf(options.device) : s;
 }
 
-// OK: a log device, or a file that may be created.
+// Returns OK for a log device, or a file that may be created.
 IOStatus CheckUsable(const RawWalOptions& options, const DeviceInfo& info) {
   if (!info.exists) {
     return options.size > 0 ? IOStatus::OK()
@@ -194,7 +194,7 @@ IOStatus CheckUsable(const RawWalOptions& options, const DeviceInfo& info) {
   return s;
 }
 
-// OK: nothing is lost if it is formatted.
+// Returns OK if nothing is lost when the device is formatted.
 IOStatus CheckBlank(const RawWalOptions& options) {
   std::unique_ptr<Device> device;
   IOStatus s = OpenDevice(options.device, /*write=*/false, &device);

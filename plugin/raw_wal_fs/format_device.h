@@ -15,7 +15,7 @@ namespace raw_wal_fs {
 // version.
 IOStatus CheckDevice(const RawWalOptions& options);
 
-// Does the same, and makes the file if it does not exist. Nothing that exists is ever formatted
+// Checks the same, and makes the file if it does not exist. Nothing that exists is ever formatted
 // here.
 IOStatus CheckOrCreateDevice(const RawWalOptions& options);
 

@@ -50,7 +50,7 @@ std::string RawWalFileSystem::GetPrintableOptions() const {
   return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
 }
 
-// The mark by which NewWritableFile() knows a log.
+// Sets the mark by which NewWritableFile() knows a log.
 FileOptions RawWalFileSystem::OptimizeForLogWrite(const FileOptions& options,
                                                   const DBOptions& db_options) const {
   FileOptions optimized = target_->OptimizeForLogWrite(options, db_options);
@@ -141,7 +141,7 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
     std::lock_guard<std::mutex> lock(mutex_);
     found_[(*result)->id()] = *result;
   }
-  // Deleted meanwhile? Then its name went first.
+  // If the log was deleted meanwhile, its name went first.
   const LogId id = stub.stub.log;
   IOStatus again = FindStub(path, /*contents=*/false, &stub);
   if (again.ok() && stub.stub.log == id) {
@@ -157,14 +157,15 @@ void RawWalFileSystem::Forget(LogId log) {
   found_.erase(log);
 }
 
-// A log that another process writes may look damaged, if a header was read before it was written
-// and the next segment's after that, or if frames were: then it is looked at again.
+// Looks several times: a log that another process writes may look damaged, if a header was read
+// before it was written and the next segment's after that, or if frames were: then it is looked at
+// again.
 IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                                    std::shared_ptr<RecoveredLog>* result) {
   IOStatus s;
   bool damaged = true;
   for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
-    // The tail first: what goes from there to the device meanwhile is found there.
+    // Reads the tail first: what goes from there to the device meanwhile is found there.
     StubFile stub;
     s = FindStub(path, /*contents=*/true, &stub);
     if (s.ok() && !volume->writable()) {

@@ -15,10 +15,10 @@ namespace {
 
 struct Known {
   RawWalLogInfo info;
-  Volume::Segment header;  // of one of its segments
+  Volume::Segment header;  // one of its segments'
 };
 
-// The logs that the headers name.
+// Returns the logs that the headers name.
 std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
   std::map<LogId, Known> logs;
   const std::vector<Volume::Segment> segments = volume.segments();
@@ -40,7 +40,7 @@ std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
   return logs;
 }
 
-// NotFound: it has no segments any more.
+// Scans a log and says what is wrong with it. NotFound: it has no segments any more.
 IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   log->frames.clear();
   log->problem.clear();

@@ -15,7 +15,7 @@ namespace raw_wal_fs {
 
 namespace {
 
-// Payload of the largest frame, in bytes: what is lost with one damaged block, against headers.
+// The payload of the largest frame, in bytes: what is lost with one damaged block, against headers.
 constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
 constexpr size_t kHeaderRoom = 4096;  // before the frame, for a segment's header
 
@@ -292,7 +292,8 @@ IOStatus LogWriter::StartSegment() {
   return s;
 }
 
-// Called when no segment is free. All that is on the device is durable: StartSegment() saw to it.
+// Goes on in the stub, when no segment is free. All that is on the device is durable:
+// StartSegment() saw to it.
 IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   if (settings_.on_spill != nullptr) {
     settings_.on_spill(path(), reason);
@@ -307,7 +308,7 @@ IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   return s;
 }
 
-// Requires mutex_.
+// Returns once that the device was full. Requires mutex_.
 IOStatus LogWriter::TellFull() {
   IOStatus s = full_;
   full_ = IOStatus::OK();

@@ -37,9 +37,10 @@ class LogWriter : public Log {
     FileSystem* target = nullptr;  // where the stubs are
     uint64_t tail_size = 512 << 10;
     OnFull on_full = OnFull::kFail;
-    // Called before the log has a stub: whoever finds the stub must find the open log. May be null.
+    // Is called before the log has a stub: whoever finds the stub must find the open log. May be
+    // null.
     std::function<void(const std::shared_ptr<LogWriter>& log)> on_create;
-    // Called when the device is full and the rest of the log goes to the stub. May be null.
+    // Is called when the device is full and the rest of the log goes to the stub. May be null.
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
   };
 
@@ -49,10 +50,10 @@ class LogWriter : public Log {
                          const std::string& path, std::shared_ptr<LogWriter>* result);
   ~LogWriter() override;
 
-  // After an error all calls that write return it. NoSpace with OnFull::kFail is an exception: one
-  // call returns it, either Append(), which then takes nothing, or Sync(). Everything else that was
-  // and is appended goes to the stub. So RocksDB can resume: it writes to this log again what
-  // failed, and begins another one.
+  // Appends to the tail. After an error all calls that write return it. NoSpace with OnFull::kFail
+  // is an exception: one call returns it, either Append(), which then takes nothing, or Sync().
+  // Everything else that was and is appended goes to the stub. So RocksDB can resume: it writes to
+  // this log again what failed, and begins another one.
   IOStatus Append(const Slice& data);
   IOStatus Sync() override;
   // Writes what is in the tail, without a flush.
@@ -88,7 +89,7 @@ class LogWriter : public Log {
   const Settings settings_;
 
   std::mutex io_mutex_;
-  // Guarded by io_mutex_.
+  // All below, to spill_: guarded by io_mutex_.
   FramePlacer placer_;
   std::vector<uint64_t> segments_;
   SegmentHeader header_;          // the last segment's
@@ -102,7 +103,7 @@ class LogWriter : public Log {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_.
+  // All below: guarded by mutex_.
   std::unique_ptr<Tail> tail_;  // null once the log is closed
   ExtentMap extents_;
   uint64_t appended_ = 0;

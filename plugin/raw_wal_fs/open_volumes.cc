@@ -38,7 +38,7 @@ IOStatus IdentityOf(const std::string& path, std::pair<uint64_t, uint64_t>* iden
   return IOStatus::OK();
 }
 
-// Requires Volumes().mutex.
+// Returns null if this process does not have it open for writing. Requires Volumes().mutex.
 std::shared_ptr<Volume> FindVolume(const std::string& path) {
   std::pair<uint64_t, uint64_t> identity;
   if (!IdentityOf(path, &identity).ok()) {

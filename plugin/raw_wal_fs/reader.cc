@@ -121,7 +121,8 @@ std::future<Reader::ScannedPtr> Reader::Scan(size_t ordinal, std::launch how) {
       std::move(scanned));
 }
 
-// Bytes are missing in the current segment: damage, unless another process has deleted the log.
+// Decides what it means that bytes are missing in the current segment: damage, unless another
+// process has deleted the log.
 IOStatus Reader::CheckHole() const {
   const Volume& volume = log_->volume();
   const uint64_t segment = log_->early_segments()[ordinal_];

@@ -40,6 +40,7 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
   return IOStatus::OK();
 }
 
+// Says that bytes are gone that the stub knows of.
 IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
   const std::string device = "device=" + volume.path();
   return IOStatus::Corruption(
@@ -52,7 +53,8 @@ IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, b
                       "restored. 'rocktier wal export --force' takes what there is");
 }
 
-// Corruption if the stub claims more durable bytes than the device and its spill can hold.
+// Checks what the stub says. Corruption if it claims more durable bytes than the device and its
+// spill can hold.
 IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::string& path,
                       const Stub& stub) {
   uint64_t size;

@@ -15,7 +15,7 @@ namespace {
 
 struct Known {
   LogId id;
-  Volume::Segment header;  // of one of its segments
+  Volume::Segment header;  // one of its segments'
   RawWalLogInfo info;
 };
 

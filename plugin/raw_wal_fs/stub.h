@@ -15,7 +15,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Bytes of a log from `begin` on.
+// A run of a log's bytes from `begin` on.
 struct Run {
   uint64_t begin = 0;
   std::string bytes;
@@ -23,7 +23,7 @@ struct Run {
   uint64_t end() const { return begin + bytes.size(); }
 };
 
-// What a stub says, and what its tail holds: at most two runs, by offset.
+// A stub as it is in its file: what it says, and what its tail holds: at most two runs, by offset.
 struct StubFile {
   Stub stub;
   std::vector<Run> runs;

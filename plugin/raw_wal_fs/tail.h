@@ -44,7 +44,7 @@ class Tail {
   // Notes in the stub that so many bytes of the log are durable, so that their absence is an error.
   // The note itself is not made durable: after power loss the stub may say less.
   IOStatus SetDurable(uint64_t bytes);
-  // IOError if somebody else has cut the stub off or written over it.
+  // Checks the stub. IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
   // Gives the space of the tail back if it is empty and nothing follows.
   IOStatus Close(bool truncate);
@@ -77,7 +77,7 @@ class Tail {
   const std::string path_;
   const Stub stub_;
   const size_t half_size_;
-  const std::unique_ptr<char[]> memory_;  // of the halves
+  const std::unique_ptr<char[]> memory_;  // the halves'
   std::unique_ptr<FSRandomRWFile> file_;
   bool durable_ = false;  // the stub is
   Half halves_[2];

@@ -41,7 +41,8 @@ struct Counters {
 // making a log longer writes no other block. A segment whose header is damaged is neither used nor
 // free.
 //
-// Thread-safe. Owns the device. At most one volume of a device is open for writing.
+// OpenForWriting() of open_volumes.h opens the one volume of a device that may be written;
+// those who only read may open others. Owns the device. Thread-safe.
 class Volume {
  public:
   enum class Owner : uint8_t { kFree, kLog, kDamaged };
@@ -49,7 +50,7 @@ class Volume {
     Owner owner = Owner::kFree;
     uint32_t ordinal = 0;
     LogId log;
-    // The same fields as in the segment's header.
+    // Fields as in the segment's header.
     DirectoryId directory;
     std::string name;
     bool whole_name = true;
@@ -67,8 +68,8 @@ class Volume {
 
   IOStatus NewLogId(LogId* result);
 
-  // Corruption if the device has not had the epoch that a stub says yet: a snapshot of the device
-  // was restored.
+  // Checks the age of the device. Corruption if it has not had the epoch that a stub says yet: a
+  // snapshot of the device was restored.
   IOStatus CheckAge(uint64_t epoch) const;
   // Finds the header of the log's first segment that is there: it says whose log it is. False if
   // the log has no segment.
