@@ -25,7 +25,7 @@ constexpr char kFiller = 1;
 // A log on the device, as its readers see it: LogWriter if this process writes it, else
 // RecoveredLog. RawWalFileSystem finds it by its stub, and Reader reads it.
 //
-// Thread-safe. The Volume, and the FileSystem with the stub, must be open as long as it lives.
+// Thread-safe. Keeps the volume open. The FileSystem that has the stub must live longer.
 class Log {
  public:
   virtual ~Log();

@@ -138,7 +138,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   return s;
 }
 
-RecoveredLog::~RecoveredLog() { TakeVerified(); }
+RecoveredLog::~RecoveredLog() { mutable_volume()->TakeWindow(contents_.kept_window); }
 
 std::unique_ptr<Window> RecoveredLog::TakeVerified() {
   return mutable_volume()->TakeWindow(contents_.kept_window);

@@ -329,7 +329,7 @@ TEST_F(RawWalMistakes, AProgramThatTheDatabasesProcessStarted) {
   pid_t child;
   ASSERT_EQ(posix_spawnp(&child, "sleep", nullptr, nullptr, const_cast<char**>(arguments), environ),
             0);
-  // It has nothing of ours open.
+  // The child has nothing of ours open.
   for (const auto& entry :
        std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/fd")) {
     std::error_code error;

@@ -131,7 +131,7 @@ class RawWalCallsTest : public RawWalTest {
     return file == nullptr ? "" : ReadOn(file.get());
   }
   std::string Read(const std::string& path) { return Read(fs_.get(), path); }
-  // What a reader finds from where it is.
+  // Reads what a reader finds from where it is.
   static std::string ReadOn(FSSequentialFile* file) {
     std::string all;
     std::string scratch(32768, '\0');
@@ -152,7 +152,7 @@ class RawWalCallsTest : public RawWalTest {
     EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
     return stats;
   }
-  // What the device alone knows of the only log, nothing if that was not written yet.
+  // Returns what the device alone knows of the only log, nothing if that was not written yet.
   raw_wal_fs::RawWalLogInfo OnTheDevice() const {
     raw_wal_fs::RawWalDeviceInfo info;
     EXPECT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
@@ -269,7 +269,7 @@ TEST_F(RawWalCallsTest, ReadersAreBuffered) {
   options.use_mmap_reads = true;
   std::unique_ptr<FSSequentialFile> file;
   ASSERT_OK(fs_->NewSequentialFile(Path(1), fs_->OptimizeForLogRead(options), &file, nullptr));
-  // So that RocksDB does not come with PositionedRead() and aligned buffers.
+  // RocksDB then does not come with PositionedRead() and aligned buffers.
   EXPECT_FALSE(file->use_direct_io());
   EXPECT_EQ(ReadOn(file.get()), Bytes(5000, 1));
   std::string scratch(4096, '\0');
@@ -742,8 +742,8 @@ TEST_F(RawWalCallsTest, ACheckpointIsRenamedAsAWhole) {
 TEST_F(RawWalCallsTest, CopiesOfLogsArePlain) {
   FileLock* lock = nullptr;
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
-  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere
-  // else.
+  // Opens files as an Env does that knows no FileOptions: a log in the directory of a locked
+  // database, and nowhere else.
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(fs_->NewWritableFile(Path(1), FileOptions(), &file, nullptr));
   EXPECT_TRUE(IsStub(Path(1)));
@@ -838,7 +838,7 @@ TEST_F(RawWalCallsTest, StaleBytesAreNotPartOfALog) {
     const std::string bytes = Bytes(40000 - 1500 * i, i);
     std::unique_ptr<FSWritableFile> log;
     NewLog(Path(i + 1), &log);
-    // The same offsets and lengths as in the log before.
+    // Writes at the same offsets and lengths as in the log before.
     for (size_t at = 0; at < bytes.size(); at += 500) {
       ASSERT_OK(log->Append(Slice(bytes.data() + at, std::min<size_t>(500, bytes.size() - at)), kIO,
                             nullptr));

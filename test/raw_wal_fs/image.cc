@@ -197,7 +197,7 @@ class BytesFileSystem : public FileSystemWrapper {
   const std::string& bytes_;
 };
 
-// What FORMAT.md says is there, found in the simplest way.
+// Finds what FORMAT.md says is there, in the simplest way.
 struct Held {
   std::vector<bool> bytes;
   uint64_t claimed = 0;
@@ -207,7 +207,7 @@ struct Held {
   }
 };
 
-// The size of the frame at the beginning of `bytes`, 0 if there is none.
+// Returns the size of the frame at the beginning of `bytes`, 0 if there is none.
 uint64_t Hold(const Slice& bytes, const Superblock& superblock, LogId log, Held* held) {
   FrameHeader header;
   if (bytes.size() < kBlock ||

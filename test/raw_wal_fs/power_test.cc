@@ -159,8 +159,8 @@ class PowerTest : public ::testing::Test {
   }
 
   void CheckAfterLoss() {
-    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer.
-    // Nor may its spill: the disk is flushed before there is one.
+    // Copies the stubs first: a thread goes on writing, and a stub may be older than the disk, not
+    // newer. Nor may its spill: the disk is flushed before there is one.
     std::vector<StubFile> stubs(logs_.size());
     std::vector<std::string> paths(logs_.size());
     std::vector<bool> there(logs_.size());

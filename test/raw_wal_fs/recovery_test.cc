@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kSegment = 64 << 10;
 constexpr uint64_t kSegments = 60;
 
-// Its reads fail when they are told to.
+// A device whose reads fail when they are told to.
 class FailingDevice : public PowerDevice {
  public:
   FailingDevice(std::shared_ptr<Disk> disk, std::shared_ptr<std::atomic<bool>> fail)
@@ -112,7 +112,7 @@ class RecoveryTest : public ::testing::Test {
     return bytes;
   }
 
-  // Where some frame of a segment that is not the last is, and which bytes of the log it alone has.
+  // Finds a frame of a segment that is not the last, and which bytes of the log it has.
   Extent AnEarlyFrame(const Log& log, size_t ordinal) {
     Frames frames;
     Window window;
@@ -120,7 +120,7 @@ class RecoveryTest : public ::testing::Test {
         ScanSegment(log.volume(), log.id(), log.early_segments()[ordinal], &window, &frames).ok());
     ExtentMap extents;
     extents.Assign(frames.extents);
-    // The largest: small ones may be there twice.
+    // Takes the largest: small ones may be there twice.
     return *std::max_element(extents.all().begin(), extents.all().end(),
                              [](const Extent& a, const Extent& b) { return a.length < b.length; });
   }
