@@ -8,12 +8,12 @@
 #include <string>
 
 #include "plugin/raw_wal_fs/database.h"
-#include "plugin/raw_wal_fs/finder.h"
-#include "plugin/raw_wal_fs/layout.h"
-#include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/open_logs.h"
+#include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/place.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -74,7 +74,7 @@ class Adoption {
       s = volume_->CheckAge(stub.epoch);
       s = s.IsCorruption() && IsOfEmptyLog(FileSystem::Default().get(), path) ? IOStatus::OK() : s;
     }
-    if (s.ok() && volume_->FindLog(stub.log) != nullptr) {
+    if (s.ok() && FindOpenLog(*volume_, stub.log) != nullptr) {
       s = IOStatus::Busy(path, "is being written");
     }
     if (!s.ok()) {
@@ -98,13 +98,13 @@ class Adoption {
     foreign_[stub.log] = path;
     result_->foreign.push_back(path);
     std::string other;
-    if (!is_same_path && finder_.Look(stub.log, header, &other) == Finder::Answer::kFound) {
+    if (!is_same_path && finder_.Look(stub.log, header, &other) == StubFinder::Answer::kFound) {
       result_->losers.push_back(other);
     }
     return s;
   }
 
-  // Logs of the same places that this database knows nothing of: it may be an older copy.
+  // Collects logs of the same places that this database knows nothing of: it may be an older copy.
   void FindUnnamed() {
     places_.insert(DirectoryOf(AbsolutePath(database_ + "/LOCK")));
     std::set<LogId> seen;
@@ -118,7 +118,7 @@ class Adoption {
 
   const std::shared_ptr<Volume> volume_;
   const std::string database_;
-  Finder finder_;
+  StubFinder finder_;
   RawWalAdoption* const result_;
   std::map<LogId, std::string> foreign_;  // and their stubs
   std::set<LogId> named_;                 // logs of which there is a stub

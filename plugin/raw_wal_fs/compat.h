@@ -6,7 +6,7 @@
 
 #include "rocksdb/version.h"
 
-// FileSystem::SyncFile() came with 11.0.
-#if ROCKSDB_MAJOR >= 11
+// FileSystem::SyncFile() came with 11.5. (10.6 announced it, and it was taken back.)
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
 #define RAW_WAL_HAS_SYNC_FILE 1
 #endif

@@ -15,7 +15,7 @@ namespace raw_wal_fs {
 
 namespace {
 
-// The file of the options that the database was opened with last; "" if there is none.
+// Returns the file of the options that the database was opened with last; "" if there is none.
 std::string NewestOptions(const std::vector<std::string>& names) {
   constexpr char kPrefix[] = "OPTIONS-";
   std::pair<uint64_t, std::string> newest;

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A closed database, as tools find it.
+// Finds a closed database for tools, and its logs for whoever opens it.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Keeps others from opening it, until fs->UnlockFile(). InvalidArgument: there is no database.
+// Keeps others from opening a database, until fs->UnlockFile(). InvalidArgument: there is no
+// database.
 IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lock);
 
 // Finds the directory of a database's logs: its wal_dir, as its OPTIONS say, or its own folder.

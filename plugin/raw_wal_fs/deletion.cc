@@ -35,20 +35,21 @@
 // A log loses its name first (*.trash), then its headers, then the stub. So each stub under the
 // name of a log has its log.
 //
-// Lock order: RawWalFileSystem::rename_mutex_, Log::io_mutex_, RawWalFileSystem::mutex_, the
-// registry of volumes (layout.cc), Log::mutex_, Volume::mutex_. No device is touched under
-// Log::mutex_ or Volume::mutex_ alone.
+// Lock order: RawWalFileSystem::rename_mutex_, LogWriter::io_mutex_, RawWalFileSystem::mutex_, that
+// of open_volumes.cc, LogWriter::mutex_, Volume::mutex_. Nothing is called under the one of
+// open_logs.cc. No device is touched under LogWriter::mutex_ or Volume::mutex_ alone.
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "plugin/raw_wal_fs/database.h"
-#include "plugin/raw_wal_fs/finder.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/open_logs.h"
 #include "plugin/raw_wal_fs/place.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -66,8 +67,8 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
     return IOStatus::OK();
   }
   if (!volume.DescribeLog(stub.log, &header)) {
-    // Written in this process, and it had no need of a segment yet?
-    const std::shared_ptr<Log> open = volume.FindLog(stub.log);
+    // Does this process write the log, and had no need of a segment yet?
+    const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
     return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
                ? IOStatus::OK()
                : IOStatus::InvalidArgument(path, "is a copy of " + open->path());
@@ -77,20 +78,20 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   }
   const std::string there = DirectoryOf(header.name);
   const bool is_same_path = IdentityOf(there) == here;
-  const bool is_of_version1 = !header.directory.known();  // of which only the path is known
+  const bool is_of_version1 = !header.directory.known();  // only the path is known
   if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
                          header.name.compare(0, 1, "/") != 0)) {
     return IOStatus::OK();
   }
   std::string stub_there;
-  Finder finder(stub.uuid);
-  const Finder::Answer answer =
-      is_same_path ? Finder::Answer::kMissing : finder.Look(stub.log, header, &stub_there);
-  if (is_of_version1 && answer == Finder::Answer::kMissing) {
+  StubFinder finder(stub.uuid);
+  const StubFinder::Answer answer =
+      is_same_path ? StubFinder::Answer::kMissing : finder.Look(stub.log, header, &stub_there);
+  if (is_of_version1 && answer == StubFinder::Answer::kMissing) {
     return IOStatus::OK();
   }
   const std::string reason =
-      answer == Finder::Answer::kFound
+      answer == StubFinder::Answer::kFound
           ? "is a copy of " + stub_there +
                 ": the log is that one's. Remove the copy, or export the "
                 "logs ('rocktier wal export') before the original is copied"
@@ -144,7 +145,7 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
 }
 
-// Called before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
+// Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
 // it cannot read. The logs that are found are kept for RocksDB.
 IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Volume& volume) {
   std::vector<std::string> names;
@@ -168,7 +169,7 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
   return s;
 }
 
-// Leaves the stub: as long as it is there the space belongs to somebody.
+// Frees the log, and leaves the stub: as long as it is there the space belongs to somebody.
 IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   *deleted = LogId();
   StubFile stub;
@@ -191,7 +192,7 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
     return s;
   }
   volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = volume->FindLog(stub.stub.log);
+  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.stub.log);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = found_.find(stub.stub.log);
@@ -236,7 +237,7 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   return s;
 }
 
-// RocksDB does not look for what is left of deleted logs there.
+// Deletes what is left of deleted logs in the archive: RocksDB does not look for that there.
 IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
   std::vector<std::string> names;
   const std::string archive = directory + "/archive";

@@ -32,7 +32,7 @@ constexpr uint32_t kLargestUnit = 64 << 10;  // bytes; of direct I/O, as far as 
 
 class PosixDevice : public Device {
  public:
-  // `behind`: what is locked besides.
+  // Takes over `behind`: what is locked besides.
   PosixDevice(std::string path, const DeviceInfo& info, Descriptor fd,
               std::vector<Descriptor> behind)
       : path_(std::move(path)), info_(info), fd_(std::move(fd)), behind_(std::move(behind)) {}
@@ -71,9 +71,9 @@ class PosixDevice : public Device {
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
     size_t done = 0;
     while (done < size) {
-      iovec piece = {const_cast<char*>(from) + done, size - done};
-      const ssize_t n = pwritev2(fd_.get(), &piece, 1, static_cast<off_t>(offset + done),
-                                 durable ? RWF_DSYNC : 0);
+      iovec left = {const_cast<char*>(from) + done, size - done};
+      const ssize_t n =
+          pwritev2(fd_.get(), &left, 1, static_cast<off_t>(offset + done), durable ? RWF_DSYNC : 0);
       if (n < 0 && errno == EINTR) {
         continue;
       }

@@ -12,7 +12,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// What is known of a path without changing it.
+// Says what is known of a path without changing it.
 struct DeviceInfo {
   bool exists = false;
   bool is_block_device = false;
@@ -21,16 +21,18 @@ struct DeviceInfo {
   uint32_t physical_block = 4096;  // bytes; smallest unit that is written as a whole
 };
 
-// A block device or a regular file, read and written past the page cache. Thread-safe. This is the
-// one place where the plugin touches the device, and the seam for tests that lose power.
+// A block device or a regular file, read and written past the page cache. Volume owns it; while a
+// device is being formatted or recovered, the function that does that. This is the one place where
+// the plugin touches the device, and the seam for tests that lose power. Thread-safe.
 class Device {
  public:
   virtual ~Device() = default;
 
-  // Offset and size in bytes, multiples of the block size; memory aligned to 4096.
+  // Reads `size` bytes. Requires: offset and size are multiples of the block size, and memory is
+  // aligned to 4096; for Write(), too.
   virtual IOStatus Read(uint64_t offset, size_t size, char* to) const = 0;
-  // With `durable` these bytes, and not necessarily those of earlier writes, survive power loss
-  // when this returns.
+  // Writes `size` bytes. With `durable` these bytes, and not necessarily those of earlier writes,
+  // survive power loss when this returns.
   virtual IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) = 0;
   // Makes all durable that was written before.
   virtual IOStatus Flush() = 0;
@@ -39,6 +41,8 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
 };
 
+// Looks at a path. OK, with info->exists false, if nothing is there. InvalidArgument: it is no
+// device.
 IOStatus InspectDevice(const std::string& path, DeviceInfo* info);
 
 // Opens for reading, and for writing if `write`, when no other process may have it open for

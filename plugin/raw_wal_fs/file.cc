@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "plugin/raw_wal_fs/fs.h"
-
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -46,10 +44,6 @@ IOStatus LogReopenedFile::Truncate(uint64_t size, const IOOptions&, IODebugConte
   return CheckTruncate(*log_, size);
 }
 
-LogSequentialFile::LogSequentialFile(RawWalFileSystem* fs, std::string path,
-                                     std::shared_ptr<Log> log)
-    : fs_(fs), path_(std::move(path)), reader_(new Reader(std::move(log), /*ahead=*/true)) {}
-
 IOStatus LogSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                                  IODebugContext*) {
   size_t got;
@@ -73,11 +67,11 @@ bool LogSequentialFile::LookAgain(uint64_t offset, IOStatus* s) {
     return false;
   }
   std::shared_ptr<Log> log;
-  const IOStatus found = fs_->FindLog(path_, /*fresh=*/true, &log);
+  const IOStatus found = find_again_(&log);
   const bool is_gone = found.IsPathNotFound() ||
                        (found.ok() && (log == nullptr || log->id() != reader_->log().id()));
   if (is_gone && !s->ok()) {
-    *s = IOStatus::PathNotFound(path_, "was deleted while it was read");
+    *s = IOStatus::PathNotFound(reader_->log().path(), "was deleted while it was read");
   }
   if (is_gone || !found.ok() || (s->ok() && log->size() <= offset)) {
     return false;

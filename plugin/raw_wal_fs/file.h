@@ -1,26 +1,27 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A log on the device as RocksDB's files.
+// Logs on the device as RocksDB's files: what RawWalFileSystem gives to RocksDB.
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-class RawWalFileSystem;
-
-// A log that is being written.
+// A log that RocksDB writes. One thread appends, others may sync. The destructor closes the log if
+// Close() was not called.
 class LogWritableFile : public FSWritableFile {
  public:
-  LogWritableFile(std::shared_ptr<Log> log, const FileOptions& options)
+  LogWritableFile(std::shared_ptr<LogWriter> log, const FileOptions& options)
       : FSWritableFile(options), log_(std::move(log)) {}
   ~LogWritableFile() override;
 
@@ -48,11 +49,12 @@ class LogWritableFile : public FSWritableFile {
   void PrepareWrite(size_t, size_t, const IOOptions&, IODebugContext*) override {}
 
  private:
-  const std::shared_ptr<Log> log_;
+  const std::shared_ptr<LogWriter> log_;
   bool closed_ = false;
 };
 
-// A log that was found, as ReopenWritableFile() gives it: nothing can be appended.
+// A log as ReopenWritableFile() gives it, which is only called to close it: nothing can be
+// appended.
 class LogReopenedFile : public FSWritableFile {
  public:
   explicit LogReopenedFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
@@ -69,11 +71,17 @@ class LogReopenedFile : public FSWritableFile {
   const std::shared_ptr<Log> log_;
 };
 
-// Sees what is appended later, too, in this process or in another one. PathNotFound if the log was
-// deleted by another one before all of it was read.
+// A log that is read from the first byte to the last, as in a recovery or by a secondary. Sees what
+// is appended later, too, in this process or in another one. PathNotFound if the log was deleted by
+// another one before all of it was read. Not thread-safe.
 class LogSequentialFile : public FSSequentialFile {
  public:
-  LogSequentialFile(RawWalFileSystem* fs, std::string path, std::shared_ptr<Log> log);
+  // Finds the log again, as it is now; null, with OK, if its path is no log's any more.
+  using FindAgain = std::function<IOStatus(std::shared_ptr<Log>* log)>;
+
+  LogSequentialFile(std::shared_ptr<Log> log, FindAgain find_again)
+      : find_again_(std::move(find_again)),
+        reader_(std::make_unique<Reader>(std::move(log), /*ahead=*/true)) {}
 
   IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch, IODebugContext*) override;
   IOStatus Skip(uint64_t n) override;
@@ -81,12 +89,12 @@ class LogSequentialFile : public FSSequentialFile {
  private:
   bool LookAgain(uint64_t offset, IOStatus* s);
 
-  RawWalFileSystem* const fs_;
-  const std::string path_;
+  const FindAgain find_again_;
   std::unique_ptr<Reader> reader_;
   uint64_t offset_ = 0;
 };
 
+// A log that is read anywhere. Thread-safe: one thread reads at a time.
 class LogRandomAccessFile : public FSRandomAccessFile {
  public:
   explicit LogRandomAccessFile(std::shared_ptr<Log> log) : reader_(std::move(log)) {}

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What raw_wal_fs writes: pure codecs, no I/O. FORMAT.md tells how the pieces fit and why the
+// Codecs of all that raw_wal_fs writes: no I/O. FORMAT.md tells how the parts fit and why the
 // logical end of a log is exact. All integers are little-endian.
 
 #pragma once
@@ -34,7 +34,7 @@ constexpr size_t kUuidSize = 16;
 struct Superblock {
   static constexpr size_t kSize = 4096;
   static constexpr uint64_t kCopyOffset = 64 << 10;
-  // Where segment 0 begins.
+  // Segment 0 begins here.
   static constexpr uint64_t kDataOffset = 1 << 20;
   static constexpr uint32_t kVersion = 2;
   // Bounds the memory that is kept for segments: 1 TiB in segments of 64 KiB, 64 TiB in those
@@ -50,16 +50,16 @@ struct Superblock {
 
   uint64_t SegmentOffset(uint64_t segment) const { return kDataOffset + segment * segment_size; }
   uint64_t Size() const { return SegmentOffset(segments); }
-  // Bytes of all segments: no log has more on the device.
+  // Returns the bytes of all segments: no log has more on the device.
   uint64_t Capacity() const { return segments * segment_size; }
 
   std::string Encode() const;
-  // NotFound: no superblock; Corruption: a damaged one, or it says what cannot be; NotSupported:
-  // another version. `device` is for messages.
+  // Decodes a copy. NotFound: no superblock; Corruption: a damaged one, or it says what cannot be;
+  // NotSupported: another version. `device` is for messages.
   static Status Decode(const Slice& bytes, const std::string& device, Superblock* result);
 };
 
-// What tells a log from all others, on whatever device: 128 random bits. Version 1 had numbers:
+// Tells a log from all others, on whatever device: 128 random bits. Version 1 had numbers:
 // `high` is 0, and `low` the epoch in the upper half, a counter below.
 struct LogId {
   uint64_t high = 0;
@@ -73,12 +73,12 @@ struct LogId {
     return high != other.high ? high < other.high : low < other.low;
   }
 
-  // 32 hexadecimal digits; "EPOCH:COUNTER" of version 1.
+  // Returns 32 hexadecimal digits; "EPOCH:COUNTER" for an id of version 1.
   std::string ToString() const;
   static bool Parse(const std::string& text, LogId* result);
 };
 
-// What tells a directory from its copies: a rename keeps it, as does a start of the machine. All
+// Tells a directory from its copies: a rename keeps it, as does a start of the machine. All
 // zero: not known.
 struct DirectoryId {
   uint64_t born = 0;  // when it was made, in ns since 1970; 0 if the file system does not tell
@@ -132,14 +132,15 @@ struct SegmentHeader {
   static bool Resembles(const char* bytes);
 
   void Encode(const Superblock& superblock, char* bytes) const;
-  // False if it is damaged or of another device; see IsZero() for one that was never used.
+  // Decodes a header. False if it is damaged or of another device; see IsZero() for one that was
+  // never used.
   static bool Decode(const char* bytes, const std::string& uuid, SegmentHeader* result);
   // Decodes a header of any device, and what it tells of the device: uuid, geometry and epoch.
   // False for headers of version 1, which do not tell that.
   static bool DecodeAny(const char* bytes, SegmentHeader* result, Superblock* superblock);
 };
 
-// The header of a piece of a log, at a block boundary. A frame is the header, the payload and zeros
+// The header of a frame, at a block boundary. A frame is the header, the payload and zeros
 // up to the next block boundary, and lies in one segment.
 //
 //   offset size  field
@@ -175,8 +176,8 @@ struct FrameHeader {
                     FrameHeader* result);
   // Returns whether a frame that was parsed is whole.
   bool Verify(const std::string& uuid, uint32_t block_size, const char* frame) const;
-  // Corruption names the field of a whole frame, at `where`, that says what cannot be. No log has
-  // more bytes than `limit`.
+  // Checks a whole frame. Corruption names the field, at `where`, that says what cannot be. No log
+  // has more bytes than `limit`.
   Status CheckBounds(uint64_t limit, const std::string& where) const;
 };
 
@@ -205,14 +206,14 @@ struct Stub {
   std::string uuid;
   LogId log;
   uint64_t tail_size = 0;  // bytes
-  uint64_t epoch = 0;      // of the device when the log was created; 0 in version 1
+  uint64_t epoch = 0;      // the device's when the log was created; 0 in version 1
   uint64_t durable = 0;    // bytes
 
   uint64_t SpillOffset() const { return kSize + tail_size; }
 
   std::string Encode() const;
-  // NotFound: not a stub; NotSupported: of another version; Corruption: cut off, damaged, or it
-  // says what cannot be. `path` is for messages.
+  // Decodes a stub. NotFound: not a stub; NotSupported: of another version; Corruption: cut off,
+  // damaged, or it says what cannot be. `path` is for messages.
   static Status Decode(const Slice& bytes, const std::string& path, Stub* result);
 };
 
@@ -235,10 +236,12 @@ struct Chunk {
 
   // Writes the header for bytes that are in their place behind it.
   void Seal(const std::string& uuid, char* chunk) const;
-  // False if there is no whole chunk of this log at the beginning of `bytes`.
+  // Decodes the chunk and checks it. False if there is no whole chunk of this log at the beginning
+  // of `bytes`.
   static bool Decode(const Slice& bytes, const std::string& uuid, LogId log, Chunk* result);
 };
 
+// Returns whether all bytes are zero.
 bool IsZero(const char* bytes, size_t size);
 
 }  // namespace raw_wal_fs

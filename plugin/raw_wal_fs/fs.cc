@@ -6,9 +6,12 @@
 
 #include "logging/logging.h"
 #include "plugin/raw_wal_fs/file.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/logger.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/open_logs.h"
+#include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "test_util/sync_point.h"
 
@@ -47,7 +50,7 @@ std::string RawWalFileSystem::GetPrintableOptions() const {
   return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
 }
 
-// The mark by which NewWritableFile() knows a log.
+// Sets the mark by which NewWritableFile() knows a log.
 FileOptions RawWalFileSystem::OptimizeForLogWrite(const FileOptions& options,
                                                   const DBOptions& db_options) const {
   FileOptions optimized = target_->OptimizeForLogWrite(options, db_options);
@@ -118,7 +121,7 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
   if (!s.ok()) {
     return s;
   }
-  *result = volume->FindLog(stub.stub.log);
+  *result = FindOpenLog(*volume, stub.stub.log);
   if (*result != nullptr) {
     return s;
   }
@@ -130,13 +133,15 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
       return s;
     }
   }
-  s = Recover(volume, path, result);
+  std::shared_ptr<RecoveredLog> recovered;
+  s = Recover(volume, path, &recovered);
+  *result = recovered;
   if (s.ok()) {
     TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::FindLog:Found", result);
     std::lock_guard<std::mutex> lock(mutex_);
     found_[(*result)->id()] = *result;
   }
-  // Deleted meanwhile? Then its name went first.
+  // If the log was deleted meanwhile, its name went first.
   const LogId id = stub.stub.log;
   IOStatus again = FindStub(path, /*contents=*/false, &stub);
   if (again.ok() && stub.stub.log == id) {
@@ -152,21 +157,23 @@ void RawWalFileSystem::Forget(LogId log) {
   found_.erase(log);
 }
 
-// A log that another process writes may look damaged, if a header was read before it was written
-// and the next segment's after that, or if frames were: then it is looked at again.
+// Looks several times: a log that another process writes may look damaged, if a header was read
+// before it was written and the next segment's after that, or if frames were: then it is looked at
+// again.
 IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
-                                   std::shared_ptr<Log>* result) {
+                                   std::shared_ptr<RecoveredLog>* result) {
   IOStatus s;
   bool damaged = true;
   for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
-    // The tail first: what goes from there to the device meanwhile is found there.
+    // Reads the tail first: what goes from there to the device meanwhile is found there.
     StubFile stub;
     s = FindStub(path, /*contents=*/true, &stub);
     if (s.ok() && !volume->writable()) {
       s = volume->Refresh();
     }
     if (s.ok()) {
-      s = Log::Recover(volume, target_.get(), path, std::move(stub), options_.force, result);
+      s = RecoveredLog::Recover(volume, target_.get(), path, std::move(stub), options_.force,
+                                result);
     }
     damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
   }
@@ -179,7 +186,9 @@ IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const File
   return WithLog(
       path,
       [&](const std::shared_ptr<Log>& log) {
-        result->reset(new LogSequentialFile(this, path, log));
+        result->reset(new LogSequentialFile(log, [this, path](std::shared_ptr<Log>* found) {
+          return FindLog(path, /*fresh=*/true, found);
+        }));
         return IOStatus::OK();
       },
       [&] { return target_->NewSequentialFile(path, options, result, dbg); });
@@ -216,10 +225,11 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   if (!s.ok()) {
     return s;
   }
-  Log::Settings settings;
+  LogWriter::Settings settings;
   settings.target = target_.get();
   settings.tail_size = options_.tail_size;
   settings.on_full = options_.on_full;
+  settings.on_create = AddOpenLog;
   Counters* const counters = &volume->counters();
   settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
     counters->logs_spilled++;
@@ -227,8 +237,8 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
     ROCKS_LOG_WARN(info_log, "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
                    target_->Name(), reason.ToString().c_str());
   };
-  std::shared_ptr<Log> log;
-  s = Log::Create(volume, settings, path, &log);
+  std::shared_ptr<LogWriter> log;
+  s = LogWriter::Create(volume, settings, path, &log);
   if (s.IsNoSpace() && options_.on_full == OnFull::kSpill) {
     settings.on_spill(path, s);
     return target_->NewWritableFile(path, options, result, dbg);

@@ -11,6 +11,8 @@
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/recovered_log.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
 
@@ -55,15 +57,15 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
                              const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                              IODebugContext* dbg) override;
-  // NotSupported for a log.
+  // Refuses a log: NotSupported. So do the two calls that follow.
   IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
   IOStatus NewMemoryMappedFileBuffer(const std::string& path,
                                      std::unique_ptr<MemoryMappedFileBuffer>* result) override;
   IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
                     IODebugContext* dbg) override;
-  // NotSupported for a log, whereupon RocksDB copies: a checkpoint then holds plain files and needs
-  // neither the plugin nor the device.
+  // Refuses a log: NotSupported, whereupon RocksDB copies: a checkpoint then holds plain files and
+  // needs neither the plugin nor the device.
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* dbg) override;
 
@@ -89,10 +91,6 @@ class RawWalFileSystem : public FileSystemWrapper {
                     const IOOptions& options, bool use_fsync, IODebugContext* dbg) override;
 #endif
 
-  // Finds a log that is on the device, for readers. Null, with OK, if `path` is anything else.
-  // `fresh`: a log that another process writes is looked at again.
-  IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
-
   // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
 
@@ -114,14 +112,17 @@ class RawWalFileSystem : public FileSystemWrapper {
   bool IsLog(const std::string& path, const FileOptions& options) const;
   IOStatus ForWriting(std::shared_ptr<Volume>* result);
   IOStatus ForReading(std::shared_ptr<Volume>* result);
-  // NotFound if `path` is no stub of a log.
+  // Finds a log that is on the device, for readers. Null, with OK, if `path` is anything else.
+  // `fresh`: a log that another process writes is looked at again.
+  IOStatus FindLog(const std::string& path, bool fresh, std::shared_ptr<Log>* result);
+  // Reads a stub. NotFound if `path` is none.
   IOStatus FindStub(const std::string& path, bool contents, StubFile* result);
   // Finds a log that nobody in this process writes.
   IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
-                   std::shared_ptr<Log>* result);
+                   std::shared_ptr<RecoveredLog>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
 
-  // From here to CleanArchive(): in deletion.cc, which says who may delete what.
+  // CheckStub() to CleanArchive(): in deletion.cc, which says who may delete what.
   //
   // Checks that a stub is of this device, and not newer than the device, and, if this process
   // writes to the device, that it is no copy.
@@ -143,7 +144,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
-  std::weak_ptr<Logger> info_log_;               // of the database that was opened last
+  std::weak_ptr<Logger> info_log_;               // the LOG of the database that was opened last
 };
 
 }  // namespace raw_wal_fs

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "plugin/raw_wal_fs/finder.h"
-#include "plugin/raw_wal_fs/layout.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/scan.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -16,10 +15,10 @@ namespace {
 
 struct Known {
   RawWalLogInfo info;
-  Volume::Segment header;  // of one of its segments
+  Volume::Segment header;  // one of its segments'
 };
 
-// The logs that the headers name.
+// Returns the logs that the headers name.
 std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
   std::map<LogId, Known> logs;
   const std::vector<Volume::Segment> segments = volume.segments();
@@ -41,7 +40,7 @@ std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
   return logs;
 }
 
-// NotFound: it has no segments any more.
+// Scans a log and says what is wrong with it. NotFound: it has no segments any more.
 IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   log->frames.clear();
   log->problem.clear();
@@ -63,15 +62,16 @@ IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   if (!s.ok()) {
     return s;
   }
-  for (size_t i = 0; i < found.pieces.size(); i++) {
+  for (size_t i = 0; i < found.extents.size(); i++) {
     const FrameHeader& header = found.headers[i];
-    log->frames.push_back({found.pieces[i].position, header.offset, header.length, header.durable});
+    log->frames.push_back(
+        {found.extents[i].position, header.offset, header.length, header.durable});
   }
   std::sort(log->frames.begin(), log->frames.end(), [](const RawWalFrame& a, const RawWalFrame& b) {
     return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
   });
-  Pieces all;
-  all.Assign(std::move(found.pieces));
+  ExtentMap all;
+  all.Assign(std::move(found.extents));
   log->bytes = all.ContiguousEnd();
   log->durable = found.claimed;
   if (found.claimed > log->bytes) {
@@ -143,7 +143,7 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   info->segments = superblock.segments;
   info->epoch = superblock.epoch;
   uint64_t done = 0;
-  Finder finder(superblock.uuid);
+  StubFinder finder(superblock.uuid);
   for (auto& [id, known] : LogsOf(*volume, info)) {
     RawWalLogInfo& log = known.info;
     if (scan) {
@@ -155,9 +155,9 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       if (!s.ok()) {
         return s;
       }
-      const Finder::Answer answer = finder.Find(id, known.header, &log.file);
-      log.missing = answer == Finder::Answer::kMissing;
-      if (answer == Finder::Answer::kUnknown) {
+      const StubFinder::Answer answer = finder.Find(id, known.header, &log.file);
+      log.missing = answer == StubFinder::Answer::kMissing;
+      if (answer == StubFinder::Answer::kUnknown) {
         log.unknown.swap(log.file);
       }
       done += log.segments;

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Logs from the device into plain files, and back.
+// Moves logs from the device into plain files, and back.
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -17,8 +17,8 @@ namespace raw_wal_fs {
 namespace {
 
 constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
-// The end of the name of a log that is about to take the place of a plain file. RocksDB deletes one
-// that was left.
+// The ending of the name of a log that is about to take the place of a plain file. RocksDB deletes
+// one that was left.
 constexpr char kImported[] = ".imported.trash";
 
 struct Move {
@@ -114,8 +114,8 @@ class Migration {
     return s.ok() ? Copy(source.get(), target.get(), [this](size_t n) { Count(n); }) : s;
   }
 
-  // The copy is durable before the log is deleted, and the stub stands in the way of RocksDB until
-  // the copy has its name.
+  // Moves a log off the device. The copy is durable before the log is deleted, and the stub stands
+  // in the way of RocksDB until the copy has its name.
   IOStatus ExportOne(const std::string& path) {
     const std::string copy = path + kExported;
     const std::string partial = copy + ".tmp";

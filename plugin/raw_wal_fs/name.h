@@ -10,9 +10,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// What RocksDB appends to the name of a file that waits to be deleted.
+// The ending that RocksDB appends to the name of a file that waits to be deleted.
 constexpr char kTrash[] = ".trash";
-// The end of the name of a plain copy that is about to take the place of a log's stub.
+// The ending of the name of a plain copy that is about to take the place of a log's stub.
 constexpr char kExported[] = ".exported";
 
 inline bool EndsWith(const std::string& text, const std::string& end) {

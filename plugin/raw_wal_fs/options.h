@@ -11,10 +11,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// The options that can be set by name.
+// Returns the options that can be set by name.
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
 
-// InvalidArgument names the option, its value and the rule.
+// Checks each option. InvalidArgument names the option, its value and the rule.
 Status Validate(const RawWalOptions& options);
 
 }  // namespace raw_wal_fs

@@ -16,7 +16,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// "IO error: device=/the/device: operation: what errno says".
+// Returns "IO error: device=/the/device: operation: what errno says". Not RocksDB's IOError() of
+// env/io_posix.h: that one makes ENOENT, of the device, a PathNotFound, which whoever follows a log
+// takes for a log that was deleted; and it has no message for ESTALE.
 inline IOStatus PosixError(const std::string& operation, const std::string& device, int error) {
   const std::string where = "device=" + device + ": " + operation;
   return error == ENOSPC ? IOStatus::NoSpace(where, strerror(error))
@@ -54,7 +56,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Random bytes that nobody has had before.
+// Finds random bytes that nobody has had before.
 inline IOStatus RandomBytes(size_t size, std::string* bytes) {
   bytes->resize(size);
   const ssize_t n = getrandom(bytes->data(), size, 0);  // all of them, up to 256
@@ -67,7 +69,7 @@ struct Free {
   void operator()(void* p) const { free(p); }
 };
 
-// Memory for direct I/O, null if there is none.
+// Memory for direct I/O, null if there is none: util/aligned_buffer.h would end the process.
 using Buffer = std::unique_ptr<char, Free>;
 
 inline Buffer NewBuffer(size_t size) {

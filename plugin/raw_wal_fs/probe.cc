@@ -1,5 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/raw_wal_fs/probe.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,7 +10,7 @@
 #include <memory>
 
 #include "plugin/raw_wal_fs/format.h"
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/posix.h"
 
 #ifdef RAW_WAL_LIBBLKID
 #include <blkid/blkid.h>

@@ -26,7 +26,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// What happens to a log that finds no room on the device.
+// Says what happens to a log that finds no room on the device.
 enum class OnFull {
   // The log goes to the target FileSystem: a new log as a plain file, one that is being written in
   // its stub. The LOG has a warning.
@@ -102,14 +102,14 @@ struct RawWalOptions {
   X(sync_p99_us, "us", "99th percentile of the time of a sync")                        \
   X(sync_max_us, "us", "longest time of a sync")
 
-// A snapshot of the counters. It is a plain value: no lock, no life of its own.
+// A snapshot of the counters: a plain value.
 struct RawWalStats {
 #define X(name, unit, description) uint64_t name = 0;
   RAW_WAL_STATS(X)
 #undef X
-  // One line per counter: "    name : value unit".
+  // Returns one line per counter: "    name : value unit".
   std::string ToString() const;
-  // One JSON object on one line.
+  // Returns one JSON object on one line.
   std::string ToJson() const;
 };
 
@@ -133,7 +133,7 @@ Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats);
 //
 // Each may be called from any thread. `progress` is called by the calling thread.
 
-// Told how many units are done, of all.
+// Is told how many units are done, of all.
 using RawWalProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 // Makes an empty log device of options.device. If nothing is there, makes a file of options.size
@@ -167,7 +167,7 @@ struct RawWalLogInfo {
   std::string unknown;  // why it is not known whether there is a stub
 };
 
-// What a log device says of itself.
+// Describes a log device, as its superblock and its headers do.
 struct RawWalDeviceInfo {
   std::string uuid;                        // hexadecimal
   uint32_t block_size = 0;                 // bytes; frames begin at a multiple of it
@@ -204,7 +204,7 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
 Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed);
 
-// What an adoption does, or would do.
+// Says what an adoption does, or would do.
 struct RawWalAdoption {
   // Stubs of the database whose logs are another directory's, and would be this one's.
   std::vector<std::string> foreign;

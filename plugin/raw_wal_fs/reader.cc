@@ -31,17 +31,17 @@ IOStatus Reader::Read(uint64_t offset, size_t n, char* to, size_t* got) {
 
 IOStatus Reader::Next(uint64_t offset, size_t n, Slice* bytes) {
   const uint64_t version = log_->version();
-  Piece piece;
-  if (!log_->Locate(offset, n, &piece, &bytes_)) {
+  Extent extent;
+  if (!log_->Locate(offset, n, &extent, &bytes_)) {
     return IOStatus::OK();
   }
   *bytes = bytes_;
   if (!bytes_.empty()) {
     return IOStatus::OK();
   }
-  IOStatus s = Load(piece, version, bytes);
+  IOStatus s = Load(extent, version, bytes);
   if (s.ok()) {
-    bytes->remove_prefix(offset - piece.offset);
+    bytes->remove_prefix(offset - extent.offset);
     *bytes = Slice(bytes->data(), std::min(bytes->size(), n));
   }
   return s;
@@ -54,10 +54,10 @@ IOStatus Reader::NextEarly(uint64_t offset, size_t n, Slice* bytes) {
     s = GoTo(0);
   }
   n = std::min<uint64_t>(n, log_->early_end() - offset);
-  const Piece* piece = nullptr;
+  const Extent* extent = nullptr;
   while (s.ok()) {
-    piece = current_->pieces.Find(offset);
-    if (piece != nullptr || ordinal_ + 1 == log_->early_segments().size()) {
+    extent = current_->extents.Find(offset);
+    if (extent != nullptr || ordinal_ + 1 == log_->early_segments().size()) {
       break;
     }
     from_ = offset;
@@ -66,18 +66,18 @@ IOStatus Reader::NextEarly(uint64_t offset, size_t n, Slice* bytes) {
   if (!s.ok()) {
     return s;
   }
-  if (piece == nullptr || piece->offset > offset) {
-    *bytes = Filler(piece == nullptr ? n : std::min<uint64_t>(n, piece->offset - offset));
+  if (extent == nullptr || extent->offset > offset) {
+    *bytes = Filler(extent == nullptr ? n : std::min<uint64_t>(n, extent->offset - offset));
     return CheckHole();
   }
   const bool in_memory = log_->volume().superblock().segment_size <= Window::kMax;
   if (in_memory) {
-    *bytes = Slice(current_->window.At(piece->position) + piece->skip, piece->length);
+    *bytes = Slice(current_->window.At(extent->position) + extent->skip, extent->length);
   } else {
-    s = Load(*piece, log_->version(), bytes);
+    s = Load(*extent, log_->version(), bytes);
   }
   if (s.ok()) {
-    bytes->remove_prefix(offset - piece->offset);
+    bytes->remove_prefix(offset - extent->offset);
     *bytes = Slice(bytes->data(), std::min(bytes->size(), n));
   }
   return s;
@@ -115,13 +115,14 @@ std::future<Reader::ScannedPtr> Reader::Scan(size_t ordinal, std::launch how) {
         Frames frames;
         result->status = ScanSegment(log->volume(), log->id(), log->early_segments()[ordinal],
                                      &result->window, &frames);
-        result->pieces.Assign(std::move(frames.pieces));
+        result->extents.Assign(std::move(frames.extents));
         return result;
       },
       std::move(scanned));
 }
 
-// Bytes are missing in the current segment: damage, unless another process has deleted the log.
+// Decides what it means that bytes are missing in the current segment: damage, unless another
+// process has deleted the log.
 IOStatus Reader::CheckHole() const {
   const Volume& volume = log_->volume();
   const uint64_t segment = log_->early_segments()[ordinal_];
@@ -151,50 +152,50 @@ size_t Reader::Ahead() const {
   return std::max<size_t>(kAhead, kAheadBytes / log_->volume().superblock().segment_size);
 }
 
-IOStatus Reader::Fill(const Piece& piece, uint64_t version) {
+IOStatus Reader::Fill(const Extent& extent, uint64_t version) {
   version_ = version;
   verified_ = UINT64_MAX;
   all_verified_ = false;
-  const uint64_t size = std::min(Window::kPart, log_->EndOf(piece) - piece.position);
-  return window_->Fill(piece.position, size, [this](uint64_t at, uint64_t n, char* to) {
+  const uint64_t size = std::min(Window::kPart, log_->EndOf(extent) - extent.position);
+  return window_->Fill(extent.position, size, [this](uint64_t at, uint64_t n, char* to) {
     return log_->ReadFrames(at, n, to);
   });
 }
 
-IOStatus Reader::Load(const Piece& piece, uint64_t version, Slice* bytes) {
+IOStatus Reader::Load(const Extent& extent, uint64_t version, Slice* bytes) {
   const Superblock& superblock = log_->volume().superblock();
-  const uint64_t size =
-      FrameHeader::FrameSize(piece.skip + piece.length - FrameHeader::kSize, superblock.block_size);
+  const uint64_t size = FrameHeader::FrameSize(extent.skip + extent.length - FrameHeader::kSize,
+                                               superblock.block_size);
   if (window_ == nullptr) {
     window_ = log_->TakeVerified();
     version_ = version;
     all_verified_ = window_ != nullptr;
     window_ = all_verified_ ? std::move(window_) : std::make_unique<Window>();
   }
-  if (version != version_ || !window_->Holds(piece.position, size)) {
-    IOStatus s = Fill(piece, version);
+  if (version != version_ || !window_->Holds(extent.position, size)) {
+    IOStatus s = Fill(extent, version);
     if (!s.ok()) {
       return s;
     }
   }
-  const char* frame = window_->At(piece.position);
-  if (!all_verified_ && piece.position != verified_) {
+  const char* frame = window_->At(extent.position);
+  if (!all_verified_ && extent.position != verified_) {
     FrameHeader header;
-    const bool whole = FrameHeader::Parse(frame, log_->id(), window_->BytesFrom(piece.position),
+    const bool whole = FrameHeader::Parse(frame, log_->id(), window_->BytesFrom(extent.position),
                                           superblock.block_size, &header) &&
-                       header.offset + piece.skip == piece.offset + FrameHeader::kSize &&
-                       piece.skip + piece.length <= FrameHeader::kSize + header.length &&
+                       header.offset + extent.skip == extent.offset + FrameHeader::kSize &&
+                       extent.skip + extent.length <= FrameHeader::kSize + header.length &&
                        header.Verify(superblock.uuid, superblock.block_size, frame);
     if (!whole) {
       return log_->version() != version
                  ? IOStatus::Busy()
-                 : IOStatus::Corruption(log_->path(), "frame at " + std::to_string(piece.position) +
-                                                          " of device=" + log_->volume().path() +
-                                                          " cannot be read again");
+                 : IOStatus::Corruption(
+                       log_->path(), "frame at " + std::to_string(extent.position) + " of device=" +
+                                         log_->volume().path() + " cannot be read again");
     }
-    verified_ = piece.position;
+    verified_ = extent.position;
   }
-  *bytes = Slice(frame + piece.skip, piece.length);
+  *bytes = Slice(frame + extent.skip, extent.length);
   return IOStatus::OK();
 }
 

@@ -16,15 +16,15 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 // Reads a log, also one that is being written. What it hands out was verified in the memory that it
-// is copied from. Not thread-safe.
+// is copied from. LogSequentialFile and LogRandomAccessFile have one each. Not thread-safe.
 //
-// The early segments of a log that was found (see Log::Recover) are scanned here, one after the
+// The early segments of a log that was found (see RecoveredLog) are scanned here, one after the
 // other, and what a scan verified is handed out without being read again. Memory: a segment, or
 // Window::kPart of a larger one than Window::kMax; when it reads ahead, kAhead + 1 of them.
 class Reader {
  public:
-  // `ahead`: scans the next segments with threads meanwhile, for one who reads from the first byte
-  // to the last.
+  // With `ahead` scans the next segments with threads meanwhile, for one who reads from the first
+  // byte to the last.
   explicit Reader(std::shared_ptr<Log> log, bool ahead = false)
       : log_(std::move(log)), ahead_(ahead ? Ahead() : 0) {}
 
@@ -34,7 +34,7 @@ class Reader {
   const Log& log() const { return *log_; }
 
  private:
-  // How many segments are read ahead: with only one, the device would wait while it is verified.
+  // Segments that are read ahead: with only one, the device would wait while it is verified.
   // If segments are small, how many bytes are.
   static constexpr size_t kAhead = 2;
   static constexpr size_t kAheadBytes = 1 << 20;
@@ -43,7 +43,7 @@ class Reader {
   struct Scanned {
     IOStatus status;
     Window window;
-    Pieces pieces;
+    ExtentMap extents;
   };
   using ScannedPtr = std::unique_ptr<Scanned>;
 
@@ -52,9 +52,9 @@ class Reader {
   // again.
   IOStatus Next(uint64_t offset, size_t n, Slice* bytes);
   IOStatus NextEarly(uint64_t offset, size_t n, Slice* bytes);
-  // Points `bytes` to a piece's bytes in a window. Busy if the piece was moved meanwhile.
-  IOStatus Load(const Piece& piece, uint64_t version, Slice* bytes);
-  IOStatus Fill(const Piece& piece, uint64_t version);
+  // Points `bytes` to an extent's bytes in a window. Busy if the extent was moved meanwhile.
+  IOStatus Load(const Extent& extent, uint64_t version, Slice* bytes);
+  IOStatus Fill(const Extent& extent, uint64_t version);
   Slice Filler(uint64_t n);
 
   // Makes an early segment the current one.
@@ -64,15 +64,15 @@ class Reader {
 
   const std::shared_ptr<Log> log_;
   const size_t ahead_;
-  std::string bytes_;  // those that are in no window
+  std::string bytes_;  // in no window
 
   std::unique_ptr<Window> window_;
-  uint64_t version_ = 0;            // of the log when the window was filled
+  uint64_t version_ = 0;            // the log's when the window was filled
   uint64_t verified_ = UINT64_MAX;  // position of the frame that was verified last
   bool all_verified_ = false;       // the window is the one of the scan
 
   ScannedPtr current_;  // null before the first
-  size_t ordinal_ = 0;  // of it
+  size_t ordinal_ = 0;  // current_'s
   uint64_t from_ = 0;   // the bytes from here on are not in a segment before it
   ScannedPtr spare_;    // for its memory
   std::deque<std::future<ScannedPtr>> next_;  // the segments behind it

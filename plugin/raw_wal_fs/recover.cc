@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -25,7 +26,7 @@ struct Candidate {
 };
 
 // Collects what headers tell of their device, by uuid. A header counts if it is where it says.
-IOStatus FindHeaders(const Device& device, const Progress& progress,
+IOStatus FindHeaders(const Device& device, const RawWalProgress& progress,
                      std::map<std::string, Candidate>* found) {
   const Buffer buffer = NewBuffer(kBlock);
   if (buffer == nullptr) {

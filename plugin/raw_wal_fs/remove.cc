@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "plugin/raw_wal_fs/finder.h"
-#include "plugin/raw_wal_fs/layout.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/open_logs.h"
+#include "plugin/raw_wal_fs/open_volumes.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -15,7 +15,7 @@ namespace {
 
 struct Known {
   LogId id;
-  Volume::Segment header;  // of one of its segments
+  Volume::Segment header;  // one of its segments'
   RawWalLogInfo info;
 };
 
@@ -40,17 +40,17 @@ IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
                                 : IOStatus::NotFound("device=" + volume.path(), "has no log " + id);
 }
 
-IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, Finder* finder) {
-  if (volume.FindLog(log.id) != nullptr) {
+IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, StubFinder* finder) {
+  if (FindOpenLog(volume, log.id) != nullptr) {
     return IOStatus::Busy(NameOf(log.info), "is being written");
   }
   std::string where;
-  const Finder::Answer answer = finder->Find(log.id, log.header, &where);
-  if (answer == Finder::Answer::kMissing || force) {
+  const StubFinder::Answer answer = finder->Find(log.id, log.header, &where);
+  if (answer == StubFinder::Answer::kMissing || force) {
     return IOStatus::OK();
   }
   return IOStatus::InvalidArgument(
-      NameOf(log.info), answer == Finder::Answer::kFound
+      NameOf(log.info), answer == StubFinder::Answer::kFound
                             ? "is in use: its file is " + where
                             : "may be in use: " + where + ". force would delete it nevertheless");
 }
@@ -65,7 +65,7 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
   if (!s.ok()) {
     return s;
   }
-  Finder finder(volume->superblock().uuid);
+  StubFinder finder(volume->superblock().uuid);
   std::vector<Known> logs(ids.size());
   for (size_t i = 0; s.ok() && i < ids.size(); i++) {
     s = Describe(*volume, ids[i], &logs[i]);

@@ -33,10 +33,10 @@ class SegmentScan {
         const uint64_t size = header.FrameSize(block_size);
         s = Load(position, size);
         if (s.ok() && header.Verify(superblock_.uuid, block_size, window_->At(position))) {
-          s = AsIOStatus(header.CheckBounds(
+          s = status_to_io_status(header.CheckBounds(
               superblock_.Capacity(),
               "device=" + device_.path() + ": frame at " + std::to_string(position)));
-          frames->pieces.push_back({header.offset, position, FrameHeader::kSize, header.length});
+          frames->extents.push_back({header.offset, position, FrameHeader::kSize, header.length});
           frames->headers.push_back(header);
           frames->claimed = std::max(frames->claimed, header.durable);
           step = size;

@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/raw_wal_fs/pieces.h"
+#include "plugin/raw_wal_fs/extent_map.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "plugin/raw_wal_fs/window.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Frames of a log, each whole.
+// Collects frames of a log, each whole.
 struct Frames {
-  std::vector<Piece> pieces;         // as they are on the device
-  std::vector<FrameHeader> headers;  // of these
-  uint64_t claimed = 0;              // by them so many bytes of the log were durable at some time
+  std::vector<Extent> extents;       // as they are on the device
+  std::vector<FrameHeader> headers;  // one for each extent
+  uint64_t claimed = 0;  // the frames say that so many bytes of the log were durable at some time
 };
 
 // Finds the frames of a log in one of its segments and adds them to `frames`. The window is used to

@@ -46,9 +46,9 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& st
     if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
       break;
     }
-    s = AsIOStatus(header.CheckBounds(superblock.Capacity() + size,
-                                      path + ": frame at " + std::to_string(at)));
-    frames->pieces.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+    s = status_to_io_status(header.CheckBounds(superblock.Capacity() + size,
+                                               path + ": frame at " + std::to_string(at)));
+    frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
     frames->headers.push_back(header);
     frames->claimed = std::max(frames->claimed, header.durable);
     at += length;

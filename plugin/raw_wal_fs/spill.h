@@ -15,6 +15,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 // The end of a log that found no room on the device: frames behind the tail in the log's stub.
+// LogWriter creates it when no segment is free, and writes to it from then on; RecoveredLog finds
+// it.
 //
 // Readers may read beside the one that writes; otherwise not thread-safe.
 class Spill {

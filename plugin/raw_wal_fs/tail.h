@@ -15,11 +15,14 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// The bytes of an open log that are not on the device yet: in memory, and written to the stub, so
-// that they outlive the process. The stub is not mapped: whoever truncates it would end the process
-// with SIGBUS. Two halves: one takes appended bytes while the other is being written to the device.
+// Keeps the bytes of an open log that are not on the device yet: in memory, and written to the
+// stub, so that they outlive the process. The stub is not mapped: whoever truncates it would end
+// the process with SIGBUS. Two halves: one takes appended bytes while the other is being written to
+// the device.
 //
-// Not thread-safe: Log's mutex guards it.
+// LogWriter makes one for each new log, and closes it when all of it is on the device. Not
+// thread-safe: LogWriter's mutex_ guards the halves, except that one that Take() returned is read
+// without it until Give(). Its io_mutex_ guards the calls that only touch the stub.
 class Tail {
  public:
   struct Half {
@@ -41,7 +44,7 @@ class Tail {
   // Notes in the stub that so many bytes of the log are durable, so that their absence is an error.
   // The note itself is not made durable: after power loss the stub may say less.
   IOStatus SetDurable(uint64_t bytes);
-  // IOError if somebody else has cut the stub off or written over it.
+  // Checks the stub. IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
   // Gives the space of the tail back if it is empty and nothing follows.
   IOStatus Close(bool truncate);
@@ -74,7 +77,7 @@ class Tail {
   const std::string path_;
   const Stub stub_;
   const size_t half_size_;
-  const std::unique_ptr<char[]> memory_;  // of the halves
+  const std::unique_ptr<char[]> memory_;  // the halves'
   std::unique_ptr<FSRandomRWFile> file_;
   bool durable_ = false;  // the stub is
   Half halves_[2];
@@ -91,32 +94,6 @@ class Gather {
   const char* at_;   // the chunk to take from
   size_t done_ = 0;  // bytes of it that were taken
 };
-
-// Bytes of a log from `begin` on.
-struct Run {
-  uint64_t begin = 0;
-  std::string bytes;
-
-  uint64_t end() const { return begin + bytes.size(); }
-};
-
-// What a stub says, and what its tail holds: at most two runs, by offset.
-struct StubFile {
-  Stub stub;
-  std::vector<Run> runs;
-};
-
-// Reads a stub, and with `contents` the runs in its tail. NotFound: there is no file, or it is no
-// stub.
-IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result);
-// Returns whether a stub says that nothing was ever appended to its log.
-bool IsOfEmptyLog(FileSystem* target, const std::string& path);
-
-// Makes the names in a directory durable.
-IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
-
-// Returns the valid chunks of one half, as one run.
-Run ParseHalf(const Slice& half, const Stub& stub);
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
+#include <utility>
 
-#include "plugin/raw_wal_fs/log.h"
 #include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -59,7 +60,7 @@ IOStatus ReadSuperblock(const Device& device, Superblock* result) {
       found = decoded;
     }
   }
-  return AsIOStatus(found);
+  return status_to_io_status(std::move(found));
 }
 
 IOStatus WriteSuperblock(Device* device, const Superblock& superblock) {
@@ -328,30 +329,15 @@ std::vector<Volume::Segment> Volume::segments() const {
   return segments_;
 }
 
-std::shared_ptr<Log> Volume::FindLog(LogId log) const {
+uint64_t Volume::KeepWindow(std::unique_ptr<Window> window) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = logs_.find(log);
-  return it == logs_.end() ? nullptr : it->second.lock();
+  window_.swap(window);  // frees the one before behind the lock
+  return ++ticket_;
 }
 
-void Volume::AddLog(LogId log, const std::shared_ptr<Log>& object) {
+std::unique_ptr<Window> Volume::TakeWindow(uint64_t ticket) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (auto it = logs_.begin(); it != logs_.end();) {
-    it = it->second.expired() ? logs_.erase(it) : std::next(it);
-  }
-  logs_[log] = object;
-}
-
-void Volume::SetKeeper(const std::shared_ptr<Log>& log) {
-  std::shared_ptr<Log> before;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    before = keeper_.lock();
-    keeper_ = log;
-  }
-  if (before != nullptr) {
-    before->TakeVerified();
-  }
+  return ticket == ticket_ ? std::move(window_) : nullptr;
 }
 
 void Volume::AddStats(RawWalStats* stats) const {

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,13 +13,13 @@
 #include "plugin/raw_wal_fs/device.h"
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/window.h"
 #include "rocksdb/io_status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-class Log;
-
+// Counts for RawWalStats; see Volume::AddStats().
 struct Counters {
   std::atomic<uint64_t> appends{0};
   std::atomic<uint64_t> appended_bytes{0};
@@ -42,7 +41,8 @@ struct Counters {
 // making a log longer writes no other block. A segment whose header is damaged is neither used nor
 // free.
 //
-// Thread-safe. Owns the device. At most one volume of a device is open for writing.
+// OpenForWriting() of open_volumes.h opens the one volume of a device that may be written;
+// those who only read may open others. Owns the device. Thread-safe.
 class Volume {
  public:
   enum class Owner : uint8_t { kFree, kLog, kDamaged };
@@ -50,7 +50,7 @@ class Volume {
     Owner owner = Owner::kFree;
     uint32_t ordinal = 0;
     LogId log;
-    // The same fields as in the segment's header.
+    // Fields as in the segment's header.
     DirectoryId directory;
     std::string name;
     bool whole_name = true;
@@ -68,8 +68,8 @@ class Volume {
 
   IOStatus NewLogId(LogId* result);
 
-  // Corruption if the device has not had the epoch that a stub says yet: a snapshot of the device
-  // was restored.
+  // Checks the age of the device. Corruption if it has not had the epoch that a stub says yet: a
+  // snapshot of the device was restored.
   IOStatus CheckAge(uint64_t epoch) const;
   // Finds the header of the log's first segment that is there: it says whose log it is. False if
   // the log has no segment.
@@ -95,13 +95,11 @@ class Volume {
 
   std::vector<Segment> segments() const;
 
-  // Returns the log if this process has it open for writing, else null.
-  std::shared_ptr<Log> FindLog(LogId log) const;
-  void AddLog(LogId log, const std::shared_ptr<Log>& object);
-
-  // Lets `log` keep what a scan verified, for its first reader. The log that was the keeper before
-  // drops what it kept.
-  void SetKeeper(const std::shared_ptr<Log>& log);
+  // Keeps what the scan of a log verified, for the log's first reader, in the place of what was
+  // kept before: one window for each volume. Returns a ticket for TakeWindow(), not 0.
+  uint64_t KeepWindow(std::unique_ptr<Window> window);
+  // Hands over the window of that ticket. Null if somebody has it, or another one took its place.
+  std::unique_ptr<Window> TakeWindow(uint64_t ticket);
 
   void AddStats(RawWalStats* stats) const;
 
@@ -123,9 +121,9 @@ class Volume {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::vector<Segment> segments_;
-  std::vector<uint64_t> free_;                // the last one is the next to be used
-  std::map<LogId, std::weak_ptr<Log>> logs_;  // those that are open for writing
-  std::weak_ptr<Log> keeper_;
+  std::vector<uint64_t> free_;  // the last one is the next to be used
+  std::unique_ptr<Window> window_;
+  uint64_t ticket_ = 0;  // the last one that was given out
 };
 
 // Reads the valid superblock of a device, the copy with the higher generation. NotFound if it has
@@ -133,8 +131,6 @@ class Volume {
 IOStatus ReadSuperblock(const Device& device, Superblock* result);
 // Writes both copies, one after the other, so that a crash leaves one.
 IOStatus WriteSuperblock(Device* device, const Superblock& superblock);
-
-inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

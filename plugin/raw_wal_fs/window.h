@@ -11,10 +11,11 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// A range of the device, or of a spill, in memory. Not thread-safe.
+// A range of the device, or of a spill, in memory. A scan or a Reader fills it. Not thread-safe.
 class Window {
  public:
-  // Bytes that are read at once if not all of a segment is wanted; more than the largest frame.
+  // Reads take so many bytes at once if not all of a segment is wanted; more than the largest
+  // frame.
   static constexpr uint64_t kPart = 1 << 20;
   // Segments up to this size, in bytes, are read at once, and what was verified there is handed out
   // without being read again.

@@ -237,7 +237,7 @@ TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   std::unique_ptr<FSWritableFile> log;
   ASSERT_OK(fs_->NewWritableFile(db_name_ + "/000001.log", options, &log, nullptr));
   ASSERT_OK(log->Append("a record", IOOptions(), nullptr));
-  SyncPoint::GetInstance()->SetCallBack("RawWalLog::WriteFrame", [](void* s) {
+  SyncPoint::GetInstance()->SetCallBack("LogWriter::WriteFrame", [](void* s) {
     *static_cast<IOStatus*>(s) = IOStatus::IOError("the device fails");
   });
   SyncPoint::GetInstance()->EnableProcessing();
@@ -329,7 +329,7 @@ TEST_F(RawWalMistakes, AProgramThatTheDatabasesProcessStarted) {
   pid_t child;
   ASSERT_EQ(posix_spawnp(&child, "sleep", nullptr, nullptr, const_cast<char**>(arguments), environ),
             0);
-  // It has nothing of ours open.
+  // The child has nothing of ours open.
   for (const auto& entry :
        std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/fd")) {
     std::error_code error;

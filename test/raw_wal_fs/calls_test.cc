@@ -39,7 +39,7 @@
 //                                                   TrashIsDeletedAtOnce
 //   DeleteDir                                       DirectoriesAreMadeSyncedAndDeleted
 //   LockFile, UnlockFile                            ADatabaseIsLockedOnce
-//   SyncFile (RocksDB 11)                           SyncFileSyncsALog
+//   SyncFile (RocksDB 11.5)                         SyncFileSyncsALog
 //
 //   1 Sync is skipped for direct writes             ASyncOfTheWriterIsNotSkipped
 //   2 OptimizeForLogWrite keeps use_direct_writes   OptionsForLogsAreBuffered
@@ -67,6 +67,7 @@
 #include "file/file_util.h"
 #include "file/filename.h"
 #include "file/writable_file_writer.h"
+#include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/file_system.h"
@@ -130,7 +131,7 @@ class RawWalCallsTest : public RawWalTest {
     return file == nullptr ? "" : ReadOn(file.get());
   }
   std::string Read(const std::string& path) { return Read(fs_.get(), path); }
-  // What a reader finds from where it is.
+  // Reads what a reader finds from where it is.
   static std::string ReadOn(FSSequentialFile* file) {
     std::string all;
     std::string scratch(32768, '\0');
@@ -151,7 +152,7 @@ class RawWalCallsTest : public RawWalTest {
     EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
     return stats;
   }
-  // What the device alone knows of the only log, nothing if that was not written yet.
+  // Returns what the device alone knows of the only log, nothing if that was not written yet.
   raw_wal_fs::RawWalLogInfo OnTheDevice() const {
     raw_wal_fs::RawWalDeviceInfo info;
     EXPECT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
@@ -268,7 +269,7 @@ TEST_F(RawWalCallsTest, ReadersAreBuffered) {
   options.use_mmap_reads = true;
   std::unique_ptr<FSSequentialFile> file;
   ASSERT_OK(fs_->NewSequentialFile(Path(1), fs_->OptimizeForLogRead(options), &file, nullptr));
-  // So that RocksDB does not come with PositionedRead() and aligned buffers.
+  // RocksDB then does not come with PositionedRead() and aligned buffers.
   EXPECT_FALSE(file->use_direct_io());
   EXPECT_EQ(ReadOn(file.get()), Bytes(5000, 1));
   std::string scratch(4096, '\0');
@@ -741,8 +742,8 @@ TEST_F(RawWalCallsTest, ACheckpointIsRenamedAsAWhole) {
 TEST_F(RawWalCallsTest, CopiesOfLogsArePlain) {
   FileLock* lock = nullptr;
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
-  // Of an Env that knows no FileOptions: a log in the directory of a locked database, and nowhere
-  // else.
+  // Opens files as an Env does that knows no FileOptions: a log in the directory of a locked
+  // database, and nowhere else.
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(fs_->NewWritableFile(Path(1), FileOptions(), &file, nullptr));
   EXPECT_TRUE(IsStub(Path(1)));
@@ -795,7 +796,7 @@ TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {
   ASSERT_OK(fs_->UnlockFile(second, kIO, nullptr));
 }
 
-#if ROCKSDB_MAJOR >= 11
+#ifdef RAW_WAL_HAS_SYNC_FILE
 TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   std::unique_ptr<FSWritableFile> log;
   NewLog(Path(1), &log);
@@ -805,6 +806,8 @@ TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   std::ofstream(db_name_ + "/file") << "bytes";
   ASSERT_OK(fs_->SyncFile(db_name_ + "/file", FileOptions(), kIO, /*use_fsync=*/true, nullptr));
   ASSERT_OK(log->Close(kIO, nullptr));
+  log.reset();  // nobody writes it from here on
+  ASSERT_OK(fs_->SyncFile(Path(1), FileOptions(), kIO, /*use_fsync=*/false, nullptr));
 }
 #endif
 
@@ -835,7 +838,7 @@ TEST_F(RawWalCallsTest, StaleBytesAreNotPartOfALog) {
     const std::string bytes = Bytes(40000 - 1500 * i, i);
     std::unique_ptr<FSWritableFile> log;
     NewLog(Path(i + 1), &log);
-    // The same offsets and lengths as in the log before.
+    // Writes at the same offsets and lengths as in the log before.
     for (size_t at = 0; at < bytes.size(); at += 500) {
       ASSERT_OK(log->Append(Slice(bytes.data() + at, std::min<size_t>(500, bytes.size() - at)), kIO,
                             nullptr));

@@ -45,7 +45,7 @@ class Child {
   int from_ = -1;
 };
 
-// What the child does, on its standard input and output.
+// Does what the child does, on its standard input and output.
 int ChildMain();
 
 }  // namespace rocktier

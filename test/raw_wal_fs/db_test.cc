@@ -361,7 +361,7 @@ TEST_P(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
   ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
   ASSERT_EQ(info.logs.size(), 1u);
   ASSERT_EQ(info.logs[0].problem, "");
-  // The frame with the fiftieth key and any that repeats it.
+  // Damages the frame with the fiftieth key and any that repeats it.
   std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
   for (const raw_wal_fs::RawWalFrame& frame : info.logs[0].frames) {
     if (frame.offset <= 50000 && frame.offset + frame.length > 50000) {

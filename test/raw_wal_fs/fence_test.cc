@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What a RocksDB without the plugin does with a database whose logs are on a device: it must not
-// open it as if there were no logs. And the ways in which it does all the same, as README.md tells
-// them.
+// Shows what a RocksDB without the plugin does with a database whose logs are on a device: it must
+// not open it as if there were no logs. And the ways in which it does all the same, as README.md
+// tells them.
 
 #include <filesystem>
 #include <fstream>
@@ -41,7 +41,7 @@ class RawWalFenceTest : public RawWalTest {
     db_.reset();
   }
 
-  // The number of segments that belong to logs.
+  // Returns the number of segments that belong to logs.
   uint64_t SegmentsUsed() const {
     raw_wal_fs::RawWalDeviceInfo info;
     EXPECT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
@@ -113,7 +113,7 @@ TEST_F(RawWalFenceTest, LogsInADirectoryOfTheirOwnAreAFence) {
   EXPECT_EQ(Get(db.get(), "a"), "1");
 }
 
-// It has no eye for logs, those of stock RocksDB included.
+// Best-efforts recovery has no eye for logs, those of stock RocksDB included.
 TEST_F(RawWalFenceTest, BestEffortsRecoveryLosesWhatIsInLogs) {
   for (const bool on_device : {true, false}) {
     const std::string name = folder_ + (on_device ? "/on-device" : "/plain");

@@ -9,8 +9,9 @@
 #include <fstream>
 #include <random>
 
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
+#include "plugin/raw_wal_fs/recovered_log.h"
 #include "test/raw_wal_fs/power_device.h"
 #include "util/coding.h"
 
@@ -68,7 +69,7 @@ class Maker {
     for (int i = 0; i < 3; i++) {
       Append(&open);
     }
-    const std::shared_ptr<Log> still_open = log_;
+    const std::shared_ptr<LogWriter> still_open = log_;
     Take(open);
 
     LogImage full = Create(OnFull::kSpill);
@@ -85,11 +86,11 @@ class Maker {
   LogImage Create(OnFull on_full) {
     LogImage log;
     log.path = folder_ + "/" + std::to_string(100000 + number_++) + ".log";
-    Log::Settings settings;
+    LogWriter::Settings settings;
     settings.target = FileSystem::Default().get();
     settings.tail_size = kTail;
     settings.on_full = on_full;
-    IOStatus s = Log::Create(volume_, settings, log.path, &log_);
+    IOStatus s = LogWriter::Create(volume_, settings, log.path, &log_);
     Require(s.ok(), s.ToString());
     log.id = log_->id();
     return log;
@@ -129,7 +130,7 @@ class Maker {
   Image image_;
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<Volume> volume_;
-  std::shared_ptr<Log> log_;
+  std::shared_ptr<LogWriter> log_;
   int number_ = 0;
 };
 
@@ -196,7 +197,7 @@ class BytesFileSystem : public FileSystemWrapper {
   const std::string& bytes_;
 };
 
-// What FORMAT.md says is there, found in the simplest way.
+// Finds what FORMAT.md says is there, in the simplest way.
 struct Held {
   std::vector<bool> bytes;
   uint64_t claimed = 0;
@@ -206,7 +207,7 @@ struct Held {
   }
 };
 
-// The size of the frame at the beginning of `bytes`, 0 if there is none.
+// Returns the size of the frame at the beginning of `bytes`, 0 if there is none.
 uint64_t Hold(const Slice& bytes, const Superblock& superblock, LogId log, Held* held) {
   FrameHeader header;
   if (bytes.size() < kBlock ||
@@ -277,8 +278,9 @@ std::string CheckLog(const Image& original, const Image& damaged, size_t number,
   if (!ReadStub(&fs, log.path, /*contents=*/true, &stub).ok()) {
     return "";
   }
-  std::shared_ptr<Log> found;
-  if (!Log::Recover(volume, &fs, log.path, std::move(stub), /*take_damaged=*/false, &found).ok()) {
+  std::shared_ptr<RecoveredLog> found;
+  if (!RecoveredLog::Recover(volume, &fs, log.path, std::move(stub), /*take_damaged=*/false, &found)
+           .ok()) {
     return "";
   }
   // A forged frame may lie anywhere; the bytes before it take forever.

@@ -42,7 +42,7 @@ class PowerDevice : public Device {
     disk->bytes.assign(size, '\0');
     return disk;
   }
-  // The disk after a loss of power.
+  // Returns the disk after a loss of power.
   static std::shared_ptr<Disk> LosePower(Disk* disk, std::mt19937_64* random);
 
   IOStatus Read(uint64_t offset, size_t size, char* to) const override;

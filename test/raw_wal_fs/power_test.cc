@@ -12,9 +12,9 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "plugin/raw_wal_fs/layout.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
+#include "plugin/raw_wal_fs/recovered_log.h"
 #include "test/raw_wal_fs/power_device.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -37,7 +37,7 @@ std::string ReadAll(const std::string& path) {
 
 // What the writer knows of a log.
 struct Known {
-  std::shared_ptr<Log> log;
+  std::shared_ptr<LogWriter> log;
   std::string path;
   std::string appended;
   std::string durable_stub;  // as of when it was made durable; empty before
@@ -76,10 +76,10 @@ class PowerTest : public ::testing::Test {
   void CreateLog() {
     Known known;
     known.path = folder_ + "/" + std::to_string(100000 + number_++) + ".log";
-    Log::Settings settings;
+    LogWriter::Settings settings;
     settings.target = FileSystem::Default().get();
     settings.tail_size = kTail;
-    IOStatus s = Log::Create(volume_, settings, known.path, &known.log);
+    IOStatus s = LogWriter::Create(volume_, settings, known.path, &known.log);
     if (!s.IsNoSpace()) {
       ASSERT_TRUE(s.ok()) << s.ToString();
       logs_.push_back(std::move(known));
@@ -159,8 +159,8 @@ class PowerTest : public ::testing::Test {
   }
 
   void CheckAfterLoss() {
-    // The stubs first: a thread goes on writing, and a stub may be older than the disk, not newer.
-    // Nor may its spill: the disk is flushed before there is one.
+    // Copies the stubs first: a thread goes on writing, and a stub may be older than the disk, not
+    // newer. Nor may its spill: the disk is flushed before there is one.
     std::vector<StubFile> stubs(logs_.size());
     std::vector<std::string> paths(logs_.size());
     std::vector<bool> there(logs_.size());
@@ -177,9 +177,9 @@ class PowerTest : public ::testing::Test {
       if (!there[i]) {
         continue;
       }
-      std::shared_ptr<Log> log;
-      s = Log::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]),
-                       /*take_damaged=*/false, &log);
+      std::shared_ptr<RecoveredLog> log;
+      s = RecoveredLog::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]),
+                                /*take_damaged=*/false, &log);
       ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
       ASSERT_GE(log->size(), known.synced) << known.path;
       ASSERT_LE(log->size(), known.appended.size()) << known.path;

@@ -9,8 +9,9 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
+#include "plugin/raw_wal_fs/recovered_log.h"
 #include "test/raw_wal_fs/power_device.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -20,7 +21,7 @@ namespace {
 constexpr uint64_t kSegment = 64 << 10;
 constexpr uint64_t kSegments = 60;
 
-// Its reads fail when they are told to.
+// A device whose reads fail when they are told to.
 class FailingDevice : public PowerDevice {
  public:
   FailingDevice(std::shared_ptr<Disk> disk, std::shared_ptr<std::atomic<bool>> fail)
@@ -70,11 +71,11 @@ class RecoveryTest : public ::testing::Test {
 
   // A log that fills more than half of the device with frames of all sizes.
   void Write() {
-    std::shared_ptr<Log> log;
-    Log::Settings settings;
+    std::shared_ptr<LogWriter> log;
+    LogWriter::Settings settings;
     settings.target = FileSystem::Default().get();
     settings.tail_size = 32 << 10;
-    ASSERT_TRUE(Log::Create(Mount(/*write=*/true), settings, path_, &log).ok());
+    ASSERT_TRUE(LogWriter::Create(Mount(/*write=*/true), settings, path_, &log).ok());
     while (appended_.size() < kSegments / 2 * kSegment) {
       std::string bytes(1 + random_() % (random_() % 4 == 0 ? 60000 : 300), '\0');
       for (char& c : bytes) {
@@ -88,11 +89,12 @@ class RecoveryTest : public ::testing::Test {
     ASSERT_TRUE(log->Close().ok());
   }
 
-  std::shared_ptr<Log> Find(bool write) {
+  std::shared_ptr<RecoveredLog> Find(bool write) {
     StubFile stub;
     EXPECT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
-    std::shared_ptr<Log> log;
-    IOStatus s = Log::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub),
+    std::shared_ptr<RecoveredLog> log;
+    IOStatus s =
+        RecoveredLog::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub),
                               /*take_damaged=*/false, &log);
     EXPECT_TRUE(s.ok()) << s.ToString();
     return log;
@@ -110,17 +112,17 @@ class RecoveryTest : public ::testing::Test {
     return bytes;
   }
 
-  // Where some frame of a segment that is not the last is, and which bytes of the log it alone has.
-  Piece AnEarlyFrame(const Log& log, size_t ordinal) {
+  // Finds a frame of a segment that is not the last, and which bytes of the log it has.
+  Extent AnEarlyFrame(const Log& log, size_t ordinal) {
     Frames frames;
     Window window;
     EXPECT_TRUE(
         ScanSegment(log.volume(), log.id(), log.early_segments()[ordinal], &window, &frames).ok());
-    Pieces pieces;
-    pieces.Assign(frames.pieces);
-    // The largest: small ones may be there twice.
-    return *std::max_element(pieces.all().begin(), pieces.all().end(),
-                             [](const Piece& a, const Piece& b) { return a.length < b.length; });
+    ExtentMap extents;
+    extents.Assign(frames.extents);
+    // Takes the largest: small ones may be there twice.
+    return *std::max_element(extents.all().begin(), extents.all().end(),
+                             [](const Extent& a, const Extent& b) { return a.length < b.length; });
   }
 
   std::mt19937_64 random_;
@@ -135,7 +137,7 @@ class RecoveryTest : public ::testing::Test {
 TEST_F(RecoveryTest, ALogIsReadFromTheFirstByteToTheLast) {
   for (const bool ahead : {false, true}) {
     for (const size_t at_once : {size_t{1000}, size_t{32768}, size_t{1} << 20}) {
-      const std::shared_ptr<Log> log = Find(/*write=*/at_once == 1000);
+      const std::shared_ptr<RecoveredLog> log = Find(/*write=*/at_once == 1000);
       ASSERT_GT(log->early_segments().size(), kSegments / 2 - 2);
       ASSERT_EQ(log->size(), appended_.size());
       Reader reader(log, ahead);
@@ -147,7 +149,7 @@ TEST_F(RecoveryTest, ALogIsReadFromTheFirstByteToTheLast) {
 }
 
 TEST_F(RecoveryTest, ALogIsReadInAnyOrder) {
-  const std::shared_ptr<Log> log = Find(/*write=*/true);
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/true);
   Reader reader(log);
   Reader ahead(log, /*ahead=*/true);
   for (int i = 0; i < 500; i++) {
@@ -162,13 +164,13 @@ TEST_F(RecoveryTest, ALogIsReadInAnyOrder) {
 }
 
 TEST_F(RecoveryTest, DamageInAnEarlySegmentIsSeenByWhoReadsIt) {
-  const std::shared_ptr<Log> sound = Find(/*write=*/true);
+  const std::shared_ptr<RecoveredLog> sound = Find(/*write=*/true);
   const size_t ordinal = 1 + random_() % (sound->early_segments().size() - 1);
-  const Piece frame = AnEarlyFrame(*sound, ordinal);
+  const Extent frame = AnEarlyFrame(*sound, ordinal);
   char& byte = disk_->bytes[frame.position + FrameHeader::kSize + frame.length / 2];
   byte = static_cast<char>(byte ^ 1);
   for (const bool write : {true, false}) {
-    const std::shared_ptr<Log> log = Find(write);
+    const std::shared_ptr<RecoveredLog> log = Find(write);
     ASSERT_EQ(log->size(), appended_.size());
     Reader reader(log, /*ahead=*/true);
     const std::string bytes = ReadAll(&reader, 32768);
@@ -186,11 +188,11 @@ TEST_F(RecoveryTest, DamageInAnEarlySegmentIsSeenByWhoReadsIt) {
 }
 
 TEST_F(RecoveryTest, AnEarlySegmentThatLostAllIsSeenByWhoReadsIt) {
-  const std::shared_ptr<Log> sound = Find(/*write=*/true);
+  const std::shared_ptr<RecoveredLog> sound = Find(/*write=*/true);
   const size_t ordinal = sound->early_segments().size() - 1;
   const uint64_t at = plan_.SegmentOffset(sound->early_segments()[ordinal]);
   disk_->bytes.replace(at + 512, kSegment - 512, kSegment - 512, '\0');
-  const std::shared_ptr<Log> log = Find(/*write=*/true);
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/true);
   ASSERT_EQ(log->size(), appended_.size());
   Reader reader(log);
   const std::string bytes = ReadAll(&reader, 32768);
@@ -202,7 +204,7 @@ TEST_F(RecoveryTest, AnEarlySegmentThatLostAllIsSeenByWhoReadsIt) {
 }
 
 TEST_F(RecoveryTest, ALogThatAnotherProcessDeletesIsNotTakenForDamaged) {
-  const std::shared_ptr<Log> log = Find(/*write=*/false);
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/false);
   Reader reader(log);
   std::string bytes(1000, '\0');
   size_t got;
@@ -219,7 +221,7 @@ TEST_F(RecoveryTest, ALogThatAnotherProcessDeletesIsNotTakenForDamaged) {
 
 TEST_F(RecoveryTest, AReadThatFailedCanBeDoneAgain) {
   for (const bool ahead : {false, true}) {
-    const std::shared_ptr<Log> log = Find(/*write=*/true);
+    const std::shared_ptr<RecoveredLog> log = Find(/*write=*/true);
     Reader reader(log, ahead);
     std::string bytes(appended_.size(), '\0');
     size_t got;
@@ -236,14 +238,23 @@ TEST_F(RecoveryTest, AReadThatFailedCanBeDoneAgain) {
   }
 }
 
+TEST_F(RecoveryTest, ALogThatNobodyWritesCanBeSynced) {
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/false);
+  IOStatus s = log->Sync();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  std::filesystem::remove(path_);
+  EXPECT_FALSE(log->Sync().ok());
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "made anew";
+}
+
 TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {
   const std::shared_ptr<Volume> volume = Mount(/*write=*/true);
-  std::shared_ptr<Log> logs[2];
-  for (std::shared_ptr<Log>& log : logs) {
+  std::shared_ptr<RecoveredLog> logs[2];
+  for (std::shared_ptr<RecoveredLog>& log : logs) {
     StubFile stub;
     ASSERT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
-    ASSERT_TRUE(Log::Recover(volume, FileSystem::Default().get(), path_, std::move(stub),
-                             /*take_damaged=*/false, &log)
+    ASSERT_TRUE(RecoveredLog::Recover(volume, FileSystem::Default().get(), path_, std::move(stub),
+                                      /*take_damaged=*/false, &log)
                     .ok());
   }
   EXPECT_TRUE(logs[0]->TakeVerified() == nullptr);

@@ -43,7 +43,7 @@ class RawWalTest : public ::testing::Test {
   void Open() { Open(DbOptions()); }
   void Put(const std::string& key, const std::string& value, bool sync = true);
   std::string Get(const std::string& key) { return Get(db_.get(), key); }
-  // The value, or the error.
+  // Returns the value, or the error.
   static std::string Get(ROCKSDB_NAMESPACE::DB* db, const std::string& key);
   // Path of the newest log.
   std::string NewestLog() const;

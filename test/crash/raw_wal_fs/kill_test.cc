@@ -56,7 +56,7 @@ std::string Key(uint64_t n) {
   return text;
 }
 
-// Of a length and content that only this key has.
+// Makes a value of a length and content that only this key has.
 std::string Value(uint64_t n) {
   std::mt19937_64 random(n);
   const uint64_t kind = random() % 20;
@@ -232,7 +232,7 @@ class KillTest : public ::testing::TestWithParam<int> {
     return bytes;
   }
 
-  // Of what a run must have seen; empty if it has.
+  // Says what a run must have seen; empty if it has.
   std::string Unseen() const {
     if (shared_->reached == 0) {
       return "no child came to what this variant is about";

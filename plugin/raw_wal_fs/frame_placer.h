@@ -10,22 +10,23 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Decides where a log's next frame goes in its segment. Pure: no I/O.
+// Decides where a log's next frame goes in its segment. Pure: no I/O. LogWriter asks for each frame
+// that it is about to write, and writes it where it is told. Not thread-safe.
 //
 // Small frames would leave most of their blocks empty. Where the new bytes fit, a frame therefore
 // repeats those of the frame before it, in another block, and the block of that one is used for the
 // next: two blocks take turns until one is full. A block is only written again when the frame that
 // repeats it is durable, so that no write, torn or whole, can harm bytes that were acknowledged.
-class Cursor {
+class FramePlacer {
  public:
-  Cursor(uint32_t block_size, uint64_t segment_size)
+  FramePlacer(uint32_t block_size, uint64_t segment_size)
       : block_size_(block_size), blocks_(segment_size / block_size), next_(blocks_) {}
 
   struct Place {
-    uint64_t block = 0;     // in the segment
-    uint64_t offset = 0;    // of the frame's first byte in the log
-    uint32_t length = 0;    // of its payload
-    uint32_t repeated = 0;  // of these, bytes that the frame before holds too
+    uint64_t block = 0;     // the frame's first, in the segment
+    uint64_t offset = 0;    // where the frame's first byte is in the log
+    uint32_t length = 0;    // bytes of the payload
+    uint32_t repeated = 0;  // bytes of the payload that the frame before holds, too
   };
 
   // Places a frame for bytes of the log from `offset` on, at most `length` of them and at most

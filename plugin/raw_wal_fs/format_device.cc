@@ -1,16 +1,19 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/raw_wal_fs/layout.h"
+#include "plugin/raw_wal_fs/format_device.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
-#include <mutex>
+#include <cstring>
+#include <memory>
+#include <string>
 
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/probe.h"
+#include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -73,7 +76,8 @@ IOStatus Clear(Device* device, uint64_t offset, uint64_t size, const char* zeros
 
 // Writes zeros, then the superblocks. A block device keeps what is between the headers: without
 // headers it is never read.
-IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all, const Progress& progress) {
+IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all,
+                    const RawWalProgress& progress) {
   const Buffer zeros = NewBuffer(kChunk);
   if (zeros == nullptr) {
     return IOStatus::IOError("raw_wal_fs", "no memory for a buffer");
@@ -123,7 +127,7 @@ class TemporaryFile {
 
   int fd() const { return fd_.get(); }
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
-  // Fails if there is a file of this name, or a link.
+  // Gives the file a name. Fails if there is a file of this name, or a link.
   bool Link(const std::string& name) const {
     return linkat(AT_FDCWD, path().c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
   }
@@ -136,7 +140,7 @@ class TemporaryFile {
 // Makes the file without its name first, so that a crash leaves nothing that looks like a log
 // device.
 IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
-                    const Progress& progress) {
+                    const RawWalProgress& progress) {
   const TemporaryFile file(options.device);
   if (file.fd() < 0) {
     return PosixError("create", options.device, errno);
@@ -165,7 +169,7 @@ IOStatus CreateFile(const RawWalOptions& options, const Superblock& plan,
   return s.ok() ? SyncDirectoryOf(options.device) : s;
 }
 
-// OK: a log device, or a file that may be created.
+// Returns OK for a log device, or a file that may be created.
 IOStatus CheckUsable(const RawWalOptions& options, const DeviceInfo& info) {
   if (!info.exists) {
     return options.size > 0 ? IOStatus::OK()
@@ -190,7 +194,7 @@ IOStatus CheckUsable(const RawWalOptions& options, const DeviceInfo& info) {
   return s;
 }
 
-// OK: nothing is lost if it is formatted.
+// Returns OK if nothing is lost when the device is formatted.
 IOStatus CheckBlank(const RawWalOptions& options) {
   std::unique_ptr<Device> device;
   IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
@@ -208,39 +212,8 @@ IOStatus CheckBlank(const RawWalOptions& options) {
              : Invalid(options, "is not blank: " + contents + "; force would destroy that");
 }
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Volume>> volumes;  // open for writing
-};
-
-// Never destroyed: a FileSystem may be a static object that outlives it.
-Registry& Volumes() {
-  static auto* registry = new Registry();
-  return *registry;
-}
-
-// Finds what tells devices and files apart, whatever their paths.
-IOStatus IdentityOf(const std::string& path, std::pair<uint64_t, uint64_t>* identity) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) {
-    return PosixError("stat", path, errno);
-  }
-  *identity = S_ISBLK(status.st_mode)
-                  ? std::make_pair(uint64_t{UINT64_MAX}, uint64_t{status.st_rdev})
-                  : std::make_pair(uint64_t{status.st_dev}, uint64_t{status.st_ino});
-  return IOStatus::OK();
-}
-
-std::shared_ptr<Volume> FindVolume(const std::string& path) {
-  std::pair<uint64_t, uint64_t> identity;
-  if (!IdentityOf(path, &identity).ok()) {
-    return nullptr;
-  }
-  const auto it = Volumes().volumes.find(identity);
-  return it == Volumes().volumes.end() ? nullptr : it->second.lock();
-}
-
-IOStatus Format(const RawWalOptions& options, const DeviceInfo& info, const Progress& progress) {
+IOStatus Format(const RawWalOptions& options, const DeviceInfo& info,
+                const RawWalProgress& progress) {
   Superblock plan;
   IOStatus s = Plan(options, info, &plan);
   if (!s.ok() || !info.exists) {
@@ -259,7 +232,16 @@ IOStatus CheckDevice(const RawWalOptions& options) {
   return s.ok() ? CheckUsable(options, info) : s;
 }
 
-IOStatus FormatDevice(const RawWalOptions& options, const Progress& progress) {
+IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
+  DeviceInfo info;
+  IOStatus s = InspectDevice(options.device, &info);
+  if (s.ok()) {
+    s = CheckUsable(options, info);
+  }
+  return s.ok() && !info.exists ? Format(options, info, nullptr) : s;
+}
+
+IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress) {
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
   if (!s.ok()) {
@@ -275,50 +257,6 @@ IOStatus FormatDevice(const RawWalOptions& options, const Progress& progress) {
     s = CheckBlank(options);
   }
   return s.ok() ? Format(options, info, progress) : s;
-}
-
-IOStatus OpenForWriting(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
-  std::lock_guard<std::mutex> lock(Volumes().mutex);
-  *result = FindVolume(options.device);
-  if (*result != nullptr) {
-    return IOStatus::OK();
-  }
-  DeviceInfo info;
-  IOStatus s = InspectDevice(options.device, &info);
-  if (s.ok()) {
-    s = CheckUsable(options, info);
-  }
-  if (s.ok() && !info.exists) {
-    s = Format(options, info, nullptr);
-  }
-  std::unique_ptr<Device> device;
-  if (s.ok()) {
-    s = OpenDevice(options.device, /*write=*/true, &device);
-  }
-  if (s.ok()) {
-    s = Volume::Open(std::move(device), /*write=*/true, result);
-  }
-  std::pair<uint64_t, uint64_t> identity;
-  if (s.ok()) {
-    s = IdentityOf(options.device, &identity);
-  }
-  if (s.ok()) {
-    Volumes().volumes[identity] = *result;
-  }
-  return s;
-}
-
-IOStatus OpenForReading(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
-  {
-    std::lock_guard<std::mutex> lock(Volumes().mutex);
-    *result = FindVolume(options.device);
-  }
-  if (*result != nullptr) {
-    return IOStatus::OK();
-  }
-  std::unique_ptr<Device> device;
-  IOStatus s = OpenDevice(options.device, /*write=*/false, &device);
-  return s.ok() ? Volume::Open(std::move(device), /*write=*/false, result) : s;
 }
 
 }  // namespace raw_wal_fs

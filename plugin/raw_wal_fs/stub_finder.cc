@@ -1,17 +1,17 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/raw_wal_fs/finder.h"
+#include "plugin/raw_wal_fs/stub_finder.h"
 
 #include <vector>
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
-#include "plugin/raw_wal_fs/tail.h"
+#include "plugin/raw_wal_fs/stub.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-const Finder::Directory& Finder::Read(const std::string& path) {
+const StubFinder::Directory& StubFinder::Read(const std::string& path) {
   const auto [it, is_new] = seen_.try_emplace(path);
   Directory& directory = it->second;
   if (!is_new) {
@@ -38,7 +38,7 @@ const Finder::Directory& Finder::Read(const std::string& path) {
   return directory;
 }
 
-Finder::Answer Finder::Look(LogId log, const Volume::Segment& header, std::string* path) {
+StubFinder::Answer StubFinder::Look(LogId log, const Volume::Segment& header, std::string* path) {
   if (!header.whole_name) {
     *path = "the beginning of its name is not known";
     return Answer::kUnknown;
@@ -62,7 +62,7 @@ Finder::Answer Finder::Look(LogId log, const Volume::Segment& header, std::strin
   return path->empty() ? Answer::kMissing : Answer::kUnknown;
 }
 
-Finder::Answer Finder::Find(LogId log, const Volume::Segment& header, std::string* path) {
+StubFinder::Answer StubFinder::Find(LogId log, const Volume::Segment& header, std::string* path) {
   const Answer answer = Look(log, header, path);
   if (answer != Answer::kMissing) {
     return answer;

@@ -14,19 +14,21 @@ namespace raw_wal_fs {
 
 // Looks for the stubs of logs where they were created, in the default FileSystem: in that directory
 // and in its archive, and in the folder `lost` where RepairDB() puts what it cannot read, under
-// whatever name RocksDB may have given them since. Remembers what it has seen. Not thread-safe.
-class Finder {
+// whatever name RocksDB may have given them since. Remembers what it has seen, so it is made for
+// one job: the check of a stub whose log is another directory's, or a run of a tool. Not
+// thread-safe.
+class StubFinder {
  public:
   enum class Answer : uint8_t {
     kFound,
-    kMissing,  // it is not there; the database may have been moved
+    kMissing,  // not there; the database may have been moved
     kUnknown,  // the name on the device does not say where to look
   };
 
-  explicit Finder(std::string uuid) : uuid_(std::move(uuid)) {}
+  explicit StubFinder(std::string uuid) : uuid_(std::move(uuid)) {}
 
-  // `header`: of a segment of the log. `path`: of the stub if it is found, else why that is not
-  // known, if so.
+  // Looks for a log's stub. `header`: a segment's of the log. `path`: the stub's if it is found,
+  // else why that is not known, if so.
   Answer Look(LogId log, const Volume::Segment& header, std::string* path);
   // Like Look(), but missing is only what is missing in the very directory in which the log was
   // created: another one of its name may be the mount point of a file system that is not mounted.
@@ -35,7 +37,7 @@ class Finder {
  private:
   struct Directory {
     bool exists = false;
-    Status status;  // of looking at it; OK if it does not exist
+    Status status;  // why it cannot be looked at; OK if it does not exist
     std::map<LogId, std::string> stubs;
   };
   const Directory& Read(const std::string& path);

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/raw_wal_fs/cursor.h"
+#include "plugin/raw_wal_fs/frame_placer.h"
 
 #include <map>
 #include <random>
@@ -16,22 +16,22 @@ constexpr uint64_t kSegment = 256 << 10;
 constexpr uint64_t kLimit = 64 << 10;
 constexpr uint64_t kRoom = kBlock - FrameHeader::kSize;  // for a payload in one block
 
-TEST(CursorTest, ANewCursorAsksForASegment) {
-  Cursor cursor(kBlock, kSegment);
-  Cursor::Place place;
-  EXPECT_FALSE(cursor.Next(0, 1, kLimit, 0, &place));
-  cursor.StartSegment();
-  EXPECT_TRUE(cursor.Next(0, 1, kLimit, 0, &place));
+TEST(FramePlacerTest, ANewPlacerAsksForASegment) {
+  FramePlacer placer(kBlock, kSegment);
+  FramePlacer::Place place;
+  EXPECT_FALSE(placer.Next(0, 1, kLimit, 0, &place));
+  placer.StartSegment();
+  EXPECT_TRUE(placer.Next(0, 1, kLimit, 0, &place));
   EXPECT_EQ(place.block, 1u) << "block 0 is the header's";
 }
 
-TEST(CursorTest, SmallDurableFramesTakeTurnsInTwoBlocks) {
-  Cursor cursor(kBlock, kSegment);
-  cursor.StartSegment();
-  Cursor::Place place;
+TEST(FramePlacerTest, SmallDurableFramesTakeTurnsInTwoBlocks) {
+  FramePlacer placer(kBlock, kSegment);
+  placer.StartSegment();
+  FramePlacer::Place place;
   uint64_t end = 0;
   for (int i = 0; i < 10; i++) {
-    ASSERT_TRUE(cursor.Next(end, 100, kLimit, end, &place));
+    ASSERT_TRUE(placer.Next(end, 100, kLimit, end, &place));
     EXPECT_EQ(place.block, 1u + static_cast<uint64_t>(i % 2));
     EXPECT_EQ(place.offset, 0u);
     EXPECT_EQ(place.repeated, end);
@@ -40,50 +40,50 @@ TEST(CursorTest, SmallDurableFramesTakeTurnsInTwoBlocks) {
   }
 }
 
-TEST(CursorTest, AFullBlockStaysAndItsTwinIsUsedNext) {
-  Cursor cursor(kBlock, kSegment);
-  cursor.StartSegment();
-  Cursor::Place place;
-  ASSERT_TRUE(cursor.Next(0, 2000, kLimit, 0, &place));
-  ASSERT_TRUE(cursor.Next(2000, kRoom - 2000, kLimit, 2000, &place));
+TEST(FramePlacerTest, AFullBlockStaysAndItsTwinIsUsedNext) {
+  FramePlacer placer(kBlock, kSegment);
+  placer.StartSegment();
+  FramePlacer::Place place;
+  ASSERT_TRUE(placer.Next(0, 2000, kLimit, 0, &place));
+  ASSERT_TRUE(placer.Next(2000, kRoom - 2000, kLimit, 2000, &place));
   EXPECT_EQ(place.block, 2u);
-  ASSERT_TRUE(cursor.Next(kRoom, 10, kLimit, kRoom, &place));
+  ASSERT_TRUE(placer.Next(kRoom, 10, kLimit, kRoom, &place));
   EXPECT_EQ(place.block, 1u);
   EXPECT_EQ(place.repeated, 0u);
 }
 
-TEST(CursorTest, NothingIsRepeatedBeforeItIsDurable) {
-  Cursor cursor(kBlock, kSegment);
-  cursor.StartSegment();
-  Cursor::Place place;
-  ASSERT_TRUE(cursor.Next(0, 100, kLimit, 0, &place));
-  ASSERT_TRUE(cursor.Next(100, 100, kLimit, 0, &place));
+TEST(FramePlacerTest, NothingIsRepeatedBeforeItIsDurable) {
+  FramePlacer placer(kBlock, kSegment);
+  placer.StartSegment();
+  FramePlacer::Place place;
+  ASSERT_TRUE(placer.Next(0, 100, kLimit, 0, &place));
+  ASSERT_TRUE(placer.Next(100, 100, kLimit, 0, &place));
   EXPECT_EQ(place.block, 2u);
   EXPECT_EQ(place.repeated, 0u);
 }
 
-TEST(CursorTest, ALargeFrameEndsWithTheSegment) {
-  Cursor cursor(kBlock, kSegment);
-  cursor.StartSegment();
-  Cursor::Place place;
-  ASSERT_TRUE(cursor.Next(0, 1 << 20, 1 << 20, 0, &place));
+TEST(FramePlacerTest, ALargeFrameEndsWithTheSegment) {
+  FramePlacer placer(kBlock, kSegment);
+  placer.StartSegment();
+  FramePlacer::Place place;
+  ASSERT_TRUE(placer.Next(0, 1 << 20, 1 << 20, 0, &place));
   EXPECT_EQ(place.length, kSegment - kBlock - FrameHeader::kSize);
-  EXPECT_FALSE(cursor.Next(place.length, 1, 1 << 20, 0, &place));
+  EXPECT_FALSE(placer.Next(place.length, 1, 1 << 20, 0, &place));
 }
 
 // Whatever the sizes: after any one write is torn, all durable bytes are still in some other block.
-TEST(CursorTest, NoWriteCanHarmDurableBytes) {
+TEST(FramePlacerTest, NoWriteCanHarmDurableBytes) {
   std::mt19937_64 random(301);
   for (int round = 0; round < 200; round++) {
-    Cursor cursor(kBlock, kSegment);
-    cursor.StartSegment();
+    FramePlacer placer(kBlock, kSegment);
+    placer.StartSegment();
     std::map<uint64_t, std::pair<uint64_t, uint64_t>> blocks;  // block -> bytes [first, last)
     uint64_t end = 0;
     uint64_t durable = 0;
-    Cursor::Place place;
+    FramePlacer::Place place;
     while (true) {
       const uint64_t sizes[] = {1 + random() % 200, 1 + random() % 5000, 1 + random() % 100000};
-      if (!cursor.Next(end, sizes[random() % 3], kLimit, durable, &place)) {
+      if (!placer.Next(end, sizes[random() % 3], kLimit, durable, &place)) {
         break;
       }
       const uint64_t size = FrameHeader::FrameSize(place.length, kBlock) / kBlock;

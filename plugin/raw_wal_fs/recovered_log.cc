@@ -1,0 +1,183 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/recovered_log.h"
+
+#include <algorithm>
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// Returns the offset at which the bytes of a segment with these frames begin: all bytes before it
+// were durable. If a power loss took the first frame, another frame says where that is.
+uint64_t EndOfEarly(const Frames& frames) {
+  uint64_t first = frames.claimed;
+  for (const Extent& extent : frames.extents) {
+    first = std::min(first, extent.offset);
+  }
+  return first;
+}
+
+// Looks for frames of the log in segments whose headers are damaged: any of these may have been the
+// log's. Corruption if there are some.
+IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) {
+  const std::vector<Volume::Segment> segments = volume.segments();
+  Window window;
+  for (uint64_t i = 0; i < segments.size(); i++) {
+    if (segments[i].owner != Volume::Owner::kDamaged) {
+      continue;
+    }
+    Frames frames;
+    IOStatus s = ScanSegment(volume, log, i, &window, &frames);
+    if (!s.ok() || !frames.extents.empty()) {
+      return !s.ok() ? s
+                     : IOStatus::Corruption(path, "was partly in segment " + std::to_string(i) +
+                                                      " of device=" + volume.path() +
+                                                      ", whose header is damaged");
+    }
+  }
+  return IOStatus::OK();
+}
+
+// Says that bytes are gone that the stub knows of.
+IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
+  const std::string device = "device=" + volume.path();
+  return IOStatus::Corruption(
+      path, is_nowhere
+                ? "is not on " + device +
+                      ": it was deleted under another name, or a snapshot of the device was "
+                      "restored, or it is lost"
+                : "says durable=" + std::to_string(stub.durable) + ", " + device +
+                      " has less: its last frame is damaged, or a snapshot of the device was "
+                      "restored. 'rocktier wal export --force' takes what there is");
+}
+
+// Checks what the stub says. Corruption if it claims more durable bytes than the device and its
+// spill can hold.
+IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::string& path,
+                      const Stub& stub) {
+  uint64_t size;
+  IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
+  return s.ok() && stub.durable > volume.superblock().Capacity() + size
+             ? IOStatus::Corruption(
+                   path, "says durable=" + std::to_string(stub.durable) + ", which cannot be")
+             : s;
+}
+
+}  // namespace
+
+// Scans the last segment that holds anything, and lists those before it. NotFound: the log has no
+// segment.
+IOStatus RecoveredLog::ScanEnd(const Volume& volume, const std::string& path, LogId log,
+                               Window* window, Frames* frames, Contents* contents) {
+  std::vector<uint64_t>& early = contents->early_segments;
+  IOStatus listed = volume.SegmentsOf(log, &early);
+  IOStatus s = listed.IsNotFound() ? IOStatus::OK() : listed;
+  // A power loss may have left the last segment empty, except for its header.
+  while (s.ok() && frames->extents.empty() && !early.empty()) {
+    s = ScanSegment(volume, log, early.back(), window, frames);
+    early.pop_back();
+  }
+  if (s.ok()) {
+    s = CheckDamaged(volume, path, log);
+  }
+  contents->early_end = early.empty() ? 0 : EndOfEarly(*frames);
+  return s.ok() ? listed : s;
+}
+
+// Finds where the log ends, in frames and then in the stub's runs. `claimed`: how many bytes of it
+// were durable.
+void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents) {
+  uint64_t end = contents->extents.ContiguousEnd(contents->early_end);
+  for (Run& run : runs) {
+    if (run.begin <= end && run.end() > end) {
+      end = run.end();
+      contents->runs.push_back(std::move(run));
+    }
+  }
+  if (claimed > end) {  // damaged: RocksDB shall see the hole
+    end = std::max(claimed, contents->extents.end());
+    contents->damaged = true;
+  }
+  contents->extents.Truncate(end);
+  contents->size = end;
+}
+
+IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
+                               const std::string& path, StubFile file, bool take_damaged,
+                               std::shared_ptr<RecoveredLog>* result) {
+  const Stub& stub = file.stub;
+  Contents contents;
+  Frames found;
+  auto window = std::make_unique<Window>();
+  IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
+  const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
+  if (s.ok() || is_nowhere) {
+    s = Spill::Find(target, path, stub, volume->superblock(), &found, &contents.spill);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  uint64_t claimed = found.claimed;
+  contents.extents.Assign(std::move(found.extents));
+  if (stub.durable > std::max({claimed, contents.early_end, contents.extents.end()})) {
+    // No frame tells of the bytes that are missing.
+    s = take_damaged ? CheckDurable(*volume, target, path, stub)
+                     : Lost(*volume, path, stub, is_nowhere);
+    if (!s.ok()) {
+      return s;
+    }
+    claimed = stub.durable;
+  }
+  FindEnd(claimed, std::move(file.runs), &contents);
+  if (volume->superblock().segment_size <= Window::kMax) {
+    contents.kept_window = volume->KeepWindow(std::move(window));
+  }
+  result->reset(new RecoveredLog(volume, target, path, stub.log, std::move(contents)));
+  return s;
+}
+
+RecoveredLog::~RecoveredLog() { mutable_volume()->TakeWindow(contents_.kept_window); }
+
+std::unique_ptr<Window> RecoveredLog::TakeVerified() {
+  return mutable_volume()->TakeWindow(contents_.kept_window);
+}
+
+bool RecoveredLog::Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const {
+  if (offset >= contents_.size) {
+    return false;
+  }
+  n = std::min<uint64_t>(n, contents_.size - offset);
+  bytes->clear();
+  const Extent* found = contents_.extents.Find(offset);
+  if (found != nullptr && found->offset <= offset) {
+    *extent = *found;
+    return true;
+  }
+  for (const Run& run : contents_.runs) {
+    if (offset >= run.begin && offset < run.end()) {
+      bytes->assign(run.bytes, offset - run.begin, n);
+      return true;
+    }
+  }
+  bytes->assign(found == nullptr ? n : std::min<uint64_t>(n, found->offset - offset), kFiller);
+  return true;
+}
+
+// Makes durable what an earlier process had appended without a sync: it may be in the device's
+// cache, or in the page cache, where the stub is.
+IOStatus RecoveredLog::Sync() {
+  std::unique_ptr<FSRandomRWFile> stub;
+  IOStatus s = volume().device()->Flush();
+  if (s.ok()) {
+    s = target_->NewRandomRWFile(path(), FileOptions(), &stub, nullptr);
+  }
+  if (s.ok()) {
+    s = stub->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? stub->Close(IOOptions(), nullptr) : s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

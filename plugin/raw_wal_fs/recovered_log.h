@@ -1,0 +1,72 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/scan.h"
+#include "plugin/raw_wal_fs/stub.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// A log that this process does not write, as it was found: of an earlier process, or of another
+// one that may still write it. RawWalFileSystem finds it when somebody opens it to read, and finds
+// it again to see what was written since.
+//
+// Constant once it was found. Thread-safe.
+class RecoveredLog : public Log {
+ public:
+  // Finds a log and its end, by a scan of its last segment that holds anything. What is in the
+  // segments before was durable before that one was begun; their frames are found by whoever reads
+  // them. `file`: read with its contents, before the headers of the volume were read if another
+  // process writes the log. Corruption if the stub knows of durable bytes that no frame does,
+  // unless `take_damaged`.
+  static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
+                          const std::string& path, StubFile file, bool take_damaged,
+                          std::shared_ptr<RecoveredLog>* result);
+  ~RecoveredLog() override;
+
+  // Returns whether bytes were durable that Recover() did not find.
+  bool damaged() const { return contents_.damaged; }
+
+  uint64_t size() const override { return contents_.size; }
+  uint64_t version() const override { return 0; }
+  bool Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const override;
+  std::unique_ptr<Window> TakeVerified() override;
+  IOStatus Sync() override;
+
+ private:
+  struct Contents {
+    std::vector<uint64_t> early_segments;
+    uint64_t early_end = 0;
+    ExtentMap extents;
+    std::unique_ptr<Spill> spill;
+    std::vector<Run> runs;  // bytes that are in the stub only
+    uint64_t size = 0;
+    bool damaged = false;
+    uint64_t kept_window = 0;  // see Volume::KeepWindow(); 0 if there is none
+  };
+
+  RecoveredLog(const std::shared_ptr<Volume>& volume, FileSystem* target, std::string path,
+               LogId id, Contents contents)
+      : Log(volume, std::move(path), id, std::move(contents.early_segments), contents.early_end),
+        target_(target),
+        contents_(std::move(contents)) {}
+
+  static IOStatus ScanEnd(const Volume& volume, const std::string& path, LogId log, Window* window,
+                          Frames* frames, Contents* contents);
+  static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
+  const Spill* spill() const override { return contents_.spill.get(); }
+
+  FileSystem* const target_;
+  const Contents contents_;
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE
