@@ -33,16 +33,11 @@ ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
   return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
 }
 
-std::shared_ptr<BlobHybridFactory> FactoryOf(DBImpl* db, uint32_t family) {
+std::shared_ptr<const Settings> SettingsOf(DBImpl* db, uint32_t family) {
   const auto handle = db->GetColumnFamilyHandleUnlocked(family);
-  if (handle == nullptr) {
-    return nullptr;
-  }
-  const auto& factory = ImmutableOf(*DataOf(handle.get())).compaction_filter_factory;
-  if (factory == nullptr || !factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
-    return nullptr;
-  }
-  return std::static_pointer_cast<BlobHybridFactory>(factory);
+  return handle == nullptr ? nullptr
+                           : blob_hybrid::SettingsOf(
+                                 ImmutableOf(*DataOf(handle.get())).compaction_filter_factory);
 }
 
 bool HasBound(const BlobHybridOptions& options) {
@@ -103,10 +98,10 @@ bool Collector::Uses(uint32_t number, bool* added) {
     }
   }
   std::unique_ptr<Family> family;
-  auto factory = FactoryOf(db_, number);
-  if (factory != nullptr) {
+  auto settings = SettingsOf(db_, number);
+  if (settings != nullptr) {
     family = std::make_unique<Family>();
-    family->factory = std::move(factory);
+    family->settings = std::move(settings);
   }
   const bool uses = family != nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -125,7 +120,7 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
     return Aim();
   }
   const Family& family = *it->second;
-  const BlobHybridOptions& options = family.factory->options();
+  const BlobHybridOptions& options = family.settings->options;
   const bool near = family.near;
   std::vector<BlobInfo> known = blobs;
   for (BlobInfo& blob : known) {
@@ -197,15 +192,15 @@ Status Collector::Look(uint32_t number, Family* family, bool* has_blobs, Space* 
   Totals totals;
   const Status s = family->surveyor.Sum(db_, data, &totals);
   if (s.ok()) {
-    *space = Estimate(totals, family->factory->options().space_floor);
+    *space = Estimate(totals, family->settings->options.space_floor);
     auto garbage = family->surveyor.corrected();
     std::lock_guard<std::mutex> lock(mutex_);
-    family->room = RoomFor(*space, family->factory->options().max_space_amplification);
+    family->room = RoomFor(*space, family->settings->options.max_space_amplification);
     family->garbage = std::move(garbage);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*data).logger, "BlobHybrid: reading the properties of SSTs: %s",
                     s.ToString().c_str());
-    family->factory->counters()->job_errors++;
+    family->settings->counters->job_errors++;
   }
   return s;
 }
@@ -221,8 +216,8 @@ void Collector::WaitForRoom(uint32_t number) {
     family = it->second.get();
   }
   // Flushes look for themselves where the job has not: it may be busy, or late.
-  const BlobHybridOptions& options = family->factory->options();
-  Counters& counters = *family->factory->counters();
+  const BlobHybridOptions& options = family->settings->options;
+  Counters& counters = *family->settings->counters;
   if (family->calm_at != 0 && FilesOf(number) == family->calm_at) {
     counters.bound_missed += family->calm_above ? 1 : 0;
     return;  // the job has looked at the same files
@@ -382,7 +377,7 @@ bool Collector::Rests(const Family& family) {
 }
 
 Collector::Next Collector::Step(uint32_t number, Family* family) {
-  const BlobHybridOptions& options = family->factory->options();
+  const BlobHybridOptions& options = family->settings->options;
   if (Rests(*family)) {
     family->later = family->rest_until;
     return Next::kLater;
@@ -496,7 +491,7 @@ void Collector::Rest(Family* family) {
 
 std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, const Space& space,
                                      const Needs& needs, Family* family, bool* merge) {
-  const BlobHybridOptions& options = family->factory->options();
+  const BlobHybridOptions& options = family->settings->options;
   std::vector<Plan> plans;
   if (!needs.log) {
     family->merged.clear();
@@ -543,8 +538,8 @@ Collector::Next Collector::CompactAll(uint32_t number, const std::vector<Plan>& 
 
 Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, bool merge,
                                    Family* family) {
-  const BlobHybridOptions& options = family->factory->options();
-  Counters& counters = *family->factory->counters();
+  const BlobHybridOptions& options = family->settings->options;
+  Counters& counters = *family->settings->counters;
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle == nullptr) {
     Publish(family, false, false);
