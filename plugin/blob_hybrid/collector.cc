@@ -513,7 +513,7 @@ std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, cons
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
   if (plans.empty()) {
-    plans = Pick(survey, space, family->since, family->busy);
+    plans = PickCompactions(survey, space, family->since, family->busy);
   }
   return plans;
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "plugin/blob_hybrid/error_log.h"
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/gc_picker.h"
 #include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/survey.h"
 #include "rocksdb/listener.h"

@@ -11,7 +11,7 @@
 #include "file/filename.h"
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/gc_picker.h"
 #include "plugin/blob_hybrid/survey.h"
 #include "table/unique_id_impl.h"
 

@@ -10,8 +10,8 @@
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/databases.h"
-#include "plugin/blob_hybrid/policy.h"
 #include "plugin/blob_hybrid/settings.h"
+#include "plugin/blob_hybrid/space.h"
 #include "plugin/blob_hybrid/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
