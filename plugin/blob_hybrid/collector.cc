@@ -13,6 +13,7 @@
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/paths.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -29,10 +30,6 @@ constexpr auto kTick = std::chrono::milliseconds(500);
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
 
-ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
-  return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
-}
-
 std::shared_ptr<const Settings> SettingsOf(DBImpl* db, uint32_t family) {
   const auto handle = db->GetColumnFamilyHandleUnlocked(family);
   return handle == nullptr ? nullptr
@@ -48,7 +45,7 @@ bool HasBound(const BlobHybridOptions& options) {
 // What keeps RocksDB's own compactions from being done, so that the job is not done either; null:
 // nothing.
 const char* HeldBy(DBImpl* db, ColumnFamilyData* family) {
-  if (!LayoutOf(db, family).compacts) {
+  if (!FamilyInfoOf(db, family).compacts) {
     return "disable_auto_compactions";
   }
   WaitForCompactOptions look;
@@ -183,10 +180,10 @@ Status Collector::Look(uint32_t number, Family* family, bool* has_blobs, Space* 
     return Status::ColumnFamilyDropped();
   }
   ColumnFamilyData* const data = DataOf(handle.get());
-  const Layout layout = LayoutOf(db_, data);
-  family->memtable_bytes = layout.memtable_bytes;
-  *has_blobs = layout.goes_by_levels && layout.has_blobs;
-  if (!layout.goes_by_levels || (!family->crowded && !layout.has_blobs)) {
+  const FamilyInfo info = FamilyInfoOf(db_, data);
+  family->memtable_bytes = info.memtable_bytes;
+  *has_blobs = info.goes_by_levels && info.has_blobs;
+  if (!info.goes_by_levels || (!family->crowded && !info.has_blobs)) {
     return Status::OK();  // nothing to do, so nothing to count
   }
   Totals totals;

@@ -76,7 +76,7 @@ class Collector {
     std::shared_ptr<const Settings> settings;  // constant
     std::atomic<bool> near{false};             // the bound: the job is at work for space
     std::atomic<bool> crowded{false};          // IsCrowded()
-    std::atomic<uint64_t> memtable_bytes{0};   // see Layout
+    std::atomic<uint64_t> memtable_bytes{0};   // see FamilyInfo
     std::atomic<uint64_t> calm_at{0};     // FilesOf(), when the job found that nothing was needed
     std::atomic<bool> calm_above{false};  // and still the bound was exceeded
     Room room;                            // RoomFor(); guarded by mutex_

@@ -10,6 +10,7 @@
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/space.h"
 #include "plugin/blob_hybrid/survey.h"
@@ -85,7 +86,7 @@ std::string BlobHybridStats::ToJson() const { return Json(AllOf(*this)); }
 Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
   *stats = BlobHybridStats();
   auto* impl = static_cast<DBImpl*>(db->GetRootDB());
-  ColumnFamilyData* data = static_cast<ColumnFamilyHandleImpl*>(family)->cfd();
+  ColumnFamilyData* data = DataOf(family);
   const auto settings = SettingsOf(ImmutableOf(*data).compaction_filter_factory);
   uint64_t floor = 0;
   if (settings != nullptr) {
