@@ -1,3 +1,3 @@
-blob_hybrid_SOURCES = advice.cc collector.cc databases.cc error_log.cc factory.cc files.cc filter.cc inspect.cc listener.cc model.cc options.cc paths.cc policy.cc properties.cc ranges.cc reader.cc register.cc sketch.cc stats.cc subcompaction.cc survey.cc table.cc verify.cc
+blob_hybrid_SOURCES = advice.cc collector.cc databases.cc error_log.cc factory.cc family.cc files.cc filter.cc gc_picker.cc inspect.cc listener.cc model.cc options.cc paths.cc properties.cc ranges.cc reader.cc register.cc settings.cc sketch.cc space.cc stats.cc subcompaction.cc survey.cc table.cc verify.cc victims.cc
 blob_hybrid_HEADERS = blob_hybrid.h
 blob_hybrid_FUNC = register_blob_hybrid

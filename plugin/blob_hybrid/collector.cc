@@ -13,6 +13,7 @@
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/paths.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -29,20 +30,11 @@ constexpr auto kTick = std::chrono::milliseconds(500);
 constexpr uint64_t kMinRetry = 1000 * 1000;
 constexpr uint64_t kMaxRetry = 64 * kMinRetry;
 
-ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
-  return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
-}
-
-std::shared_ptr<BlobHybridFactory> FactoryOf(DBImpl* db, uint32_t family) {
+std::shared_ptr<const Settings> SettingsOf(DBImpl* db, uint32_t family) {
   const auto handle = db->GetColumnFamilyHandleUnlocked(family);
-  if (handle == nullptr) {
-    return nullptr;
-  }
-  const auto& factory = ImmutableOf(*DataOf(handle.get())).compaction_filter_factory;
-  if (factory == nullptr || !factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
-    return nullptr;
-  }
-  return std::static_pointer_cast<BlobHybridFactory>(factory);
+  return handle == nullptr ? nullptr
+                           : blob_hybrid::SettingsOf(
+                                 ImmutableOf(*DataOf(handle.get())).compaction_filter_factory);
 }
 
 bool HasBound(const BlobHybridOptions& options) {
@@ -53,7 +45,7 @@ bool HasBound(const BlobHybridOptions& options) {
 // What keeps RocksDB's own compactions from being done, so that the job is not done either; null:
 // nothing.
 const char* HeldBy(DBImpl* db, ColumnFamilyData* family) {
-  if (!LayoutOf(db, family).compacts) {
+  if (!FamilyInfoOf(db, family).compacts) {
     return "disable_auto_compactions";
   }
   WaitForCompactOptions look;
@@ -103,10 +95,10 @@ bool Collector::Uses(uint32_t number, bool* added) {
     }
   }
   std::unique_ptr<Family> family;
-  auto factory = FactoryOf(db_, number);
-  if (factory != nullptr) {
+  auto settings = SettingsOf(db_, number);
+  if (settings != nullptr) {
     family = std::make_unique<Family>();
-    family->factory = std::move(factory);
+    family->settings = std::move(settings);
   }
   const bool uses = family != nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -125,7 +117,7 @@ Collector::Aim Collector::AimOf(uint32_t number, const std::vector<BlobInfo>& bl
     return Aim();
   }
   const Family& family = *it->second;
-  const BlobHybridOptions& options = family.factory->options();
+  const BlobHybridOptions& options = family.settings->options;
   const bool near = family.near;
   std::vector<BlobInfo> known = blobs;
   for (BlobInfo& blob : known) {
@@ -188,24 +180,24 @@ Status Collector::Look(uint32_t number, Family* family, bool* has_blobs, Space* 
     return Status::ColumnFamilyDropped();
   }
   ColumnFamilyData* const data = DataOf(handle.get());
-  const Layout layout = LayoutOf(db_, data);
-  family->memtable_bytes = layout.memtable_bytes;
-  *has_blobs = layout.goes_by_levels && layout.has_blobs;
-  if (!layout.goes_by_levels || (!family->crowded && !layout.has_blobs)) {
+  const FamilyInfo info = FamilyInfoOf(db_, data);
+  family->memtable_bytes = info.memtable_bytes;
+  *has_blobs = info.goes_by_levels && info.has_blobs;
+  if (!info.goes_by_levels || (!family->crowded && !info.has_blobs)) {
     return Status::OK();  // nothing to do, so nothing to count
   }
   Totals totals;
   const Status s = family->surveyor.Sum(db_, data, &totals);
   if (s.ok()) {
-    *space = Estimate(totals, family->factory->options().space_floor);
+    *space = Estimate(totals, family->settings->options.space_floor);
     auto garbage = family->surveyor.corrected();
     std::lock_guard<std::mutex> lock(mutex_);
-    family->room = RoomFor(*space, family->factory->options().max_space_amplification);
+    family->room = RoomFor(*space, family->settings->options.max_space_amplification);
     family->garbage = std::move(garbage);
   } else {
     ROCKS_LOG_ERROR(ImmutableOf(*data).logger, "BlobHybrid: reading the properties of SSTs: %s",
                     s.ToString().c_str());
-    family->factory->counters()->job_errors++;
+    family->settings->counters->job_errors++;
   }
   return s;
 }
@@ -221,8 +213,8 @@ void Collector::WaitForRoom(uint32_t number) {
     family = it->second.get();
   }
   // Flushes look for themselves where the job has not: it may be busy, or late.
-  const BlobHybridOptions& options = family->factory->options();
-  Counters& counters = *family->factory->counters();
+  const BlobHybridOptions& options = family->settings->options;
+  Counters& counters = *family->settings->counters;
   if (family->calm_at != 0 && FilesOf(number) == family->calm_at) {
     counters.bound_missed += family->calm_above ? 1 : 0;
     return;  // the job has looked at the same files
@@ -382,7 +374,7 @@ bool Collector::Rests(const Family& family) {
 }
 
 Collector::Next Collector::Step(uint32_t number, Family* family) {
-  const BlobHybridOptions& options = family->factory->options();
+  const BlobHybridOptions& options = family->settings->options;
   if (Rests(*family)) {
     family->later = family->rest_until;
     return Next::kLater;
@@ -496,7 +488,7 @@ void Collector::Rest(Family* family) {
 
 std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, const Space& space,
                                      const Needs& needs, Family* family, bool* merge) {
-  const BlobHybridOptions& options = family->factory->options();
+  const BlobHybridOptions& options = family->settings->options;
   std::vector<Plan> plans;
   if (!needs.log) {
     family->merged.clear();
@@ -518,7 +510,7 @@ std::vector<Plan> Collector::PlanFor(uint32_t number, const Survey& survey, cons
   Track(survey, AimOf(number, survey.blobs).victims, &family->since);
   SetCollected(FindCollected(survey, family->since), family);
   if (plans.empty()) {
-    plans = Pick(survey, space, family->since, family->busy);
+    plans = PickCompactions(survey, space, family->since, family->busy);
   }
   return plans;
 }
@@ -543,8 +535,8 @@ Collector::Next Collector::CompactAll(uint32_t number, const std::vector<Plan>& 
 
 Collector::Next Collector::Compact(uint32_t number, const Plan& plan, bool above, bool merge,
                                    Family* family) {
-  const BlobHybridOptions& options = family->factory->options();
-  Counters& counters = *family->factory->counters();
+  const BlobHybridOptions& options = family->settings->options;
+  Counters& counters = *family->settings->counters;
   const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
   if (handle == nullptr) {
     Publish(family, false, false);

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "plugin/blob_hybrid/error_log.h"
-#include "plugin/blob_hybrid/factory.h"
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/gc_picker.h"
+#include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/survey.h"
 #include "rocksdb/listener.h"
 
@@ -73,10 +73,10 @@ class Collector {
 
  private:
   struct Family {
-    std::shared_ptr<BlobHybridFactory> factory;  // constant
-    std::atomic<bool> near{false};               // the bound: the job is at work for space
-    std::atomic<bool> crowded{false};            // IsCrowded()
-    std::atomic<uint64_t> memtable_bytes{0};     // see Layout
+    std::shared_ptr<const Settings> settings;  // constant
+    std::atomic<bool> near{false};             // the bound: the job is at work for space
+    std::atomic<bool> crowded{false};          // IsCrowded()
+    std::atomic<uint64_t> memtable_bytes{0};   // see FamilyInfo
     std::atomic<uint64_t> calm_at{0};     // FilesOf(), when the job found that nothing was needed
     std::atomic<bool> calm_above{false};  // and still the bound was exceeded
     Room room;                            // RoomFor(); guarded by mutex_

@@ -11,18 +11,14 @@
 #include "file/filename.h"
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
-#include "plugin/blob_hybrid/policy.h"
-#include "plugin/blob_hybrid/survey.h"
+#include "plugin/blob_hybrid/family.h"
+#include "plugin/blob_hybrid/gc_picker.h"
 #include "table/unique_id_impl.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 namespace {
-
-ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
-  return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
-}
 
 // The folder of a compaction's inputs: a family has a number only.
 std::string FolderOf(const CompactionFilter::Context& compaction) {
@@ -163,11 +159,11 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
   // Files that are mapped into memory are not read into buffers.
   files->readahead_size = ImmutableOf(*data).allow_mmap_reads ? 0 : options.readahead_size;
   files->family = family;
-  const Layout layout = LayoutOf(db, data);
+  const FamilyInfo info = FamilyInfoOf(db, data);
   const bool has_medium = ClassesOf(options).medium > 0;
   if (has_medium) {
-    files->large_size = layout.min_blob_size;
-    files->merge_level = MergeLevelOf(options.merge_level, layout.last_level);
+    files->large_size = info.min_blob_size;
+    files->merge_level = MergeLevelOf(options.merge_level, info.last_level);
   }
   const std::vector<BlobInfo> blobs = BlobsOf(db, data);
   const Collector::Aim aim = collector->AimOf(family, blobs);

@@ -13,51 +13,51 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-BlobHybridFactory::BlobHybridFactory(const BlobHybridOptions& options)
-    : options_(options), counters_(std::make_shared<Counters>()) {
-  RegisterOptions(&options_, &OptionTypes());
+BlobHybridFactory::BlobHybridFactory(const BlobHybridOptions& options) : settings_{options} {
+  RegisterOptions(&settings_.options, &OptionTypes());
+  RegisterOptions(&settings_, nullptr);  // for SettingsOf()
 }
 
 Status BlobHybridFactory::PrepareOptions(const ConfigOptions& config) {
-  const Status s = Validate(options_);
+  const Status s = Validate(settings_.options);
   return s.ok() ? CompactionFilterFactory::PrepareOptions(config) : s;
 }
 
 Status BlobHybridFactory::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
-  Status s = Validate(options_);
+  Status s = Validate(settings_.options);
   if (s.ok()) {
-    s = ValidateFamily(options_, db, family);
+    s = ValidateFamily(settings_.options, db, family);
   }
   return s.ok() ? CompactionFilterFactory::ValidateOptions(db, family) : s;
 }
 
 bool BlobHybridFactory::ShouldFilterTableFileCreation(TableFileCreationReason reason) const {
   return reason == TableFileCreationReason::kCompaction ||
-         (options_.user_filter_factory != nullptr &&
-          options_.user_filter_factory->ShouldFilterTableFileCreation(reason));
+         (settings_.options.user_filter_factory != nullptr &&
+          settings_.options.user_filter_factory->ShouldFilterTableFileCreation(reason));
 }
 
 std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
     const CompactionFilter::Context& context) {
   std::unique_ptr<CompactionFilter> user;
-  if (options_.user_filter_factory != nullptr &&
-      options_.user_filter_factory->ShouldFilterTableFileCreation(context.reason)) {
-    user = options_.user_filter_factory->CreateCompactionFilter(context);
+  if (settings_.options.user_filter_factory != nullptr &&
+      settings_.options.user_filter_factory->ShouldFilterTableFileCreation(context.reason)) {
+    user = settings_.options.user_filter_factory->CreateCompactionFilter(context);
   }
   if (context.reason != TableFileCreationReason::kCompaction) {
     return user;  // memtables have no references
   }
   ForgetOutputLevel();
   BlobFiles files;
-  if (!Databases::Instance()->FindBlobFiles(context, options_, &files)) {
+  if (!Databases::Instance()->FindBlobFiles(context, settings_.options, &files)) {
     files = BlobFiles();
-    if (options_.user_filter == nullptr) {
+    if (settings_.options.user_filter == nullptr) {
       return user;
     }
   }
-  return std::make_unique<BlobHybridFilter>(std::move(files), options_.user_filter, std::move(user),
-                                            counters_);
+  return std::make_unique<BlobHybridFilter>(std::move(files), settings_.options.user_filter,
+                                            std::move(user), settings_.counters);
 }
 
 }  // namespace blob_hybrid

@@ -5,7 +5,8 @@
 #include <memory>
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
-#include "plugin/blob_hybrid/counters.h"
+#include "plugin/blob_hybrid/names.h"
+#include "plugin/blob_hybrid/settings.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -16,7 +17,7 @@ class BlobHybridFactory : public CompactionFilterFactory {
  public:
   explicit BlobHybridFactory(const BlobHybridOptions& options = BlobHybridOptions());
 
-  static const char* kClassName() { return "BlobHybrid"; }
+  static const char* kClassName() { return kFactoryName; }
   const char* Name() const override { return kClassName(); }
 
   Status PrepareOptions(const ConfigOptions& config) override;
@@ -26,12 +27,8 @@ class BlobHybridFactory : public CompactionFilterFactory {
   std::unique_ptr<CompactionFilter> CreateCompactionFilter(
       const CompactionFilter::Context& context) override;
 
-  const BlobHybridOptions& options() const { return options_; }
-  const std::shared_ptr<Counters>& counters() const { return counters_; }
-
  private:
-  BlobHybridOptions options_;
-  const std::shared_ptr<Counters> counters_;
+  Settings settings_;  // constant once they are configured
 };
 
 }  // namespace blob_hybrid

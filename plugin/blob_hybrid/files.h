@@ -22,6 +22,9 @@ struct KeyRange {
   std::string largest;
 };
 
+// Whether entries of this level may hide others: those above the last one; of level 0 alone, all.
+inline bool IsUpperLevel(int level, int last_level) { return level < last_level || level == 0; }
+
 struct SstInfo {
   uint64_t number = 0;
   int level = 0;
@@ -63,6 +66,7 @@ struct Survey {
   const Comparator* comparator = BytewiseComparator();  // of user keys
 
   uint64_t max_sst_number() const;
+  bool IsUpper(const SstInfo& sst) const { return IsUpperLevel(sst.level, last_level); }
 };
 
 // Sums over the files of a family, which are kept as files come and go.

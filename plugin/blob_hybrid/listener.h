@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "plugin/blob_hybrid/names.h"
 #include "rocksdb/listener.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -11,7 +12,7 @@ namespace blob_hybrid {
 // use the plugin are not touched. Has no state: any number of databases may share it. Thread-safe.
 class BlobHybridListener : public EventListener {
  public:
-  static const char* kClassName() { return "BlobHybridListener"; }
+  static const char* kClassName() { return kListenerName; }
   const char* Name() const override { return kClassName(); }
 
   void OnFlushBegin(DB* db, const FlushJobInfo& info) override;

@@ -6,8 +6,7 @@
 #include <cstddef>
 
 #include "plugin/blob_hybrid/compat.h"
-#include "plugin/blob_hybrid/listener.h"
-#include "plugin/blob_hybrid/table.h"
+#include "plugin/blob_hybrid/names.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -64,8 +63,8 @@ Status ValidateMediumOptions(const Options& options) {
 
 Status ValidateMediumFamily(const Options& options, const DBOptions& db,
                             const ColumnFamilyOptions& family) {
-  const bool table = family.table_factory != nullptr &&
-                     family.table_factory->IsInstanceOf(BlobHybridTable::kClassName());
+  const bool table =
+      family.table_factory != nullptr && family.table_factory->IsInstanceOf(kTableName);
   if (ClassesOf(options).medium == 0) {
     return Status::OK();
   }
@@ -208,7 +207,7 @@ void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
 
 bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {
   for (const auto& listener : listeners) {
-    if (listener != nullptr && listener->IsInstanceOf(BlobHybridListener::kClassName())) {
+    if (listener != nullptr && listener->IsInstanceOf(kListenerName)) {
       return true;
     }
   }

@@ -10,8 +10,9 @@
 #include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/databases.h"
-#include "plugin/blob_hybrid/factory.h"
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/family.h"
+#include "plugin/blob_hybrid/settings.h"
+#include "plugin/blob_hybrid/space.h"
 #include "plugin/blob_hybrid/survey.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -85,13 +86,12 @@ std::string BlobHybridStats::ToJson() const { return Json(AllOf(*this)); }
 Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
   *stats = BlobHybridStats();
   auto* impl = static_cast<DBImpl*>(db->GetRootDB());
-  ColumnFamilyData* data = static_cast<ColumnFamilyHandleImpl*>(family)->cfd();
-  const auto& factory = ImmutableOf(*data).compaction_filter_factory;
+  ColumnFamilyData* data = DataOf(family);
+  const auto settings = SettingsOf(ImmutableOf(*data).compaction_filter_factory);
   uint64_t floor = 0;
-  if (factory != nullptr && factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
-    const auto* hybrid = static_cast<const BlobHybridFactory*>(factory.get());
-    floor = hybrid->options().space_floor;
-#define X(name, unit, description) stats->name = hybrid->counters()->name;
+  if (settings != nullptr) {
+    floor = settings->options.space_floor;
+#define X(name, unit, description) stats->name = settings->counters->name;
     BLOB_HYBRID_COUNTERS(X)
 #undef X
   }

@@ -27,34 +27,6 @@ struct SuperVersion;
 
 namespace blob_hybrid {
 
-// What is known of a family without its files.
-struct Layout {
-  bool has_blobs = false;
-  int last_level = 0;
-  uint64_t min_blob_size = 0;
-  uint64_t memtable_bytes = 0;  // of all that may wait for a flush
-  bool compacts = false;        // by itself: not disable_auto_compactions
-  bool goes_by_levels = false;  // what is compacted to a level is there then
-};
-
-// Which files there are: it changes with each flush and compaction, and with nothing else.
-// Thread-safe.
-uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family);
-
-// Of the current version. Thread-safe.
-Layout LayoutOf(DBImpl* db, ColumnFamilyData* family);
-
-// Of the current version, with garbage as RocksDB says. Thread-safe.
-std::vector<BlobInfo> BlobsOf(DBImpl* db, ColumnFamilyData* family);
-
-// SSTs of the current version that compactions are at work on. Thread-safe.
-std::set<uint64_t> InCompaction(DBImpl* db, ColumnFamilyData* family);
-
-// Whether SSTs are where they were, and no compaction is at work on them or on what overlaps with
-// them in the output level. Thread-safe.
-bool AreFree(DBImpl* db, ColumnFamilyData* family, const std::vector<SstInfo>& ssts,
-             int output_level);
-
 // Surveys a family again and again, by what differs from the version that it has seen last, whoever
 // changed it: no event can be missed. Looks at files that have come, gone or changed only; of the
 // others it compares the numbers of SSTs and the pointers to the metadata of blob files, which are

@@ -6,9 +6,9 @@
 
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/databases.h"
-#include "plugin/blob_hybrid/factory.h"
 #include "plugin/blob_hybrid/options.h"
 #include "plugin/blob_hybrid/properties.h"
+#include "plugin/blob_hybrid/settings.h"
 #include "table/block_based/block_based_table_builder.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -19,12 +19,8 @@ namespace {
 // Null if the family's filter factory is another one, or nothing would be merged for lack of a
 // listener: RocksDB does not validate the options of families that are made when the database is
 // open.
-const BlobHybridFactory* FactoryOf(const ImmutableOptions& options) {
-  const auto& factory = options.compaction_filter_factory;
-  return factory != nullptr && factory->IsInstanceOf(BlobHybridFactory::kClassName()) &&
-                 HasListener(options.listeners)
-             ? static_cast<const BlobHybridFactory*>(factory.get())
-             : nullptr;
+std::shared_ptr<const Settings> SettingsIfHeard(const ImmutableOptions& options) {
+  return HasListener(options.listeners) ? SettingsOf(options.compaction_filter_factory) : nullptr;
 }
 
 // Values from this size on go to blob files in a flush. 0: this is no flush, or there is no medium
@@ -67,16 +63,16 @@ bool BlobHybridTable::IsInstanceOf(const std::string& name) const {
 
 TableBuilder* BlobHybridTable::NewTableBuilder(const TableBuilderOptions& options,
                                                WritableFileWriter* file) const {
-  const BlobHybridFactory* hybrid = FactoryOf(options.ioptions);
-  if (hybrid == nullptr) {
+  const auto settings = SettingsIfHeard(options.ioptions);
+  if (settings == nullptr) {
     return BlockBasedTableFactory::NewTableBuilder(options, file);
   }
-  const ValueClasses classes{ClassesOf(hybrid->options()).medium, options.moptions.min_blob_size};
-  const uint64_t separated = SeparatedBy(options, classes, hybrid->counters().get());
+  const ValueClasses classes{ClassesOf(settings->options).medium, options.moptions.min_blob_size};
+  const uint64_t separated = SeparatedBy(options, classes, settings->counters.get());
   // The builder makes its collectors when it is made.
   const InternalTblPropCollFactories factories =
       WithClassCounter(options.internal_tbl_prop_coll_factories,
-                       classes.medium == 0 ? 0 : classes.large, separated, hybrid->counters());
+                       classes.medium == 0 ? 0 : classes.large, separated, settings->counters);
   TableBuilderOptions counted(options);
   counted.internal_tbl_prop_coll_factories = &factories;
   if (separated > 0) {
@@ -87,8 +83,7 @@ TableBuilder* BlobHybridTable::NewTableBuilder(const TableBuilderOptions& option
 
 Status BlobHybridTable::ValidateOptions(const DBOptions& db,
                                         const ColumnFamilyOptions& family) const {
-  const auto& factory = family.compaction_filter_factory;
-  if (factory == nullptr || !factory->IsInstanceOf(BlobHybridFactory::kClassName())) {
+  if (SettingsOf(family.compaction_filter_factory) == nullptr) {
     return Status::InvalidArgument(
         "BlobHybrid: compaction_filter_factory",
         "the line compaction_filter_factory={id=BlobHybrid;...} is missing");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "plugin/blob_hybrid/names.h"
 #include "table/block_based/block_based_table_factory.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -18,7 +19,7 @@ class BlobHybridTable : public BlockBasedTableFactory {
   explicit BlobHybridTable(const BlockBasedTableOptions& options = BlockBasedTableOptions())
       : BlockBasedTableFactory(options) {}
 
-  static const char* kClassName() { return "BlobHybridTable"; }
+  static const char* kClassName() { return kTableName; }
   const char* Name() const override { return kClassName(); }
   bool IsInstanceOf(const std::string& name) const override;
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "plugin/blob_hybrid/factory.h"
+#include "plugin/blob_hybrid/settings.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/object_registry.h"
@@ -42,8 +42,7 @@ class OptionsTest : public HybridDb {
   }
 
   const BlobHybridOptions& OptionsOf(const Options& options) {
-    return static_cast<const BlobHybridFactory*>(options.compaction_filter_factory.get())
-        ->options();
+    return SettingsOf(options.compaction_filter_factory)->options;
   }
 };
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/space.h"
 #include "rocksdb/table.h"
 #include "test/blob_hybrid/space.h"
 #include "test_util/sync_point.h"

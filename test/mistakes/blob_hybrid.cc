@@ -10,7 +10,7 @@
 
 #include "file/file_util.h"
 #include "file/filename.h"
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/space.h"
 #include "rocksdb/env.h"
 #include "rocksdb/table.h"
 #include "test/blob_hybrid/space.h"

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/gc_picker.h"
 #include "plugin/blob_hybrid/properties.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
@@ -137,7 +137,7 @@ TEST(PickMistakes, ManySmallFiles) {
     sst.references = std::make_shared<const References>(references);
     survey.ssts.push_back(sst);
   }
-  const std::vector<Plan> plans = Pick(survey, Estimate(TotalsOf(survey), 0), since, {});
+  const std::vector<Plan> plans = PickCompactions(survey, Estimate(TotalsOf(survey), 0), since, {});
   ASSERT_GT(plans.size(), 1u);
   std::set<uint64_t> taken;
   size_t most = 0;

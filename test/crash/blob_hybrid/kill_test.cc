@@ -33,7 +33,7 @@
 #include "db/blob/blob_log_format.h"
 #include "gtest/gtest.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
-#include "plugin/blob_hybrid/factory.h"
+#include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/verify.h"
 #include "port/stack_trace.h"
 #include "rocksdb/table.h"
@@ -220,7 +220,7 @@ class StepDb {
 
   const Work work_;
   Shared* const shared_;
-  std::shared_ptr<BlobHybridFactory> factory_;
+  std::shared_ptr<const Settings> settings_;
   std::unique_ptr<DB> db_;
   uint64_t moved_before_ = 0;
   uint64_t merged_before_ = 0;
@@ -241,7 +241,7 @@ Status StepDb::Open(const std::string& folder, uint64_t seed) {
     hybrid.merge_level = work_ == Work::kMerge ? MergeLevel::kLast : MergeLevel::kLastButOne;
   }
   const Status s = UseBlobHybrid(hybrid, &options, &options);
-  factory_ = std::static_pointer_cast<BlobHybridFactory>(options.compaction_filter_factory);
+  settings_ = SettingsOf(options.compaction_filter_factory);
   return s.ok() ? OpenDb(options, folder + "/db", &db_) : s;
 }
 
@@ -283,8 +283,8 @@ Status StepDb::Prepare() {
   if (s.ok()) {
     s = db_->WaitForCompact(WaitForCompactOptions());
   }
-  moved_before_ = factory_->counters()->moved_values;
-  merged_before_ = factory_->counters()->merged_values;
+  moved_before_ = settings_->counters->moved_values;
+  merged_before_ = settings_->counters->merged_values;
   return s;
 }
 
@@ -297,8 +297,8 @@ Status StepDb::Compact(bool files) {
 }
 
 void StepDb::Publish() {
-  shared_->moved += factory_->counters()->moved_values - moved_before_;
-  shared_->merged += factory_->counters()->merged_values - merged_before_;
+  shared_->moved += settings_->counters->moved_values - moved_before_;
+  shared_->merged += settings_->counters->merged_values - merged_before_;
 }
 
 // Dies in a compaction, which comes to the point; all the rest is passed by.

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/blob_hybrid/policy.h"
+#include "plugin/blob_hybrid/gc_picker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,29 +12,7 @@ namespace blob_hybrid {
 
 namespace {
 
-// Of the way to the bound; the second ones with a log.
-constexpr double kSoft[] = {0.82, 0.7};
-constexpr double kWait[] = {0.88, 0.8};
-constexpr double kRoomy = 0.5;
-constexpr double kSoftLog = 0.8;  // of the budget
-constexpr double kMuchHidden = 0.05;
-
-// Of live bytes of files: with less garbage the job would do much for little.
-constexpr double kLeastGarbage = 0.1;
-
-// Of what blob files have. A log that takes more is merged when there is too little room: values in
-// SSTs need less.
-constexpr double kLeastLog = 0.125;
-
-// gc_garbage_ratio without a bound.
-constexpr double kUnboundedRatio = 0.5;
-
-// See Room.
-constexpr double kLeastVictims = 0.15;
-constexpr double kMostVictims = 0.75;
-constexpr double kPeak = 1.03;  // of the bound
-
-// See Pick().
+// See PickCompactions().
 constexpr double kJob = 16 << 10;
 constexpr double kUncovered = 0.5;
 constexpr size_t kMostJobs = 16;         // of a batch
@@ -43,22 +21,12 @@ constexpr double kMostBatch = 64 << 20;  // bytes
 constexpr double kAboutAsMuch = 0.5;     // of what the best SST gains for its cost
 constexpr uint64_t kPage = 4096;
 
-// Keys in a sample that is believed.
-constexpr uint64_t kLeastSampled = 400;
-
-// With level 0 alone, all of it may hide something.
-bool IsUpper(int level, int last_level) { return level < last_level || level == 0; }
-
-bool IsUpper(const Survey& survey, const SstInfo& sst) {
-  return IsUpper(sst.level, survey.last_level);
-}
-
 // The level that SSTs are pushed to: the last one, but not level 0. With dynamic levels the first
 // one that is used lies deep.
 int Bottom(const Survey& survey) { return std::max(survey.last_level, survey.base_level); }
 
 // An SST, or all of level 0, to another level.
-Plan To(int output_level, const Survey& survey, const SstInfo& input) {
+Plan PlanTo(int output_level, const Survey& survey, const SstInfo& input) {
   Plan plan;
   plan.output_level = output_level;
   for (const SstInfo& sst : survey.ssts) {
@@ -102,7 +70,7 @@ Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<
   const double entry_bytes = EntryBytes(survey, space);
   const SstInfo* best = nullptr;
   for (const SstInfo& sst : survey.ssts) {
-    if (!IsUpper(survey, sst) || busy.count(sst.number) > 0 ||
+    if (!survey.IsUpper(sst) || busy.count(sst.number) > 0 ||
         (ranges && !HidesMuch(survey, sst, entry_bytes))) {
       continue;
     }
@@ -111,7 +79,7 @@ Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<
       best = &sst;
     }
   }
-  return best == nullptr ? Plan() : To(Bottom(survey), survey, *best);
+  return best == nullptr ? Plan() : PlanTo(Bottom(survey), survey, *best);
 }
 
 // A blob file that is collected, and what it takes to be rid of it.
@@ -222,7 +190,7 @@ class Picker {
       : survey_(survey), victims_(VictimsOf(survey, since)) {
     uint64_t upper = 0;
     for (const SstInfo& sst : survey.ssts) {
-      upper += IsUpper(survey, sst) ? sst.entries + sst.covered : 0;
+      upper += survey.IsUpper(sst) ? sst.entries + sst.covered : 0;
       if (sst.level > 0) {  // which is not compacted alone
         levels_[sst.level].push_back({&sst, ScoreOf(sst, busy.count(sst.number) > 0)});
       }
@@ -293,9 +261,9 @@ class Picker {
     std::vector<Part>& parts = levels_.at(candidate.level);
     const SstInfo& sst = *parts[candidate.index].sst;
     const int to = OutputLevelOf(sst);
-    Plan plan = To(to, survey_, sst);
+    Plan plan = PlanTo(to, survey_, sst);
     parts[candidate.index].score.busy = true;
-    if (IsUpper(survey_, sst)) {
+    if (survey_.IsUpper(sst)) {
       ForOverlapping(sst, to, [](Part* part) { part->score.busy = true; });
       return plan;
     }
@@ -314,7 +282,7 @@ class Picker {
 
   // The next one that has SSTs; of the last level: itself.
   int OutputLevelOf(const SstInfo& sst) const {
-    return IsUpper(survey_, sst) ? levels_.upper_bound(sst.level)->first : sst.level;
+    return survey_.IsUpper(sst) ? levels_.upper_bound(sst.level)->first : sst.level;
   }
 
   // RocksDB takes those that overlap with it in the output level besides.
@@ -322,7 +290,7 @@ class Picker {
     const SstInfo& sst = *part.sst;
     Score job = part.score;
     job.cost += kJob;
-    if (!IsUpper(survey_, sst)) {
+    if (!survey_.IsUpper(sst)) {
       return job;
     }
     const int to = OutputLevelOf(sst);
@@ -353,122 +321,13 @@ class Picker {
   double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
 };
 
-// Shares of the values in blob files that SSTs refer to, and of SSTs.
-struct Shares {
-  double hidden_values = 0;  // by newer entries, with their headers
-  double hidden_ssts = 0;    // likewise, or deletions
-  double user_values = 1;    // keys and values that live
-  double user_ssts = 1;      // entries whose keys and values live there
-};
-
-double Share(uint64_t part, uint64_t of) {
-  return of == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(of));
-}
-
-// Entries of all SSTs.
-struct Entries {
-  uint64_t all = 0;
-  uint64_t values = 0;   // but deletions
-  uint64_t upper = 0;    // of the SSTs that may hide something
-  uint64_t covered = 0;  // by range deletions of these
-};
-
-Entries EntriesOf(const Totals& totals) {
-  Entries entries;
-  for (int level = 0; level < static_cast<int>(totals.levels.size()); level++) {
-    const Totals::Level& of_level = totals.levels[static_cast<size_t>(level)];
-    entries.all += of_level.entries;
-    entries.values += of_level.values;
-    if (IsUpper(level, totals.last_level)) {
-      entries.upper += of_level.entries;
-      entries.covered += of_level.covered;
-    }
-  }
-  return entries;
-}
-
-// At most: each entry above the last level, deletions included, hides a value, and a range deletion
-// all that it covers.
-Shares MostHidden(const Entries& entries) {
-  const uint64_t upper = entries.upper + entries.covered;
-  Shares shares;
-  shares.hidden_values = Share(upper, entries.values);
-  shares.hidden_ssts = Share(upper, entries.all);
-  shares.user_values = 1 - shares.hidden_values;
-  shares.user_ssts = 1 - shares.hidden_ssts;
-  return shares;
-}
-
-// By the sketches, if all SSTs have one and the sample is large enough: with a standard deviation
-// of the estimate besides.
-Shares SharesOf(const Totals& totals) {
-  const Entries entries = EntriesOf(totals);
-  const Shares most = MostHidden(entries);
-  const Sampled& sampled = totals.sampled;
-  if (totals.unsampled > 0 || sampled.keys < kLeastSampled) {
-    return most;
-  }
-  const double margin = 1 / std::sqrt(static_cast<double>(sampled.keys));
-  const double covered = Share(entries.covered, entries.all);
-  const double kept = (1 - margin) * (1 - covered);
-  Shares shares;
-  shares.hidden_values = std::min(
-      most.hidden_values, Share(sampled.hidden_blob_bytes, sampled.blob_bytes) + margin + covered);
-  shares.hidden_ssts = std::min(
-      most.hidden_ssts, Share(sampled.hidden_sst_bytes, sampled.sst_bytes) + margin + covered);
-  shares.user_values = Share(sampled.live_blob_bytes, sampled.blob_bytes) * kept;
-  shares.user_ssts = Share(sampled.live_sst_bytes, sampled.sst_bytes) * kept;
-  return shares;
-}
-
 // Of what is merged early.
 bool ComesBefore(const SstInfo& a, const SstInfo& b) {
   return std::make_tuple(a.level == 0, a.oldest_blob, b.medium_bytes) <
          std::make_tuple(b.level == 0, b.oldest_blob, a.medium_bytes);
 }
 
-uint64_t Of(uint64_t bytes, double share) {
-  return static_cast<uint64_t>(static_cast<double>(bytes) * share);
-}
-
 }  // namespace
-
-Space Estimate(const Totals& totals, uint64_t floor) {
-  Space space;
-  space.disk_bytes = totals.blob_file_bytes + totals.sst_bytes;
-  space.sst_bytes = totals.sst_bytes;
-  space.value_bytes = totals.value_bytes;
-  space.garbage_bytes = totals.garbage_bytes;
-  space.medium_bytes = totals.medium_bytes;
-  const Shares shares = SharesOf(totals);
-  const uint64_t referred = space.value_bytes - std::min(space.value_bytes, space.garbage_bytes);
-  space.hidden_bytes = Of(referred, shares.hidden_values);
-  space.hidden_sst_bytes = Of(space.sst_bytes, shares.hidden_ssts);
-  space.live_bytes = referred - space.hidden_bytes + space.sst_bytes - space.hidden_sst_bytes;
-  space.user_bytes = Of(referred, shares.user_values) + Of(totals.sst_user_bytes, shares.user_ssts);
-  const uint64_t base = std::max({space.user_bytes, floor, uint64_t{1}});
-  space.amplification = static_cast<double>(space.disk_bytes) / static_cast<double>(base);
-  space.log_share = static_cast<double>(space.medium_bytes) / static_cast<double>(base);
-  return space;
-}
-
-Needs NeedsOf(const Space& space, bool ours, const BlobHybridOptions& options) {
-  Needs needs;
-  const double bound = options.max_space_amplification;
-  const double budget = options.transient_log_budget;
-  const bool log = HasLog(space);
-  if (ours && bound > 0 && space.amplification > SoftBound(bound, log)) {
-    const uint64_t garbage = space.disk_bytes - std::min(space.disk_bytes, space.live_bytes);
-    needs.space = garbage > Of(space.live_bytes, kLeastGarbage);
-    needs.log = log;
-    needs.above = needs.any() && space.amplification > WaitBound(bound, log);
-  }
-  if (ours && budget > 0) {
-    needs.log = needs.log || space.log_share > budget * kSoftLog;
-    needs.above = needs.above || space.log_share > budget;
-  }
-  return needs;
-}
 
 int MergeLevelOf(MergeLevel option, int last_level) {
   return std::max(1, option == MergeLevel::kLast ? last_level : last_level - 1);
@@ -491,85 +350,10 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint
     return Plan();
   }
   if (best->level >= to) {
-    return To(best->level, survey, *best);
+    return PlanTo(best->level, survey, *best);
   }
   // RocksDB may not use the last level but one yet.
-  return To(to_has_files ? to : Bottom(survey), survey, *best);
-}
-
-bool HasLog(const Space& space) { return space.medium_bytes > Of(space.value_bytes, kLeastLog); }
-
-double SoftBound(double bound, bool log) { return 1 + (bound - 1) * kSoft[log ? 1 : 0]; }
-
-double WaitBound(double bound, bool log) { return 1 + (bound - 1) * kWait[log ? 1 : 0]; }
-
-bool IsCrowded(const Space& space, double bound, bool crowded) {
-  if (bound == 0 || space.amplification < 1 + (bound - 1) * kRoomy) {
-    return false;
-  }
-  const uint64_t known =
-      space.value_bytes - std::min(space.value_bytes, space.garbage_bytes) + space.sst_bytes;
-  const uint64_t hidden = known - std::min(known, space.live_bytes);
-  return crowded ||
-         (space.amplification > SoftBound(bound, HasLog(space)) && hidden > Of(known, kMuchHidden));
-}
-
-double RestingRatio(const BlobHybridOptions& options) {
-  if (options.gc_garbage_ratio > 0) {
-    return options.gc_garbage_ratio;
-  }
-  return options.max_space_amplification > 0 ? 1 : kUnboundedRatio;
-}
-
-double LeastRatio(const BlobHybridOptions& options) {
-  return std::min(RestingRatio(options), (1 - 1 / options.max_space_amplification) / 2);
-}
-
-Room RoomFor(const Space& space, double bound) {
-  const double root = space.value_bytes == 0 ? 0
-                                             : std::sqrt(static_cast<double>(space.sst_bytes) /
-                                                         static_cast<double>(space.value_bytes));
-  Room room;
-  room.share = std::clamp(root, kLeastVictims, kMostVictims);
-  if (space.amplification > 0) {
-    room.twice = Of(space.disk_bytes, std::abs(bound * kPeak / space.amplification - 1));
-  }
-  return room;
-}
-
-std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               const Room& room, const Collected& collected) {
-  std::set<uint64_t> victims;
-  std::vector<BlobInfo> candidates;
-  uint64_t live = 0;
-  uint64_t moving = 0;  // bytes of the victims
-  uint64_t twice = 0;   // of these, what lives
-  for (const BlobInfo& blob : blobs) {
-    live += blob.live_bytes();
-    const auto it = collected.find(blob.number);
-    if (it != collected.end()) {
-      victims.insert(blob.number);
-      moving += it->second ? 0 : blob.bytes;
-      twice += it->second ? 0 : blob.live_bytes();
-    } else if (blob.garbage_ratio() > ratio) {
-      candidates.push_back(blob);
-    }
-  }
-  std::sort(candidates.begin(), candidates.end(), [](const BlobInfo& a, const BlobInfo& b) {
-    return std::make_pair(a.garbage_ratio(), b.number) >
-           std::make_pair(b.garbage_ratio(), a.number);
-  });
-  const double most = static_cast<double>(live) * (bound - 1) * room.share;
-  for (const BlobInfo& blob : candidates) {
-    const bool first = moving == 0;
-    moving += blob.bytes;
-    twice += blob.live_bytes();
-    if (bound != 0 && !first && (static_cast<double>(moving) > most || twice > room.twice)) {
-      break;
-    }
-    victims.insert(blob.number);
-  }
-  return victims;
+  return PlanTo(to_has_files ? to : Bottom(survey), survey, *best);
 }
 
 Collected FindCollected(const Survey& survey, const Since& since) {
@@ -594,8 +378,8 @@ Collected FindCollected(const Survey& survey, const Since& since) {
   return collected;
 }
 
-std::vector<Plan> Pick(const Survey& survey, const Space& space, const Since& since,
-                       const std::set<uint64_t>& busy) {
+std::vector<Plan> PickCompactions(const Survey& survey, const Space& space, const Since& since,
+                                  const std::set<uint64_t>& busy) {
   Plan plan = Push(survey, space, /*ranges=*/true, busy);
   if (!plan.inputs.empty()) {
     return {plan};
