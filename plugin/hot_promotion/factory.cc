@@ -5,10 +5,10 @@
 #include "file/random_access_file_reader.h"
 #include "file/writable_file_writer.h"
 #include "logging/logging.h"
-#include "plugin/hot_promotion/builder.h"
-#include "plugin/hot_promotion/identity.h"
 #include "plugin/hot_promotion/options.h"
-#include "plugin/hot_promotion/reader.h"
+#include "plugin/hot_promotion/store/identity.h"
+#include "plugin/hot_promotion/table/builder.h"
+#include "plugin/hot_promotion/table/reader.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "options/cf_options.h"
-#include "plugin/hot_promotion/engine.h"
+#include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/hot_promotion.h"
-#include "plugin/hot_promotion/slow.h"
+#include "plugin/hot_promotion/table/slow.h"
 #include "table/block_based/block_based_table_factory.h"
 
 namespace ROCKSDB_NAMESPACE {

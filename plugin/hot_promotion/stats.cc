@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "plugin/hot_promotion/engine.h"
+#include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/factory.h"
 
 namespace ROCKSDB_NAMESPACE {

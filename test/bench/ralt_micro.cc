@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "file/file_util.h"
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/ralt.h"
 #include "rocksdb/env.h"
 #include "util/random.h"
 

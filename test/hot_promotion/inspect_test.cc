@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/store/format.h"
 #include "test/hot_promotion/support.h"
 
 namespace ROCKSDB_NAMESPACE {

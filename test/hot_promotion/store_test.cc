@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/store.h"
+#include "plugin/hot_promotion/store/store.h"
 
 #include <algorithm>
 #include <filesystem>

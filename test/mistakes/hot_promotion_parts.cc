@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "plugin/hot_promotion/collector.h"
+#include "plugin/hot_promotion/table/collector.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/hot_promotion/support.h"
 

@@ -8,8 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/space.h"
 #include "port/port.h"
+#include "rocksdb/slice.h"
 #include "util/mutexlock.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -3,7 +3,7 @@
 #include "plugin/hot_promotion/ralt/builder.h"
 
 #include "plugin/hot_promotion/ralt/filter.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -43,7 +43,7 @@ class CollectorFactory : public TablePropertiesCollectorFactory {
 };
 
 Options BuilderOptions(Env* env, const UserCollectedProperties* properties) {
-  Options options = TabletOptions(env);
+  Options options = RunFileOptions(env);
   options.table_properties_collector_factories.push_back(
       std::make_shared<CollectorFactory>(properties));
   return options;

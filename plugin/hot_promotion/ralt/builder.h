@@ -16,10 +16,6 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// The SST's user properties with its Digest and with the bits of the Filter of its hot keys.
-constexpr char kDigestProperty[] = "rocktier.ralt.digest";
-constexpr char kFilterProperty[] = "rocktier.ralt.filter";
-
 // Writes a Tablet. Not thread-safe.
 class Builder {
  public:

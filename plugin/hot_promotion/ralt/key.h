@@ -7,7 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/space.h"
+#include "rocksdb/slice.h"
 #include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {

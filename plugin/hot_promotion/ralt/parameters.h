@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/options.h"
 #include "plugin/hot_promotion/ralt/record.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -86,7 +86,7 @@ void Shelf::RemoveUnknown(const Catalog& catalog) {
   const std::set<uint64_t> known = Numbers(catalog);
   for (const std::string& name : names) {
     uint64_t number;
-    if (ParseTabletName(name, &number) && known.count(number) == 0) {
+    if (ParseRunFileName(name, &number) && known.count(number) == 0) {
       RemoveFile(number);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "plugin/hot_promotion/ralt/builder.h"
 #include "plugin/hot_promotion/ralt/catalog.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "plugin/hot_promotion/ralt/version.h"
 #include "rocksdb/env.h"
 #include "rocksdb/status.h"
@@ -48,7 +49,7 @@ class Shelf {
   Status Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s,
                 std::shared_ptr<const Tablet>* tablet);
 
-  std::string NameOf(uint64_t number) const { return TabletName(directory_, number); }
+  std::string NameOf(uint64_t number) const { return RunFileName(directory_, number); }
 
   // Removes the file of a tablet once nobody has it.
   void Discard(std::shared_ptr<const Tablet> tablet);

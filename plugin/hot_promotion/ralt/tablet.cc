@@ -2,48 +2,21 @@
 
 #include "plugin/hot_promotion/ralt/tablet.h"
 
-#include <cinttypes>
-#include <cstdio>
-
-#include "plugin/hot_promotion/ralt/builder.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "rocksdb/env.h"
-#include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-Options TabletOptions(Env* env) {
-  BlockBasedTableOptions table;
-  table.no_block_cache = true;  // nothing is read twice but by merges, which read everything
-  table.block_size = 16 << 10;
-  Options options;
-  options.env = env;
-  options.compression = kNoCompression;
-  options.table_factory.reset(NewBlockBasedTableFactory(table));
-  return options;
-}
-
-std::string TabletName(const std::string& directory, uint64_t number) {
-  char name[32];
-  snprintf(name, sizeof(name), "/%06" PRIu64 ".sst", number);
-  return directory + name;
-}
-
-bool ParseTabletName(const std::string& name, uint64_t* number) {
-  char rest;
-  return sscanf(name.c_str(), "%" SCNu64 ".ss%c", number, &rest) == 2 && rest == 't' &&
-         TabletName("", *number) == "/" + name;
-}
-
 Tablet::Tablet(uint64_t number, const Options& options)
     : number_(number), reader_(new SstFileReader(options)) {}
 
 Status Tablet::Open(Env* env, const std::string& directory, uint64_t number,
                     std::shared_ptr<const Tablet>* result) {
-  const std::string name = TabletName(directory, number);
-  std::shared_ptr<Tablet> tablet(new Tablet(number, TabletOptions(env)));
+  const std::string name = RunFileName(directory, number);
+  std::shared_ptr<Tablet> tablet(new Tablet(number, RunFileOptions(env)));
   Status s = env->GetFileSize(name, &tablet->file_size_);
   if (s.ok()) {
     s = tablet->Load(name);

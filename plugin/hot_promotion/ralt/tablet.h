@@ -17,14 +17,6 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// How the SSTs of the table are written and read.
-Options TabletOptions(Env* env);
-
-// "<directory>/000012.sst".
-std::string TabletName(const std::string& directory, uint64_t number);
-// False: it is not the name of such a file.
-bool ParseTabletName(const std::string& name, uint64_t* number);
-
 // One file of a run: an SST whose keys are those of the table and whose values are Records. Its
 // digest and the filter of its hot keys are in memory, held by the SST's properties.
 //

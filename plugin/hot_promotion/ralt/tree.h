@@ -6,13 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt.h"
 #include "plugin/hot_promotion/ralt/batch.h"
 #include "plugin/hot_promotion/ralt/buffer.h"
 #include "plugin/hot_promotion/ralt/current.h"
 #include "plugin/hot_promotion/ralt/merge.h"
+#include "plugin/hot_promotion/ralt/options.h"
 #include "plugin/hot_promotion/ralt/parameters.h"
 #include "plugin/hot_promotion/ralt/shelf.h"
+#include "plugin/hot_promotion/ralt/space.h"
+#include "plugin/hot_promotion/ralt/stats.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {

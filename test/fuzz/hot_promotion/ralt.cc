@@ -6,7 +6,7 @@
 #include "plugin/hot_promotion/ralt/digest.h"
 #include "plugin/hot_promotion/ralt/filter.h"
 #include "plugin/hot_promotion/ralt/record.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/fuzz/target.h"
 
 using namespace rocktier;
@@ -75,7 +75,7 @@ FUZZ_TARGET(hot_ralt_catalog) {
     for (const auto& run : catalog.runs) {
       for (const auto& part : run) {
         uint64_t number = 0;
-        Require(ralt::ParseTabletName(ralt::TabletName("", part.number).substr(1), &number) &&
+        Require(ralt::ParseRunFileName(ralt::RunFileName("", part.number).substr(1), &number) &&
                     number == part.number,
                 "a catalog names a file that is no tablet");
       }

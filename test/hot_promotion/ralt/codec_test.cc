@@ -7,7 +7,7 @@
 #include "plugin/hot_promotion/ralt/catalog.h"
 #include "plugin/hot_promotion/ralt/digest.h"
 #include "plugin/hot_promotion/ralt/filter.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
 
@@ -158,12 +158,12 @@ TEST(FilterTest, WithoutKeysHasNone) { EXPECT_FALSE(Filter(Filter::Make({})).May
 
 TEST(NameTest, OfTablets) {
   uint64_t number = 0;
-  EXPECT_EQ("/d/000012.sst", TabletName("/d", 12));
-  EXPECT_TRUE(ParseTabletName("000012.sst", &number));
+  EXPECT_EQ("/d/000012.sst", RunFileName("/d", 12));
+  EXPECT_TRUE(ParseRunFileName("000012.sst", &number));
   EXPECT_EQ(12u, number);
-  EXPECT_TRUE(ParseTabletName("12345678.sst", &number));
+  EXPECT_TRUE(ParseRunFileName("12345678.sst", &number));
   for (const char* name : {"12.sst", "000012.ss", "000012.sstx", "000012.log", "CATALOG", "x"}) {
-    EXPECT_FALSE(ParseTabletName(name, &number)) << name;
+    EXPECT_FALSE(ParseRunFileName(name, &number)) << name;
   }
 }
 

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "port/stack_trace.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
@@ -171,7 +172,7 @@ class KillTest : public testing::Test {
     uint64_t tablets = 0;
     for (const std::string& name : names) {
       uint64_t number;
-      tablets += ParseTabletName(name, &number) ? 1 : 0;
+      tablets += ParseRunFileName(name, &number) ? 1 : 0;
     }
     EXPECT_EQ(files, tablets);
   }

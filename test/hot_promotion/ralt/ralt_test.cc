@@ -2,13 +2,14 @@
 //
 // The table as its users see it: durability, damage, small sizes, threads.
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/ralt.h"
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
 #include "utilities/fault_injection_env.h"
@@ -66,7 +67,7 @@ class RaltTest : public testing::Test {
     EXPECT_OK(env()->GetChildren(options_.path, &files));
     uint64_t number;
     for (const std::string& file : files) {
-      if (ParseTabletName(file, &number)) {
+      if (ParseRunFileName(file, &number)) {
         tablets.push_back(options_.path + "/" + file);
       }
     }
