@@ -8,11 +8,11 @@
 #include "db/log_format.h"
 #include "plugin/hot_promotion/engine/cache.h"
 #include "plugin/hot_promotion/engine/catalog.h"
-#include "plugin/hot_promotion/engine/hints.h"
+#include "plugin/hot_promotion/engine/clock_bits.h"
+#include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/engine/sampler.h"
-#include "plugin/hot_promotion/engine/seen.h"
-#include "plugin/hot_promotion/engine/used.h"
+#include "plugin/hot_promotion/engine/seen_filter.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "plugin/hot_promotion/store/log.h"
 #include "plugin/hot_promotion/table/slow.h"
@@ -229,7 +229,7 @@ TEST_F(CacheTest, ARecordIsKeptOnce) {
 
 // The low bits are the mark, the high ones choose the group.
 TEST(SeenTest, FourOfAGroup) {
-  Seen seen(1 << 10);
+  SeenFilter seen(1 << 10);
   for (uint64_t mark = 1; mark < 11; mark += 2) {
     EXPECT_FALSE(seen.Before(mark)) << mark;
   }
@@ -260,7 +260,7 @@ TEST(SamplerTest, TakesAllOrAPart) {
 }
 
 TEST(UsedTest, AMarkIsTakenOnce) {
-  Used used(1 << 10);
+  ClockBits used(1 << 10);
   Random64 random(301);
   std::vector<uint64_t> hashes;
   for (int i = 0; i < 1000; i++) {
@@ -285,7 +285,7 @@ TEST(UsedTest, AMarkIsTakenOnce) {
 
 TEST(SeenTest, RemembersAsManyAsItHasRoomFor) {
   constexpr uint64_t kRecords = 100000;
-  Seen seen(2 * kRecords);
+  SeenFilter seen(2 * kRecords);
   Random64 random(301);
   std::vector<uint64_t> hashes;
   for (uint64_t i = 0; i < kRecords; i++) {
@@ -299,7 +299,7 @@ TEST(SeenTest, RemembersAsManyAsItHasRoomFor) {
   EXPECT_GT(known, kRecords / 2 / 100 * 80);
 }
 
-class HintsTest : public testing::Test {
+class PresenceFilterTest : public testing::Test {
  protected:
   static std::vector<uint64_t> Hashes(uint64_t count, uint64_t seed) {
     Random64 random(seed);
@@ -312,80 +312,80 @@ class HintsTest : public testing::Test {
   uint64_t Found(const std::vector<uint64_t>& hashes) const {
     uint64_t found = 0;
     for (const uint64_t hash : hashes) {
-      found += hints_.MayHave(hash) ? 1 : 0;
+      found += presence_.MayHave(hash) ? 1 : 0;
     }
     return found;
   }
 
-  Hints hints_{64 << 10};
+  PresenceFilter presence_{64 << 10};
 };
 
-TEST_F(HintsTest, CopiesAreFoundAndFewOthers) {
-  const auto copies = Hashes(hints_.Capacity(), 1);
+TEST_F(PresenceFilterTest, CopiesAreFoundAndFewOthers) {
+  const auto copies = Hashes(presence_.Capacity(), 1);
   const auto others = Hashes(10000, 2);
   EXPECT_EQ(0u, Found(others));
   for (const uint64_t hash : copies) {
-    hints_.Add(hash);
+    presence_.Add(hash);
   }
   EXPECT_EQ(copies.size(), Found(copies));
   EXPECT_LT(Found(others), others.size() / 4);
-  EXPECT_FALSE(hints_.Crowded());
+  EXPECT_FALSE(presence_.Crowded());
 }
 
-TEST_F(HintsTest, CopiesThatAreDroppedLeaveNothing) {
-  const auto copies = Hashes(hints_.Capacity() / 2, 3);
-  const auto kept = Hashes(hints_.Capacity() / 8, 4);
+TEST_F(PresenceFilterTest, CopiesThatAreDroppedLeaveNothing) {
+  const auto copies = Hashes(presence_.Capacity() / 2, 3);
+  const auto kept = Hashes(presence_.Capacity() / 8, 4);
   for (const auto& hashes : {copies, kept}) {
     for (const uint64_t hash : hashes) {
-      hints_.Add(hash);
+      presence_.Add(hash);
     }
   }
   // What was told of twice is dropped twice.
-  hints_.Add(kept[0]);
-  hints_.Remove(kept[0]);
+  presence_.Add(kept[0]);
+  presence_.Remove(kept[0]);
   for (const uint64_t hash : copies) {
-    hints_.Remove(hash);
+    presence_.Remove(hash);
   }
   EXPECT_EQ(kept.size(), Found(kept));
   EXPECT_LT(Found(copies), copies.size() / 10);
   for (const uint64_t hash : kept) {
-    hints_.Remove(hash);
+    presence_.Remove(hash);
   }
   EXPECT_EQ(0u, Found(copies));
   EXPECT_EQ(0u, Found(kept));
 }
 
-TEST_F(HintsTest, NothingIsMissedWhenThereAreTooMany) {
-  const auto copies = Hashes(hints_.Capacity() * 3, 5);
+TEST_F(PresenceFilterTest, NothingIsMissedWhenThereAreTooMany) {
+  const auto copies = Hashes(presence_.Capacity() * 3, 5);
   for (const uint64_t hash : copies) {
-    hints_.Add(hash);
+    presence_.Add(hash);
   }
-  EXPECT_TRUE(hints_.Crowded());
+  EXPECT_TRUE(presence_.Crowded());
   EXPECT_EQ(copies.size(), Found(copies));
   for (size_t i = copies.size() / 2; i < copies.size(); i++) {
-    hints_.Remove(copies[i]);
+    presence_.Remove(copies[i]);
   }
   EXPECT_EQ(copies.size(), Found(copies));
-  hints_.Clear();
-  EXPECT_FALSE(hints_.Crowded());
+  presence_.Clear();
+  EXPECT_FALSE(presence_.Crowded());
   EXPECT_EQ(0u, Found(copies));
 }
 
-TEST_F(HintsTest, ThreadsDoNotDisturbEachOther) {
+TEST_F(PresenceFilterTest, ThreadsDoNotDisturbEachOther) {
   std::vector<std::thread> threads;
   for (uint64_t seed = 10; seed < 14; seed++) {
     threads.emplace_back([this, seed] {
-      const auto kept = Hashes(hints_.Capacity() / 16, seed);
-      const auto dropped = Hashes(hints_.Capacity() / 16, seed + 100);
+      const auto kept = Hashes(presence_.Capacity() / 16, seed);
+      const auto dropped = Hashes(presence_.Capacity() / 16, seed + 100);
       for (int round = 0; round < 10; round++) {
         for (size_t i = 0; i < kept.size(); i++) {
-          hints_.Add(kept[i]);
-          hints_.Add(dropped[i]);
+          presence_.Add(kept[i]);
+          presence_.Add(dropped[i]);
         }
         EXPECT_EQ(kept.size(), Found(kept));
         for (size_t i = 0; i < kept.size(); i++) {
-          hints_.Remove(dropped[i]);
-          hints_.Remove(kept[i]);
+          presence_.Remove(dropped[i]);
+          presence_.Remove(kept[i]);
         }
       }
     });

@@ -47,7 +47,7 @@ void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& va
                             ? cache_.Put(key, hash, space, value)
                             : Result::kRefused;
   if (result == Result::kAdded) {
-    hints_.Add(hash);
+    presence_.Add(hash);
   }
   counters_.Add(result == Result::kRefused ? Counter::refused : Counter::captured);
   if (CacheIsDue()) {
@@ -88,7 +88,7 @@ Status Engine::FlushCache(bool last) {
   if (!s.IsBusy() || last) {
     counters_.Add(Counter::lost, frozen.size() - flushed_);
     for (const PromotionCache::Record* record : frozen) {
-      hints_.Remove(HashOfKey(record->key));
+      presence_.Remove(HashOfKey(record->key));
     }
     cache_.Thaw();
     flushed_ = 0;
@@ -159,7 +159,7 @@ Status Engine::Add(Store* store, const std::vector<Store::Record>& records) {
   const Status s = store->Add(records);
   if (s.ok()) {
     for (const Store::Record& record : records) {
-      hints_.Add(HashOfKey(record.key));
+      presence_.Add(HashOfKey(record.key));
     }
   }
   return s;
@@ -217,7 +217,7 @@ void Engine::Retain(const FileId& file, const NextRecord& next) {
     if (s.ok()) {
       named = true;
       for (const Store::Record& record : batch) {
-        used_.Mark(HashOfKey(record.key));  // there is time to answer reads
+        clock_bits_.Mark(HashOfKey(record.key));  // there is time to answer reads
       }
       counters_.Add(Counter::retained, count);
       counters_.Add(Counter::retained_bytes, bytes);

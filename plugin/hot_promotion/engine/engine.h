@@ -12,12 +12,12 @@
 
 #include "plugin/hot_promotion/engine/cache.h"
 #include "plugin/hot_promotion/engine/catalog.h"
+#include "plugin/hot_promotion/engine/clock_bits.h"
 #include "plugin/hot_promotion/engine/counters.h"
 #include "plugin/hot_promotion/engine/guarded.h"
-#include "plugin/hot_promotion/engine/hints.h"
+#include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/sampler.h"
-#include "plugin/hot_promotion/engine/seen.h"
-#include "plugin/hot_promotion/engine/used.h"
+#include "plugin/hot_promotion/engine/seen_filter.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/ralt/ralt.h"
 #include "plugin/hot_promotion/store/folder.h"
@@ -129,7 +129,7 @@ class Engine {
   bool IsWanted(Space space, const Slice& user_key, uint64_t hash);
   bool Learns(const RaltStats& stats);
   void Sample(uint64_t now);
-  void TellHints();
+  void FillPresenceFilter();
   void BeginToTell();
   void ForgetTold();
   Status FlushCache(bool last);
@@ -151,14 +151,14 @@ class Engine {
   Counters counters_;
   Catalog catalog_;
   PromotionCache cache_;
-  Seen seen_;                         // records that were read from slow storage
-  Used used_;                         // copies of the store that answered
+  SeenFilter seen_;                   // records that were read from slow storage
+  ClockBits clock_bits_;              // copies of the store that answered
   Sampler accesses_;                  // which accesses are recorded
   Sampler slow_reads_;                // which slow reads are looked at
   std::atomic<uint64_t> offered_{0};  // slow reads looked at that were not quick
   std::atomic<bool> warm_{false};     // whether the access table can tell which records are cold
-  Hints hints_;                       // which copies are in cache and store
-  std::atomic<bool> told_{false};     // whether hints_ know of all copies
+  PresenceFilter presence_;           // which copies are in cache and store
+  std::atomic<bool> told_{false};     // whether presence_ know of all copies
 
   // Folder, LOG and access table. Once open_ is set they are there as long as the engine is.
   std::unique_ptr<Folder> folder_;
@@ -208,7 +208,7 @@ class Engine {
   std::mutex wake_mutex_;
   std::condition_variable wake_;
   // wanted_, obsolete_ and stop_ are guarded by wake_mutex_. A round is wanted at once after
-  // opening: until hints_ know of all copies, each read looks for one.
+  // opening: until presence_ know of all copies, each read looks for one.
   bool wanted_ = true;
   bool obsolete_ = false;
   bool stop_ = false;
@@ -221,7 +221,7 @@ class Engine {
 template <typename Serve>
 Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, const Serve& serve) {
   if (!serving_.load(std::memory_order_relaxed) ||
-      (told_.load(std::memory_order_acquire) && !hints_.MayHave(hash))) {
+      (told_.load(std::memory_order_acquire) && !presence_.MayHave(hash))) {
     return Source::kNone;
   }
   if (cache_.Get(key, hash, serve)) {
@@ -238,7 +238,7 @@ Engine::Source Engine::Find(const Slice& key, uint64_t hash, bool memory_only, c
   const Status s = store->Get(key, &value);
   if (s.ok()) {
     serve(Slice(value));
-    used_.Mark(hash);
+    clock_bits_.Mark(hash);
     return Source::kStore;
   }
   if (!s.IsNotFound()) {

@@ -17,9 +17,9 @@ constexpr uint64_t kSecond = 1000000;  // microseconds
 constexpr uint64_t kRetryInterval = 3 * kSecond;
 constexpr uint64_t kLongestRetryInterval = 300 * kSecond;
 constexpr uint64_t kLogInterval = 600 * kSecond;
-constexpr uint64_t kHintsShare = 128;  // of the budget: memory
-constexpr uint64_t kSeenShare = 128;   // the same
-constexpr uint64_t kUsedShare = 1024;  // the same
+constexpr uint64_t kPresenceShare = 128;  // of the budget: memory
+constexpr uint64_t kSeenShare = 128;      // the same
+constexpr uint64_t kClockShare = 1024;    // the same
 // The hot set's largest size, as a part of the budget: what the store has room for without
 // evictions. In HotRAP it is a part of the fast storage, which has its other levels too.
 constexpr double kHotShare = 0.85;
@@ -60,8 +60,8 @@ Engine::Engine(const HotPromotionOptions& options)
       flush_bytes_(std::min(options.promotion_cache / 4, Store::BatchOf(options.budget))),
       cache_(options.promotion_cache),
       seen_(options.budget / kSeenShare),
-      used_(options.budget / kUsedShare),
-      hints_((options.budget + options.promotion_cache) / kHintsShare) {}
+      clock_bits_(options.budget / kClockShare),
+      presence_((options.budget + options.promotion_cache) / kPresenceShare) {}
 
 void Engine::Open() {
   last_flush_ = env_->NowMicros();
@@ -180,8 +180,8 @@ Status Engine::OpenStore() {
   options.judge.hot = [this](uint64_t space, const Slice& user_key) {
     return !warm_.load(std::memory_order_relaxed) || ralt_->IsHot(space, user_key);
   };
-  options.judge.used = [this](const Slice& key) { return used_.Take(HashOfKey(key)); };
-  options.judge.dropped = [this](const Slice& key) { hints_.Remove(HashOfKey(key)); };
+  options.judge.used = [this](const Slice& key) { return clock_bits_.Take(HashOfKey(key)); };
+  options.judge.dropped = [this](const Slice& key) { presence_.Remove(HashOfKey(key)); };
   options.found = [this](const FileId& file, const FileEntry& entry) {
     catalog_.AddStored(file, entry);
   };

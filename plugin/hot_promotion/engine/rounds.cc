@@ -92,7 +92,7 @@ Status Engine::Round(bool flush) {
   if (store_.get() == nullptr) {
     return Status::OK();
   }
-  TellHints();
+  FillPresenceFilter();
   LookForRoom();
   Reconcile(flush, now);
   MakeRoom();
@@ -152,11 +152,11 @@ void Engine::Sample(uint64_t now) {
   sampled_all_slow_reads_ = all_slow_reads;
 }
 
-// Tells hints_ of all copies, a part of the store at a time. Does so after the store was opened,
+// Tells presence_ of all copies, a part of the store at a time. Does so after the store was opened,
 // and when there are too many marks of copies that are gone.
-void Engine::TellHints() {
+void Engine::FillPresenceFilter() {
   const uint64_t written = store_.get()->WrittenBytes();
-  if (told_ && hints_.Crowded() && store_.get()->Records() < hints_.Capacity() &&
+  if (told_ && presence_.Crowded() && store_.get()->Records() < presence_.Capacity() &&
       written - written_when_told_ > options_.budget / 4) {
     told_ = false;
   }
@@ -170,9 +170,9 @@ void Engine::TellHints() {
       kToldAtOnce,
       [this](const Slice& key) {
         const uint64_t hash = HashOfKey(key);
-        hints_.Add(hash);
+        presence_.Add(hash);
         if (!told_once_) {
-          used_.Mark(hash);  // it is not known which ones did before the store was closed
+          clock_bits_.Mark(hash);  // it is not known which ones did before the store was closed
         }
       },
       &next_to_tell_);
@@ -186,20 +186,20 @@ void Engine::TellHints() {
   }
 }
 
-// Forgets that hints_ know all copies: another store has been opened.
+// Forgets that presence_ know all copies: another store has been opened.
 void Engine::ForgetTold() {
   told_.store(false);
   telling_ = false;
   cannot_tell_ = false;
 }
 
-// Starts to tell hints_ of all copies. Those who add copies meanwhile tell of them themselves.
+// Starts to tell presence_ of all copies. Those who add copies meanwhile tell of them themselves.
 void Engine::BeginToTell() {
   telling_ = true;
   written_when_told_ = store_.get()->WrittenBytes();
   next_to_tell_.clear();
-  hints_.Clear();
-  cache_.ForEach([this](uint64_t hash) { hints_.Add(hash); });
+  presence_.Clear();
+  cache_.ForEach([this](uint64_t hash) { presence_.Add(hash); });
 }
 
 Status Engine::Settle() {

@@ -130,7 +130,7 @@ RaltStats Tree::Stats() const {
   for (const RunPtr& run : version->runs) {
     stats.files += run->parts().size();
     for (const Part& part : run->parts()) {
-      stats.memory_bytes += part.tablet->MemoryUsage();
+      stats.memory_bytes += part.file->MemoryUsage();
     }
   }
   return stats;

@@ -9,10 +9,10 @@
 #include "plugin/hot_promotion/ralt/batch.h"
 #include "plugin/hot_promotion/ralt/buffer.h"
 #include "plugin/hot_promotion/ralt/current.h"
+#include "plugin/hot_promotion/ralt/file_set.h"
 #include "plugin/hot_promotion/ralt/merge.h"
 #include "plugin/hot_promotion/ralt/options.h"
 #include "plugin/hot_promotion/ralt/parameters.h"
-#include "plugin/hot_promotion/ralt/shelf.h"
 #include "plugin/hot_promotion/ralt/space.h"
 #include "plugin/hot_promotion/ralt/stats.h"
 
@@ -65,8 +65,7 @@ class Tree {
   void Tell(const char* operation, const Status& s);
 
   Status AddRun(const Batch& batch);
-  Status WriteRun(const Batch& batch, const Version& version,
-                  std::shared_ptr<const Tablet>* tablet);
+  Status WriteRun(const Batch& batch, const Version& version, std::shared_ptr<const RunFile>* file);
   // TryAgain: there may be more to do.
   Status MaintainOnce(const Between& between);
   std::unique_ptr<Merge> NewMerge(size_t count, const Verdict& verdict, Job* job);
@@ -74,8 +73,8 @@ class Tree {
   Status MergeAll(const Verdict& verdict, const Between& between, Tally* tally);
   Status Step(Merge* merge, const Job& job, const Between& between);
   Version After(const Merge& merge, const Job& job,
-                const std::shared_ptr<const Tablet>& tablet) const;
-  Status Drop(const Tablet& damaged);
+                const std::shared_ptr<const RunFile>& file) const;
+  Status Drop(const RunFile& damaged);
 
   bool Over(const Version& version) const;
   Status Evict(const Between& between);
@@ -89,7 +88,7 @@ class Tree {
 
   const Parameters parameters_;
   const Scoring scoring_;
-  Shelf shelf_;
+  FileSet files_;
 
   Clock clock_;
   uint64_t next_file_ = 1;

@@ -8,21 +8,21 @@
 #include <vector>
 
 #include "plugin/hot_promotion/ralt/key.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A tablet of a run. A merge that has got so far has taken the records before `begin` out of it.
+// A file of a run. A merge that has got so far has taken the records before `begin` out of it.
 struct Part {
-  std::shared_ptr<const Tablet> tablet;
-  std::string begin;  // no less than the tablet's first key
+  std::shared_ptr<const RunFile> file;
+  std::string begin;  // no less than the file's first key
 
   Amounts Total() const;
 };
 
-// A sorted run: tablets whose ranges follow on each other. Immutable.
+// A sorted run: run files whose ranges follow on each other. Immutable.
 class Run {
  public:
   // `id` names the run as long as the table is open.

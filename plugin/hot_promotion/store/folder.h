@@ -26,7 +26,7 @@
 //
 // A folder of the first version is "ours" if there is nothing else in it: in `path` LOCK, LOG,
 // store and ralt; in the store files of a RocksDB whose OPTIONS name HotPromotionFilter; in ralt
-// tablets and a CATALOG that begins with its magic.
+// run files and a CATALOG that begins with its magic.
 //
 //   in a marked folder                            | what happens
 //   ----------------------------------------------+------------------------------------------------
@@ -37,9 +37,9 @@
 //   a store that cannot be opened for another     | is left as it is: no copies; tried again
 //   reason (descriptors, EIO, space, busy)        |
 //   files run-N in the store, once it is open     | deleted: nothing refers to them
-//   an access table whose CATALOG is damaged      | begins empty: its tablets are deleted
-//                                                 | (ralt::Shelf)
-//   a tablet that is damaged or missing           | is dropped from the table, and deleted
+//   an access table whose CATALOG is damaged      | begins empty: its run files are deleted
+//                                                 | (ralt::FileSet)
+//   a run file that is damaged or missing         | is dropped from the table, and deleted
 //   an access table that cannot be read for       | is left as it is: no copies; tried again
 //   another reason                                |
 //   other files and folders                       | are left; rocktier hot clear refuses a store or

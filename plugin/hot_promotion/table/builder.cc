@@ -15,7 +15,7 @@ Status HotBuilder::Finish() {
   const FileId file = FileIdOf(GetTableProperties());
   if (file != kNullUniqueId64x2) {
     engine_->catalog()->Add(file, space_, path_, file_system_);
-    harvest_->Publish(file);
+    hot_records_->Publish(file);
   }
   return s;
 }

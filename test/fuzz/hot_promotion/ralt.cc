@@ -77,7 +77,7 @@ FUZZ_TARGET(hot_ralt_catalog) {
         uint64_t number = 0;
         Require(ralt::ParseRunFileName(ralt::RunFileName("", part.number).substr(1), &number) &&
                     number == part.number,
-                "a catalog names a file that is no tablet");
+                "a catalog names a file that is no run file");
       }
     }
   }

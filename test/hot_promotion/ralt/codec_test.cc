@@ -156,7 +156,7 @@ TEST(FilterTest, HasItsKeysAndFewOthers) {
 
 TEST(FilterTest, WithoutKeysHasNone) { EXPECT_FALSE(Filter(Filter::Make({})).MayHave(0)); }
 
-TEST(NameTest, OfTablets) {
+TEST(NameTest, OfRunFiles) {
   uint64_t number = 0;
   EXPECT_EQ("/d/000012.sst", RunFileName("/d", 12));
   EXPECT_TRUE(ParseRunFileName("000012.sst", &number));

@@ -169,12 +169,12 @@ class KillTest : public testing::Test {
     ralt_.reset();
     std::vector<std::string> names;
     ASSERT_OK(Env::Default()->GetChildren(folder_ + "/ralt", &names));
-    uint64_t tablets = 0;
+    uint64_t run_files = 0;
     for (const std::string& name : names) {
       uint64_t number;
-      tablets += ParseRunFileName(name, &number) ? 1 : 0;
+      run_files += ParseRunFileName(name, &number) ? 1 : 0;
     }
-    EXPECT_EQ(files, tablets);
+    EXPECT_EQ(files, run_files);
   }
 
   std::string folder_;

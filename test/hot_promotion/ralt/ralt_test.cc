@@ -61,17 +61,17 @@ class RaltTest : public testing::Test {
     return hot;
   }
 
-  std::vector<std::string> Tablets() const {
+  std::vector<std::string> RunFiles() const {
+    std::vector<std::string> names;
     std::vector<std::string> files;
-    std::vector<std::string> tablets;
-    EXPECT_OK(env()->GetChildren(options_.path, &files));
+    EXPECT_OK(env()->GetChildren(options_.path, &names));
     uint64_t number;
-    for (const std::string& file : files) {
-      if (ParseRunFileName(file, &number)) {
-        tablets.push_back(options_.path + "/" + file);
+    for (const std::string& name : names) {
+      if (ParseRunFileName(name, &number)) {
+        files.push_back(options_.path + "/" + name);
       }
     }
-    return tablets;
+    return files;
   }
 
   std::string Read(const std::string& file) const {
@@ -188,7 +188,7 @@ TEST_F(RaltTest, ADamagedCatalogMakesAnEmptyTable) {
     }
     Open();
     EXPECT_EQ(0u, HotOf(0, 100)) << damage;
-    EXPECT_EQ(0u, Tablets().size()) << damage;
+    EXPECT_EQ(0u, RunFiles().size()) << damage;
     Access(0, 10);
     ASSERT_OK(ralt_->Flush());
     EXPECT_EQ(10u, HotOf(0, 10)) << damage;
@@ -205,7 +205,7 @@ TEST_F(RaltTest, ADamagedFileIsDropped) {
     Open();
     Access(0, 1000);
     ASSERT_OK(ralt_->Flush());
-    const std::string older = Tablets().at(0);
+    const std::string older = RunFiles().at(0);
     Access(2000, 2100);
     ralt_.reset();
     std::string bytes = Read(older);
@@ -242,7 +242,7 @@ TEST_F(RaltTest, ADamagedFileIsDropped) {
   }
 }
 
-TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayTabletsRemoved) {
+TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayRunFilesRemoved) {
   Open();
   Access(0, 10);
   ralt_.reset();
@@ -251,7 +251,7 @@ TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayTabletsRemoved) {
   Open();
   EXPECT_EQ(10u, HotOf(0, 10));
   EXPECT_EQ("mine", Read(options_.path + "/note.txt"));
-  EXPECT_EQ(1u, Tablets().size());
+  EXPECT_EQ(1u, RunFiles().size());
 }
 
 TEST_F(RaltTest, TinySizesWork) {

@@ -21,9 +21,9 @@ namespace hot_promotion {
 //
 // Thread-safe, without locks. Add() and Remove() take the hash of a copy's key; each is called once
 // when the copy is made or dropped.
-class Hints {
+class PresenceFilter {
  public:
-  explicit Hints(uint64_t bytes);
+  explicit PresenceFilter(uint64_t bytes);
 
   bool MayHave(uint64_t hash) const;
   void Add(uint64_t hash);
@@ -62,9 +62,11 @@ class Hints {
   std::atomic<uint64_t> full_{0};
 };
 
-inline Hints::Line& Hints::LineOf(uint64_t hash) const { return table_[FastRange64(hash, lines_)]; }
+inline PresenceFilter::Line& PresenceFilter::LineOf(uint64_t hash) const {
+  return table_[FastRange64(hash, lines_)];
+}
 
-inline bool Hints::MayHave(uint64_t hash) const {
+inline bool PresenceFilter::MayHave(uint64_t hash) const {
   const Line& line = LineOf(hash);
   const Word mark = MarkOf(hash) * kOnes;
   Word found = line.words[0].load(std::memory_order_relaxed) & kFull;

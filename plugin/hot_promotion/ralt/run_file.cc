@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file.h"
 
 #include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "rocksdb/env.h"
@@ -10,24 +10,24 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-Tablet::Tablet(uint64_t number, const Options& options)
+RunFile::RunFile(uint64_t number, const Options& options)
     : number_(number), reader_(new SstFileReader(options)) {}
 
-Status Tablet::Open(Env* env, const std::string& directory, uint64_t number,
-                    std::shared_ptr<const Tablet>* result) {
+Status RunFile::Open(Env* env, const std::string& directory, uint64_t number,
+                     std::shared_ptr<const RunFile>* result) {
   const std::string name = RunFileName(directory, number);
-  std::shared_ptr<Tablet> tablet(new Tablet(number, RunFileOptions(env)));
-  Status s = env->GetFileSize(name, &tablet->file_size_);
+  std::shared_ptr<RunFile> file(new RunFile(number, RunFileOptions(env)));
+  Status s = env->GetFileSize(name, &file->file_size_);
   if (s.ok()) {
-    s = tablet->Load(name);
+    s = file->Load(name);
   }
   if (s.ok()) {
-    *result = std::move(tablet);
+    *result = std::move(file);
   }
   return s;
 }
 
-Status Tablet::Load(const std::string& name) {
+Status RunFile::Load(const std::string& name) {
   Status s = reader_->Open(name);
   if (!s.ok()) {
     return s;

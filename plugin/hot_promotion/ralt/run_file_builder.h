@@ -16,10 +16,10 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// Writes a Tablet. Not thread-safe.
-class Builder {
+// Writes a RunFile. Not thread-safe.
+class RunFileBuilder {
  public:
-  explicit Builder(Env* env);
+  explicit RunFileBuilder(Env* env);
 
   Status Open(const std::string& name);
 

@@ -19,10 +19,10 @@ namespace hot_promotion {
 // oldest one of its group out.
 //
 // Thread-safe, without locks: of marks that come to one group at the same moment some may be lost.
-class Seen {
+class SeenFilter {
  public:
   // `bytes` of memory remember one record for each two bytes, about those that were asked for last.
-  explicit Seen(uint64_t bytes) : groups_(std::max<size_t>(256, bytes / sizeof(Group))) {}
+  explicit SeenFilter(uint64_t bytes) : groups_(std::max<size_t>(256, bytes / sizeof(Group))) {}
 
   // Whether a record with this hash was asked for before; marks it as asked for. One in 8,000
   // records that were not asked for is said to be.

@@ -21,11 +21,11 @@ namespace ralt {
 // digest and the filter of its hot keys are in memory, held by the SST's properties.
 //
 // Thread-safe.
-class Tablet {
+class RunFile {
  public:
   // Corruption: not a file of ours, or its properties are damaged. Else what the Env says.
   static Status Open(Env* env, const std::string& directory, uint64_t number,
-                     std::shared_ptr<const Tablet>* result);
+                     std::shared_ptr<const RunFile>* result);
 
   bool MayBeHot(uint64_t hash) const { return filter_.MayHave(hash); }
   const std::string& first() const { return digest_.points.front().key; }
@@ -40,7 +40,7 @@ class Tablet {
   Status Verify() const { return reader_->VerifyChecksum(); }
 
  private:
-  Tablet(uint64_t number, const Options& options);
+  RunFile(uint64_t number, const Options& options);
   Status Load(const std::string& name);
 
   const uint64_t number_;

@@ -1,16 +1,16 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/engine/hints.h"
+#include "plugin/hot_promotion/engine/presence_filter.h"
 
 #include <algorithm>
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-Hints::Hints(uint64_t bytes)
+PresenceFilter::PresenceFilter(uint64_t bytes)
     : lines_(std::max<size_t>(16, bytes / sizeof(Line))), table_(new Line[lines_]) {}
 
-bool Hints::Replace(Line* line, Word from, Word to) {
+bool PresenceFilter::Replace(Line* line, Word from, Word to) {
   for (std::atomic<Word>& word : line->words) {
     // The flag is no place.
     const Word flag = &word == &line->words[0] ? 0xff : 0;
@@ -30,7 +30,7 @@ bool Hints::Replace(Line* line, Word from, Word to) {
   return false;
 }
 
-void Hints::Add(uint64_t hash) {
+void PresenceFilter::Add(uint64_t hash) {
   Line& line = LineOf(hash);
   if (!Replace(&line, 0, MarkOf(hash)) &&
       (line.words[0].fetch_or(kFull, std::memory_order_relaxed) & kFull) == 0) {
@@ -38,9 +38,9 @@ void Hints::Add(uint64_t hash) {
   }
 }
 
-void Hints::Remove(uint64_t hash) { Replace(&LineOf(hash), MarkOf(hash), 0); }
+void PresenceFilter::Remove(uint64_t hash) { Replace(&LineOf(hash), MarkOf(hash), 0); }
 
-void Hints::Clear() {
+void PresenceFilter::Clear() {
   for (size_t i = 0; i < lines_; i++) {
     for (std::atomic<Word>& word : table_[i].words) {
       word.store(0, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/table/collector.h"
+#include "plugin/hot_promotion/table/hot_record_collector.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,7 +30,7 @@ Slice TakeSlice(const char** input) {
 
 }  // namespace
 
-void Harvest::Add(const Slice& internal_key, const Slice& value) {
+void HotRecordCollector::Add(const Slice& internal_key, const Slice& value) {
   ParsedInternalKey key;
   if (!ParseInternalKey(internal_key, &key, /*log_err_key=*/false).ok() ||
       key.type == kTypeRangeDeletion) {
@@ -60,7 +60,7 @@ void Harvest::Add(const Slice& internal_key, const Slice& value) {
   records_.push_back(record);
 }
 
-bool Harvest::IsFirst(const Slice& user_key) {
+bool HotRecordCollector::IsFirst(const Slice& user_key) {
   if (any_ && comparator_->Equal(user_key, last_user_key_)) {
     return false;
   }
@@ -69,7 +69,7 @@ bool Harvest::IsFirst(const Slice& user_key) {
   return true;
 }
 
-void Harvest::Publish(const FileId& file) {
+void HotRecordCollector::Publish(const FileId& file) {
   if (range_deletions_ || records_.empty()) {
     return;
   }
@@ -95,11 +95,12 @@ namespace {
 
 class Collector : public InternalTblPropColl {
  public:
-  explicit Collector(const std::shared_ptr<Harvest>& harvest) : harvest_(harvest) {}
+  explicit Collector(const std::shared_ptr<HotRecordCollector>& hot_records)
+      : hot_records_(hot_records) {}
 
   const char* Name() const override { return "HotPromotionCollector"; }
   Status InternalAdd(const Slice& key, const Slice& value, uint64_t /*file_size*/) override {
-    harvest_->Add(key, value);
+    hot_records_->Add(key, value);
     return Status::OK();
   }
   void BlockAdd(uint64_t /*uncompressed*/, uint64_t /*fast*/, uint64_t /*slow*/) override {}
@@ -108,27 +109,28 @@ class Collector : public InternalTblPropColl {
     return Status::OK();
   }
   UserCollectedProperties GetReadableProperties() const override {
-    return {{kHotKeysProperty, std::to_string(harvest_->hot_keys())},
-            {kHotBytesProperty, std::to_string(harvest_->hot_bytes())}};
+    return {{kHotKeysProperty, std::to_string(hot_records_->hot_keys())},
+            {kHotBytesProperty, std::to_string(hot_records_->hot_bytes())}};
   }
 
  private:
-  const std::shared_ptr<Harvest> harvest_;
+  const std::shared_ptr<HotRecordCollector> hot_records_;
 };
 
 class CollectorFactory : public InternalTblPropCollFactory {
  public:
-  explicit CollectorFactory(const std::shared_ptr<Harvest>& harvest) : harvest_(harvest) {}
+  explicit CollectorFactory(const std::shared_ptr<HotRecordCollector>& hot_records)
+      : hot_records_(hot_records) {}
 
   const char* Name() const override { return "HotPromotionCollectorFactory"; }
   InternalTblPropColl* CreateInternalTblPropColl(
       uint32_t /*column_family*/, int /*level*/, int /*levels*/,
       SequenceNumber /*last_level_inclusive_max_seqno_threshold*/) override {
-    return new Collector(harvest_);
+    return new Collector(hot_records_);
   }
 
  private:
-  const std::shared_ptr<Harvest> harvest_;
+  const std::shared_ptr<HotRecordCollector> hot_records_;
 };
 
 // A factory that belongs to another list.
@@ -148,15 +150,16 @@ class Borrowed : public InternalTblPropCollFactory {
 
 }  // namespace
 
-InternalTblPropCollFactories WithHarvest(const InternalTblPropCollFactories* others,
-                                         const std::shared_ptr<Harvest>& harvest) {
+InternalTblPropCollFactories WithHotRecordCollector(
+    const InternalTblPropCollFactories* others,
+    const std::shared_ptr<HotRecordCollector>& hot_records) {
   InternalTblPropCollFactories factories;
   if (others != nullptr) {
     for (const auto& other : *others) {
       factories.push_back(std::make_unique<Borrowed>(other.get()));
     }
   }
-  factories.push_back(std::make_unique<CollectorFactory>(harvest));
+  factories.push_back(std::make_unique<CollectorFactory>(hot_records));
   return factories;
 }
 

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/ralt/shelf.h"
+#include "plugin/hot_promotion/ralt/file_set.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -30,10 +30,10 @@ std::set<uint64_t> Numbers(const Catalog& catalog) {
 
 }  // namespace
 
-Shelf::Shelf(Env* env, std::string directory, std::shared_ptr<Logger> logger)
+FileSet::FileSet(Env* env, std::string directory, std::shared_ptr<Logger> logger)
     : env_(env), directory_(std::move(directory)), logger_(std::move(logger)) {}
 
-Shelf::~Shelf() {
+FileSet::~FileSet() {
   Sweep();
   if (lock_ != nullptr) {
     const Status s = env_->UnlockFile(lock_);
@@ -43,7 +43,7 @@ Shelf::~Shelf() {
   }
 }
 
-Status Shelf::Open() {
+Status FileSet::Open() {
   Status s = env_->CreateDirIfMissing(directory_);
   if (s.ok()) {
     s = env_->LockFile(directory_ + kLockName, &lock_);
@@ -51,7 +51,7 @@ Status Shelf::Open() {
   return s;
 }
 
-Status Shelf::ReadCatalog(Catalog* catalog, bool* found) {
+Status FileSet::ReadCatalog(Catalog* catalog, bool* found) {
   std::string bytes;
   Status s = env_->FileExists(directory_ + kCatalogName);
   const bool exists = !s.IsNotFound();
@@ -76,7 +76,7 @@ Status Shelf::ReadCatalog(Catalog* catalog, bool* found) {
   return Status::OK();
 }
 
-void Shelf::RemoveUnknown(const Catalog& catalog) {
+void FileSet::RemoveUnknown(const Catalog& catalog) {
   std::vector<std::string> names;
   const Status s = env_->GetChildren(directory_, &names);
   if (!s.ok()) {
@@ -92,7 +92,7 @@ void Shelf::RemoveUnknown(const Catalog& catalog) {
   }
 }
 
-Status Shelf::WriteCatalog(const Catalog& catalog) {
+Status FileSet::WriteCatalog(const Catalog& catalog) {
   const std::string temporary = directory_ + kNewCatalogName;
   Status s = WriteStringToFile(env_, catalog.Encode(), temporary, /*should_sync=*/true);
   if (s.ok()) {
@@ -101,7 +101,7 @@ Status Shelf::WriteCatalog(const Catalog& catalog) {
   return s.ok() ? SyncDirectory() : s;
 }
 
-Status Shelf::SyncDirectory() {
+Status FileSet::SyncDirectory() {
   std::unique_ptr<Directory> directory;
   Status s = env_->NewDirectory(directory_, &directory);
   if (s.ok()) {
@@ -110,18 +110,18 @@ Status Shelf::SyncDirectory() {
   return s;
 }
 
-Status Shelf::OpenTablet(const Catalog::Part& part, std::shared_ptr<const Tablet>* result) {
+Status FileSet::OpenFile(const Catalog::Part& part, std::shared_ptr<const RunFile>* result) {
   result->reset();
-  std::shared_ptr<const Tablet> tablet;
-  Status s = OpenTablet(part.number, &tablet);
-  if (s.ok() && tablet->file_size() != part.file_size) {
+  std::shared_ptr<const RunFile> file;
+  Status s = OpenFile(part.number, &file);
+  if (s.ok() && file->file_size() != part.file_size) {
     s = Status::Corruption("has another size than the catalog says");
   }
-  if (s.ok() && (part.begin < tablet->first() || part.begin > tablet->last())) {
+  if (s.ok() && (part.begin < file->first() || part.begin > file->last())) {
     s = Status::Corruption("has other keys than the catalog says");
   }
   if (s.ok()) {
-    *result = std::move(tablet);
+    *result = std::move(file);
     return s;
   }
   if (!IsLasting(s)) {
@@ -132,17 +132,17 @@ Status Shelf::OpenTablet(const Catalog::Part& part, std::shared_ptr<const Tablet
   return Status::OK();
 }
 
-Status Shelf::OpenTablet(uint64_t number, std::shared_ptr<const Tablet>* tablet) {
-  return Tablet::Open(env_, directory_, number, tablet);
+Status FileSet::OpenFile(uint64_t number, std::shared_ptr<const RunFile>* file) {
+  return RunFile::Open(env_, directory_, number, file);
 }
 
-Status Shelf::Begin(uint64_t number, std::unique_ptr<Builder>* builder) {
-  *builder = std::make_unique<Builder>(env_);
+Status FileSet::Begin(uint64_t number, std::unique_ptr<RunFileBuilder>* builder) {
+  *builder = std::make_unique<RunFileBuilder>(env_);
   return (*builder)->Open(NameOf(number));
 }
 
-Status Shelf::Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s,
-                     std::shared_ptr<const Tablet>* tablet) {
+Status FileSet::Finish(uint64_t number, std::unique_ptr<RunFileBuilder> builder, Status s,
+                       std::shared_ptr<const RunFile>* file) {
   if (!builder) {
     return s;
   }
@@ -150,7 +150,7 @@ Status Shelf::Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s
     s = builder->Finish();
   }
   if (s.ok()) {
-    s = OpenTablet(number, tablet);
+    s = OpenFile(number, file);
   }
   if (!s.ok()) {
     builder.reset();
@@ -159,25 +159,25 @@ Status Shelf::Finish(uint64_t number, std::unique_ptr<Builder> builder, Status s
   return s;
 }
 
-void Shelf::Discard(std::shared_ptr<const Tablet> tablet) {
-  discarded_.push_back(std::move(tablet));
+void FileSet::Discard(std::shared_ptr<const RunFile> file) {
+  discarded_.push_back(std::move(file));
 }
 
-void Shelf::RemoveFile(uint64_t number) {
+void FileSet::RemoveFile(uint64_t number) {
   const Status s = env_->DeleteFile(NameOf(number));
   if (!s.ok() && !s.IsNotFound()) {
     ROCKS_LOG_WARN(logger(), "[ralt] %s: remove: %s", NameOf(number).c_str(), s.ToString().c_str());
   }
 }
 
-void Shelf::Sweep() {
-  const auto needed = [](const std::shared_ptr<const Tablet>& tablet) {
-    return tablet.use_count() > 1;
+void FileSet::Sweep() {
+  const auto needed = [](const std::shared_ptr<const RunFile>& file) {
+    return file.use_count() > 1;
   };
   const auto unused = std::partition(discarded_.begin(), discarded_.end(), needed);
-  for (auto tablet = unused; tablet != discarded_.end(); ++tablet) {
-    const uint64_t number = (*tablet)->number();
-    tablet->reset();
+  for (auto file = unused; file != discarded_.end(); ++file) {
+    const uint64_t number = (*file)->number();
+    file->reset();
     RemoveFile(number);
   }
   discarded_.erase(unused, discarded_.end());

@@ -16,11 +16,11 @@ namespace hot_promotion {
 
 // The hot records of an SST that is being written. Shared by its builder, which publishes the
 // records, and its collector, which is told of all entries. One thread at a time.
-class Harvest {
+class HotRecordCollector {
  public:
   // `keep`: the records are kept, not only counted; at most `max_bytes` of memory have them.
-  Harvest(const std::shared_ptr<Engine>& engine, const Comparator* comparator, Space space,
-          bool keep, uint64_t max_bytes)
+  HotRecordCollector(const std::shared_ptr<Engine>& engine, const Comparator* comparator,
+                     Space space, bool keep, uint64_t max_bytes)
       : engine_(engine),
         comparator_(comparator),
         space_(space),
@@ -67,9 +67,10 @@ class Harvest {
 extern const char kHotKeysProperty[];
 extern const char kHotBytesProperty[];
 
-// The factories of the database and one more, whose collectors feed a Harvest.
-InternalTblPropCollFactories WithHarvest(const InternalTblPropCollFactories* others,
-                                         const std::shared_ptr<Harvest>& harvest);
+// The factories of the database and one more, whose collectors feed a HotRecordCollector.
+InternalTblPropCollFactories WithHotRecordCollector(
+    const InternalTblPropCollFactories* others,
+    const std::shared_ptr<HotRecordCollector>& hot_records);
 
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE

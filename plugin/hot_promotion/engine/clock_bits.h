@@ -19,10 +19,10 @@ namespace hot_promotion {
 // a bit for each hash, which some share.
 //
 // Thread-safe, without locks.
-class Used {
+class ClockBits {
  public:
   // `bytes` of memory.
-  explicit Used(uint64_t bytes) : words_(std::max<size_t>(16, bytes / sizeof(Word))) {}
+  explicit ClockBits(uint64_t bytes) : words_(std::max<size_t>(16, bytes / sizeof(Word))) {}
 
   void Mark(uint64_t hash) {
     Word& word = WordOf(hash);

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/ralt/builder.h"
+#include "plugin/hot_promotion/ralt/run_file_builder.h"
 
 #include "plugin/hot_promotion/ralt/filter.h"
 #include "plugin/hot_promotion/ralt/run_file_format.h"
@@ -42,7 +42,7 @@ class CollectorFactory : public TablePropertiesCollectorFactory {
   const UserCollectedProperties* const properties_;
 };
 
-Options BuilderOptions(Env* env, const UserCollectedProperties* properties) {
+Options BuildOptions(Env* env, const UserCollectedProperties* properties) {
   Options options = RunFileOptions(env);
   options.table_properties_collector_factories.push_back(
       std::make_shared<CollectorFactory>(properties));
@@ -51,11 +51,12 @@ Options BuilderOptions(Env* env, const UserCollectedProperties* properties) {
 
 }  // namespace
 
-Builder::Builder(Env* env) : writer_(EnvOptions(), BuilderOptions(env, &properties_)) {}
+RunFileBuilder::RunFileBuilder(Env* env) : writer_(EnvOptions(), BuildOptions(env, &properties_)) {}
 
-Status Builder::Open(const std::string& name) { return writer_.Open(name); }
+Status RunFileBuilder::Open(const std::string& name) { return writer_.Open(name); }
 
-Status Builder::Add(const Slice& key, uint64_t hash, const Record& record, bool hot, bool fresh) {
+Status RunFileBuilder::Add(const Slice& key, uint64_t hash, const Record& record, bool hot,
+                           bool fresh) {
   value_.clear();
   record.EncodeTo(&value_);
   if (hot) {
@@ -65,7 +66,8 @@ Status Builder::Add(const Slice& key, uint64_t hash, const Record& record, bool 
   return writer_.Put(key, value_);
 }
 
-void Builder::Count(const Slice& key, uint64_t raw, const Record& record, bool hot, bool fresh) {
+void RunFileBuilder::Count(const Slice& key, uint64_t raw, const Record& record, bool hot,
+                           bool fresh) {
   Amounts* const total = &digest_.total;
   if (total->raw_bytes >= next_point_) {
     digest_.points.push_back({key.ToString(), total->table_bytes, total->hot_bytes});
@@ -80,7 +82,7 @@ void Builder::Count(const Slice& key, uint64_t raw, const Record& record, bool h
   total->hot_bytes += fresh && hot ? record.size : 0;
 }
 
-Status Builder::Finish() {
+Status RunFileBuilder::Finish() {
   properties_[kDigestProperty] = digest_.Encode();
   properties_[kFilterProperty] = Filter::Make(hot_);
   return writer_.Finish();
