@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "db/dbformat.h"
+#include "plugin/hot_promotion/ralt/key.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {

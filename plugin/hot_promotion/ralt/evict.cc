@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/hot_promotion/ralt/key.h"
 #include "plugin/hot_promotion/ralt/sample.h"
 #include "plugin/hot_promotion/ralt/tree.h"
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
 
 #include "plugin/hot_promotion/ralt/space.h"
 #include "rocksdb/slice.h"
@@ -55,25 +54,6 @@ class Key {
   char short_[256];
   std::unique_ptr<char[]> long_;
 };
-
-// A range of keys of the table: from `begin` to before `end`, or to the very end if that is empty.
-struct Range {
-  std::string begin;
-  std::string end;
-  bool Empty() const { return !end.empty() && end <= begin; }
-};
-
-// An empty `end` is the end of the space.
-inline Range RangeOf(Space space, const Slice& begin, const Slice& end) {
-  Range range;
-  range.begin = Key(space, begin).slice().ToString();
-  if (!end.empty()) {
-    range.end = Key(space, end).slice().ToString();
-  } else if (space != UINT64_MAX) {
-    range.end = Key(space + 1, Slice()).slice().ToString();
-  }
-  return range;
-}
 
 }  // namespace ralt
 }  // namespace hot_promotion

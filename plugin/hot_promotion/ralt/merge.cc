@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/hot_promotion/ralt/key.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {

@@ -188,10 +188,6 @@ void Ralt::Access(Space space, const Slice& key, size_t value_size) {
 
 bool Ralt::IsHot(Space space, const Slice& key) const { return rep_->tree().IsHot(space, key); }
 
-uint64_t Ralt::HotBytes(Space space, const Slice& begin, const Slice& end) const {
-  return rep_->tree().HotBytes(space, begin, end);
-}
-
 RaltStats Ralt::Stats() const { return rep_->Stats(); }
 
 Status Ralt::Flush() { return rep_->Flush(); }

@@ -48,11 +48,6 @@ class Ralt {
   // is said to be.
   bool IsHot(Space space, const Slice& key) const;
 
-  // Estimates how many bytes (keys and values) the hot records from `begin` to before `end` have,
-  // by bytewise order. An empty `end` is the end of the space. No I/O: up to a block of access
-  // records too many at either end and run are counted.
-  uint64_t HotBytes(Space space, const Slice& begin, const Slice& end) const;
-
   RaltStats Stats() const;
 
   // Makes durable what was recorded before the call. IOError: it is lost, and counted as dropped.

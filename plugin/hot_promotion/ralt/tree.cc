@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/hot_promotion/ralt/key.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -195,19 +196,6 @@ bool Tree::IsHot(Space space, const Slice& key) const {
   }
   const Key whole(space, key);
   return MayBeHot(version->runs, whole.slice(), HashOf(whole.slice()));
-}
-
-uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const {
-  const Current::Pointer version = current_.Get();
-  const Range range = RangeOf(space, begin, end);
-  if (range.Empty()) {
-    return 0;
-  }
-  uint64_t bytes = 0;
-  for (const RunPtr& run : version->runs) {
-    bytes += run->HotBytes(range);
-  }
-  return bytes;
 }
 
 void Tree::Count(uint64_t RaltStats::*counter, uint64_t amount) {

@@ -22,8 +22,8 @@ namespace ralt {
 
 // The table without its buffer: sorted runs on the disk, how they are merged, and what is evicted.
 //
-// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made
-// durable in the catalog before readers see it.
+// IsHot() and Stats() are thread-safe; all else is for one thread. A change is made durable in the
+// catalog before readers see it.
 class Tree {
  public:
   explicit Tree(const RaltOptions& options);
@@ -38,7 +38,6 @@ class Tree {
   Status Maintain(const Between& between);
 
   bool IsHot(Space space, const Slice& key) const;
-  uint64_t HotBytes(Space space, const Slice& begin, const Slice& end) const;
   // All but what the buffer counts.
   RaltStats Stats() const;
 

@@ -32,17 +32,6 @@ bool Run::MayBeHot(const Slice& key, uint64_t hash) const {
   return part != parts_.end() && key.compare(part->begin) >= 0 && part->file->MayBeHot(hash);
 }
 
-uint64_t Run::HotBytes(const Range& range) const {
-  uint64_t bytes = 0;
-  for (auto part = PartOf(range.begin); part != parts_.end(); ++part) {
-    if (!range.end.empty() && part->begin >= range.end) {
-      break;
-    }
-    bytes += part->file->digest().HotBytes(std::max(part->begin, range.begin), range.end);
-  }
-  return bytes;
-}
-
 std::vector<Part> Run::After(const Slice& last) const {
   const std::string next = last.ToString() + '\0';
   std::vector<Part> rest(PartOf(next), parts_.end());

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt/key.h"
 #include "plugin/hot_promotion/ralt/run_file.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -29,7 +28,6 @@ class Run {
   Run(uint64_t id, std::vector<Part> parts);
 
   bool MayBeHot(const Slice& key, uint64_t hash) const;
-  uint64_t HotBytes(const Range& range) const;
 
   uint64_t id() const { return id_; }
   const std::vector<Part>& parts() const { return parts_; }

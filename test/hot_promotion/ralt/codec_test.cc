@@ -113,19 +113,6 @@ TEST(DigestTest, RefusesWhatIsNoDigest) {
   EXPECT_FALSE(Digest::Decode(other, &read)) << "version 2";
 }
 
-TEST(DigestTest, HotBytesOfARangeAreRoundedUpToPoints) {
-  const Digest digest = SomeDigest();
-  EXPECT_EQ(20000u, digest.HotBytes("", ""));
-  EXPECT_EQ(20000u, digest.HotBytes("a", "zz"));
-  EXPECT_EQ(5000u, digest.HotBytes("b", "c"));
-  EXPECT_EQ(5000u, digest.HotBytes("b", "h"));
-  EXPECT_EQ(15000u, digest.HotBytes("b", "ha"));
-  EXPECT_EQ(10000u, digest.HotBytes("h", "p"));
-  EXPECT_EQ(5000u, digest.HotBytes("q", ""));
-  EXPECT_EQ(0u, digest.HotBytes("zz", ""));
-  EXPECT_EQ(0u, digest.HotBytes("", "a"));
-}
-
 TEST(DigestTest, TheRestAfterAKey) {
   const Amounts rest = SomeDigest().From("k");
   EXPECT_EQ(15000u, rest.hot_bytes);

@@ -100,7 +100,6 @@ TEST_F(RaltTest, AnAccessIsKnownAfterAFlush) {
   EXPECT_EQ(0u, stats.dropped);
   EXPECT_EQ(100u, stats.hot_keys);
   EXPECT_EQ(100u * 101, stats.hot_bytes);
-  EXPECT_EQ(stats.hot_bytes, ralt_->HotBytes(kSpace, "", ""));
 }
 
 TEST_F(RaltTest, AHalfFullBufferIsWrittenByItself) {
@@ -321,7 +320,6 @@ TEST_F(RaltTest, ManyThreads) {
           ralt_->IsHot(kSpace, Name(number));
         }
         if (i % 1000 == 0) {
-          ralt_->HotBytes(kSpace, "", Name(number));
           EXPECT_OK(ralt_->Flush());
         }
       }
