@@ -8,11 +8,11 @@
 #include "db/log_format.h"
 #include "plugin/hot_promotion/engine/cache.h"
 #include "plugin/hot_promotion/engine/catalog.h"
-#include "plugin/hot_promotion/engine/clock_bits.h"
 #include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/engine/sampler.h"
-#include "plugin/hot_promotion/engine/seen_filter.h"
+#include "plugin/hot_promotion/policy/clock_bits.h"
+#include "plugin/hot_promotion/policy/seen_filter.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "plugin/hot_promotion/store/log.h"
 #include "plugin/hot_promotion/table/slow.h"
@@ -228,7 +228,7 @@ TEST_F(CacheTest, ARecordIsKeptOnce) {
 }
 
 // The low bits are the mark, the high ones choose the group.
-TEST(SeenTest, FourOfAGroup) {
+TEST(SeenFilterTest, FourOfAGroup) {
   SeenFilter seen(1 << 10);
   for (uint64_t mark = 1; mark < 11; mark += 2) {
     EXPECT_FALSE(seen.Before(mark)) << mark;
@@ -259,31 +259,31 @@ TEST(SamplerTest, TakesAllOrAPart) {
   EXPECT_EQ(1, sampler.one_in());
 }
 
-TEST(UsedTest, AMarkIsTakenOnce) {
-  ClockBits used(1 << 10);
+TEST(ClockBitsTest, AMarkIsTakenOnce) {
+  ClockBits bits(1 << 10);
   Random64 random(301);
   std::vector<uint64_t> hashes;
   for (int i = 0; i < 1000; i++) {
     hashes.push_back(random.Next());
-    used.Mark(hashes.back());
-    used.Mark(hashes.back());
+    bits.Mark(hashes.back());
+    bits.Mark(hashes.back());
   }
   int others = 0;
   for (int i = 0; i < 1000; i++) {
-    others += used.Take(random.Next()) ? 1 : 0;
+    others += bits.Take(random.Next()) ? 1 : 0;
   }
   int taken = 0;
   int again = 0;
   for (const uint64_t hash : hashes) {
-    taken += used.Take(hash) ? 1 : 0;
-    again += used.Take(hash) ? 1 : 0;
+    taken += bits.Take(hash) ? 1 : 0;
+    again += bits.Take(hash) ? 1 : 0;
   }
   EXPECT_LT(others, 250);  // an eighth of the bits is set
   EXPECT_GT(taken, 750);   // but for shared ones
   EXPECT_EQ(0, again);
 }
 
-TEST(SeenTest, RemembersAsManyAsItHasRoomFor) {
+TEST(SeenFilterTest, RemembersAsManyAsItHasRoomFor) {
   constexpr uint64_t kRecords = 100000;
   SeenFilter seen(2 * kRecords);
   Random64 random(301);
@@ -301,6 +301,8 @@ TEST(SeenTest, RemembersAsManyAsItHasRoomFor) {
 
 class PresenceFilterTest : public testing::Test {
  protected:
+  PresenceFilterTest() { presence_.SetComplete(true); }
+
   static std::vector<uint64_t> Hashes(uint64_t count, uint64_t seed) {
     Random64 random(seed);
     std::vector<uint64_t> hashes;
@@ -330,6 +332,14 @@ TEST_F(PresenceFilterTest, CopiesAreFoundAndFewOthers) {
   EXPECT_EQ(copies.size(), Found(copies));
   EXPECT_LT(Found(others), others.size() / 4);
   EXPECT_FALSE(presence_.Crowded());
+}
+
+TEST_F(PresenceFilterTest, SaysYesToAllUntilItIsComplete) {
+  const auto hashes = Hashes(1000, 6);
+  presence_.SetComplete(false);
+  EXPECT_EQ(hashes.size(), Found(hashes));
+  presence_.SetComplete(true);
+  EXPECT_EQ(0u, Found(hashes));
 }
 
 TEST_F(PresenceFilterTest, CopiesThatAreDroppedLeaveNothing) {

@@ -22,6 +22,9 @@ class StoreTest : public testing::Test {
  protected:
   StoreTest() : path_(test::PerThreadDBPath("store_test")) {
     EXPECT_OK(DestroyDir(Env::Default(), path_));
+    RaltStats stats;
+    stats.evictions = 1;
+    policy_.Learn(stats);  // what is not hot is cold
     Open();
   }
   ~StoreTest() override {
@@ -35,15 +38,11 @@ class StoreTest : public testing::Test {
     options.path = path_;
     options.budget = kBudget;
     options.direct_io = direct_io_;
-    options.judge.alive = [this](const FileId& file, FileEntry*) { return dead_.count(file) == 0; };
-    options.found = [this](const FileId& file, const FileEntry&) { found_(file); };
-    options.judge.hot = [this](uint64_t, const Slice& key) {
-      return cold_.count(key.ToString()) == 0;
+    options.policy = &policy_;
+    options.callbacks.alive = [this](const FileId& file, FileEntry*) {
+      return dead_.count(file) == 0;
     };
-    options.judge.used = [this](const Slice& key) {
-      StoreKey decoded;
-      return DecodeKey(key, &decoded) && used_.count(decoded.user_key.ToString()) > 0;
-    };
+    options.callbacks.found = [this](const FileId& file, const FileEntry&) { found_(file); };
     ASSERT_OK(Store::Open(options, &store_));
   }
 
@@ -102,8 +101,16 @@ class StoreTest : public testing::Test {
   // Compacts all of it, whatever the size of a piece is.
   void EvictAll(bool forced) {
     for (int i = 0; i < 40; i++) {
+      for (const std::string& key : used_) {
+        policy_.MarkUsed(HashOfKey(key));
+      }
       ASSERT_OK(store_->Evict(forced));
     }
+  }
+
+  // A copy that answers a read before each eviction.
+  void Use(const FileId& file, int i) {
+    used_.insert(EncodeRecordKey(Way::kRetained, file, UserKey(i)));
   }
 
   // The store's files that have retained records. It is closed meanwhile: its compactions delete
@@ -154,7 +161,9 @@ class StoreTest : public testing::Test {
   std::function<void(const FileId&)> found_ = [](const FileId&) {};
   std::set<FileId> dead_;
   std::set<std::string> cold_;
-  std::set<std::string> used_;
+  std::set<std::string> used_;  // keys of the store
+  CopyPolicy policy_{64 * kBudget,
+                     [this](Space, const Slice& key) { return cold_.count(key.ToString()) == 0; }};
   std::unique_ptr<Store> store_;
 };
 
@@ -271,10 +280,10 @@ TEST_F(StoreTest, RetainedRecordsHaveFilesOfTheirSst) {
       EXPECT_EQ(file.smallestkey.substr(0, 17), file.largestkey.substr(0, 17));
     }
   };
-  for (int i = 0; i < 100; i++) {
-    used_.insert(UserKey(i));
-  }
   for (uint64_t i = 1; i <= 20; i++) {
+    for (int k = 40; k < 100; k++) {
+      Use(File(i), k);
+    }
     ASSERT_OK(AddInTime(File(i), 0, 50));
     ASSERT_OK(AddInTime(File(i), 40, 100, 100, Way::kRetained));
   }
@@ -294,7 +303,7 @@ TEST_F(StoreTest, RetainedRecordsThatAnswerNothingAreDroppedThoughHot) {
   ASSERT_OK(AddInTime(File(1), 0, 100));
   ASSERT_OK(AddInTime(File(2), 0, 100, 100, Way::kRetained));
   for (int i = 0; i < 30; i++) {
-    used_.insert(UserKey(i));
+    Use(File(2), i);
   }
   EvictAll(false);
   EXPECT_EQ(100, Count(File(1), 0, 100));

@@ -60,7 +60,7 @@ class PromotionCache {
  private:
   static constexpr size_t kShards = 64;
 
-  // A key and its hash, which is not computed twice.
+  // Pairs a key with its hash, which is not computed twice.
   struct Key {
     uint64_t hash;
     std::string_view bytes;

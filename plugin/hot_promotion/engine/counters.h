@@ -18,7 +18,7 @@ enum class Counter : size_t {
       kCount
 };
 
-// What threads count; one set for each core, as reads of many threads do. Thread-safe.
+// Counts what threads do; one set for each core, as reads of many threads do. Thread-safe.
 class Counters {
  public:
   void Add(Counter counter, uint64_t value = 1) {

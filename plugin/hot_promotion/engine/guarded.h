@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// An object that any number of threads use, and that one thread takes away: it waits for those that
-// use it. A user takes no lock, and writes to a cache line of its core only.
+// Guards an object that any number of threads use, and that one thread takes away: it waits for
+// those that use it. A user takes no lock, and writes to a cache line of its core only.
 template <typename T>
 class Guarded {
  private:
@@ -50,10 +50,11 @@ class Guarded {
     T* object_;
   };
 
-  // The object, for the thread that changes it.
+  // Returns the object, which is there until Take() only. Nobody waits for whoever uses this
+  // pointer.
   T* get() const { return object_.load(std::memory_order_relaxed); }
 
-  // There must be none.
+  // Sets the object. There must be none.
   void Set(std::unique_ptr<T> object) { object_.store(object.release()); }
 
   // Takes the object away once nobody uses it.

@@ -14,13 +14,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Tells which copies there may be, so that reads of records without one need not look for it. Each
-// copy has a mark of eight bits in the cache line that its hash chooses. A line that has been full
-// says yes to all from then on, so that no copy is missed. The number of such lines says whether
-// all copies should be told anew.
+// Tells which copies there may be, so that reads of records without one need not look for it. Until
+// the filter is complete it says yes to all. Each copy has a mark of eight bits in the cache line
+// that its hash chooses. A line that has been full says yes to all from then on, so that no copy is
+// missed. The number of such lines says whether all copies should be told anew.
 //
 // Thread-safe, without locks. Add() and Remove() take the hash of a copy's key; each is called once
-// when the copy is made or dropped.
+// when the copy is made or dropped, also while the filter is not complete.
 class PresenceFilter {
  public:
   explicit PresenceFilter(uint64_t bytes);
@@ -32,9 +32,13 @@ class PresenceFilter {
 
   void Clear();
 
+  // Whether all copies there are were told of.
+  bool IsComplete() const { return complete_.load(std::memory_order_acquire); }
+  void SetComplete(bool complete) { complete_.store(complete, std::memory_order_release); }
+
   // Whether a good part of the lines is full, or was.
   bool Crowded() const { return full_.load(std::memory_order_relaxed) > lines_ / 16; }
-  // How many copies there may be until it is crowded.
+  // Returns how many copies there may be until it is crowded.
   uint64_t Capacity() const { return lines_ * kComfortable; }
 
  private:
@@ -60,6 +64,7 @@ class PresenceFilter {
   const size_t lines_;
   const std::unique_ptr<Line[]> table_;
   std::atomic<uint64_t> full_{0};
+  std::atomic<bool> complete_{false};
 };
 
 inline PresenceFilter::Line& PresenceFilter::LineOf(uint64_t hash) const {
@@ -67,6 +72,9 @@ inline PresenceFilter::Line& PresenceFilter::LineOf(uint64_t hash) const {
 }
 
 inline bool PresenceFilter::MayHave(uint64_t hash) const {
+  if (!IsComplete()) {
+    return true;
+  }
   const Line& line = LineOf(hash);
   const Word mark = MarkOf(hash) * kOnes;
   Word found = line.words[0].load(std::memory_order_relaxed) & kFull;

@@ -20,16 +20,13 @@ class StoreFilter : public CompactionFilter {
     if (Keep(key)) {
       return Decision::kKeep;
     }
-    if (factory_->judge_.dropped) {
-      factory_->judge_.dropped(key);
+    if (factory_->callbacks_.dropped) {
+      factory_->callbacks_.dropped(key);
     }
     return Decision::kRemove;
   }
 
  private:
-  // Under Pressure::kForced one of so many records that are neither dead nor cold is dropped.
-  static constexpr int kForcedShare = 5;
-
   bool Keep(const Slice& key) const {
     StoreKey decoded;
     if (!DecodeKey(key, &decoded)) {
@@ -41,32 +38,26 @@ class StoreFilter : public CompactionFilter {
     if (decoded.tag == Tag::kFile || pressure_ == Pressure::kNone) {
       return true;
     }
-    if (!IsHot(decoded) && !Used(key)) {
-      return Count(&factory_->dropped_.cold);
+    switch (factory_->policy_->AtEviction(decoded.way == Way::kPromoted, entry_.space,
+                                          decoded.user_key, HashOfKey(key),
+                                          pressure_ == Pressure::kForced, &random_)) {
+      case CopyPolicy::Fate::kCold:
+        return Count(&factory_->dropped_.cold);
+      case CopyPolicy::Fate::kForced:
+        return Count(&factory_->dropped_.forced);
+      default:
+        return true;
     }
-    if (pressure_ == Pressure::kForced && random_.OneIn(kForcedShare)) {
-      return Count(&factory_->dropped_.forced);
-    }
-    return true;
   }
 
   // Keys come in the order of their SSTs.
   bool Alive(const FileId& file) const {
     if (file != file_) {
       file_ = file;
-      alive_ = factory_->judge_.alive(file, &entry_);
+      alive_ = factory_->callbacks_.alive(file, &entry_);
     }
     return alive_;
   }
-
-  // A promoted record was read from this SST. A retained one need not be: if its key is updated,
-  // reads find the new version elsewhere. So a retained record is worth its place only if it
-  // answers reads.
-  bool IsHot(const StoreKey& key) const {
-    return key.way == Way::kPromoted && factory_->judge_.hot(entry_.space, key.user_key);
-  }
-
-  bool Used(const Slice& key) const { return factory_->judge_.used && factory_->judge_.used(key); }
 
   static bool Count(std::atomic<uint64_t>* counter) {
     counter->fetch_add(1, std::memory_order_relaxed);

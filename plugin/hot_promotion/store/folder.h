@@ -32,7 +32,7 @@
 //   ----------------------------------------------+------------------------------------------------
 //   a store that is damaged, lacks a file that it | begins empty: its files are deleted
 //   names, or is of another version               | (Store::OpenOrReplace), also while the process
-//                                                 | runs (Engine::ReplaceStore)
+//                                                 | runs (HotDirectory::KeepOpen)
 //   a store that has keys and no format           | InvalidArgument: another database was put there
 //   a store that cannot be opened for another     | is left as it is: no copies; tried again
 //   reason (descriptors, EIO, space, busy)        |
@@ -53,15 +53,15 @@
 //
 //   HotPromotionTable::mutex_
 //   Registry::mutex_
-//   Engine::round_mutex_
+//   Promoter::round_mutex_
 //   the table of folders (folder.cc)
 //   Store::evict_mutex_
 //   Store::add_mutex_
 //   locks of the store's RocksDB
-//   one of Catalog::mutex_, PromotionCache::Shard::mutex, Engine::wake_mutex_ and
-//     Engine::status_mutex_: no lock is taken under these
+//   one of Catalog::mutex_, PromotionCache::Shard::mutex, Promoter::wake_mutex_ and
+//     HotDirectory::status_mutex_: no lock is taken under these
 //
-// Engine::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from
+// Promoter::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from
 // Store::add_mutex_ on.
 
 #pragma once
@@ -75,7 +75,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A folder of ours. While the object lives, no other object of this process has the folder, by
+// Folder: one of ours. While the object lives, no other object of this process has the folder, by
 // whatever name.
 class Folder {
  public:

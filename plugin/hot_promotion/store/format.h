@@ -15,20 +15,21 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// An SST: its internal unique id, which its properties give. Never null where one is expected.
+// FileId: an SST, by its internal unique id, which its properties give. Never null where one is
+// expected.
 using FileId = UniqueId64x2;
 
 constexpr size_t kFileIdSize = 16;
 constexpr size_t kKeyHeaderSize = 1 + kFileIdSize + 1;
 
-// How a copy came to the store; the first byte of its key. A file of the store with retained
+// Way: how a copy came to the store; the first byte of its key. A file of the store with retained
 // records has those of one SST only, so that it is written once and deleted with the SST.
 enum class Way : char {
   kPromoted = 1,  // when it was read
   kRetained = 2   // when its SST was written
 };
 
-// What follows the id in a key.
+// Tag: what follows the id in a key.
 enum class Tag : char {
   kFile = 0,    // what is known of the SST; the key ends here
   kRecord = 1,  // a record of it; its user key follows
@@ -49,7 +50,7 @@ std::string EncodeFileKey(Way way, const FileId& file);
 std::string FirstKeyOf(Way way, const FileId& file);
 std::string LastKeyOf(Way way, const FileId& file);
 
-// A key of the store that names an SST.
+// StoreKey: a key of the store that names an SST.
 struct StoreKey {
   Way way = Way::kPromoted;
   FileId file{};
@@ -60,12 +61,18 @@ struct StoreKey {
 // False if it is none.
 bool DecodeKey(const Slice& bytes, StoreKey* key);
 
-// The same for all copies of a record, however they came. `key` is one of an SST.
+// Returns the user key in the key of a record.
+inline Slice UserKeyOf(const Slice& key) {
+  return Slice(key.data() + kKeyHeaderSize, key.size() - kKeyHeaderSize);
+}
+
+// Returns a hash that is the same for all copies of a record, however they came. `key` is one of an
+// SST.
 inline uint64_t HashOfKey(const Slice& key) {
   return GetSliceNPHash64(Slice(key.data() + 1, key.size() - 1));
 }
 
-// Where an SST is.
+// Place: where an SST is.
 struct Place {
   std::string file_system;  // name of the FileSystem that has it
   std::string path;
@@ -74,7 +81,7 @@ struct Place {
   }
 };
 
-// What is known of an SST. An SST has more than one place if it is in a database and its
+// FileEntry: what is known of an SST. An SST has more than one place if it is in a database and its
 // checkpoint, say, or if a family was imported.
 struct FileEntry {
   // More are not stored.

@@ -11,11 +11,8 @@
 #include "plugin/hot_promotion/lasting.h"
 #include "plugin/hot_promotion/store/file_names.h"
 #include "plugin/hot_promotion/store/log.h"
-#include "plugin/hot_promotion/store/partitioner.h"
 #include "rocksdb/convenience.h"
-#include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_writer.h"
-#include "rocksdb/table.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -31,27 +28,6 @@ constexpr uint64_t kMaxPiece = 1 << 30;  // most bytes of one eviction
 constexpr uint64_t kOverheadShare = 8;
 constexpr uint64_t kOverhead = 4 << 10;
 
-BlockBasedTableOptions TableOptions() {
-  BlockBasedTableOptions options;
-  // Values go from the page cache to the caller. Blocks of the databases that are served have their
-  // own cache.
-  options.no_block_cache = true;
-  options.block_size = 4 << 10;
-  options.filter_policy.reset(NewBloomFilterPolicy(10));
-  return options;
-}
-
-// Each shard of the table cache has room for a file at least: few files must not be in many shards.
-int TableCacheShardBits(int open_files) {
-  constexpr int kMostBits = 6;  // RocksDB's default
-  constexpr int kFilesOfShard = 16;
-  int bits = 0;
-  while (bits < kMostBits && (open_files < 0 || (open_files >> (bits + 1)) >= kFilesOfShard)) {
-    bits++;
-  }
-  return bits;
-}
-
 }  // namespace
 
 Store::Store(const Options& options)
@@ -60,9 +36,9 @@ Store::Store(const Options& options)
       open_files_(options.open_files),
       direct_io_(options.direct_io),
       batch_(BatchOf(options.budget)),
-      found_(options.found),
+      found_(options.callbacks.found),
       logger_(options.logger),
-      filter_(std::make_shared<StoreFilterFactory>(options.judge)) {}
+      filter_(std::make_shared<StoreFilterFactory>(options.policy, options.callbacks)) {}
 
 uint64_t Store::BatchOf(uint64_t budget) {
   return std::min(kMaxBatch, std::max(kMinBatch, budget / 128));
@@ -212,42 +188,14 @@ Status Store::CheckFormat() {
   return s.ok() ? db_->Flush(FlushOptions()) : s;
 }
 
-// Sizes follow the budget, so that the output that a compaction adds for a moment is a small part
-// of it.
 ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
-  ROCKSDB_NAMESPACE::Options options;
-  options.env = &env_;
-  options.create_if_missing = true;
-  options.compression = kNoCompression;
-  options.table_factory.reset(NewBlockBasedTableFactory(TableOptions()));
-  options.compaction_filter_factory = filter_;
-  options.sst_partitioner_factory = std::make_shared<RetainedPartitionerFactory>();
-  options.use_direct_reads = direct_io_;
-  options.use_direct_io_for_flush_and_compaction = direct_io_;
-  options.num_levels = 7;
-  options.write_buffer_size = 1 << 20;
-  options.target_file_size_base = batch_;
-  options.disable_auto_compactions = true;  // until the judge knows what the store has
-  options.level0_file_num_compaction_trigger = 2;
-  options.level0_slowdown_writes_trigger = 1 << 20;
-  options.level0_stop_writes_trigger = 1 << 20;
-  options.max_bytes_for_level_base = 4 * batch_;
-  options.level_compaction_dynamic_level_bytes = true;
-  options.max_compaction_bytes = kLargestCompaction * batch_;
-  options.max_background_jobs = 2;
-  options.max_subcompactions = 1;
-  options.soft_pending_compaction_bytes_limit = 0;
-  options.hard_pending_compaction_bytes_limit = 0;
-  options.max_open_files = open_files_;
-  options.table_cache_numshardbits = TableCacheShardBits(open_files_);
-  options.skip_stats_update_on_db_open = false;  // it tells how many records there are
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.max_manifest_file_size = batch_;
-  options.info_log_level = InfoLogLevel::WARN_LEVEL;  // its LOG is not in the budget
-  options.max_log_file_size = 1 << 20;
-  options.keep_log_file_num = 2;
-  return options;
+  RocksDbSettings settings;
+  settings.env = &env_;
+  settings.batch = batch_;
+  settings.open_files = open_files_;
+  settings.direct_io = direct_io_;
+  settings.filter = filter_;
+  return RocksDbOptions(settings);
 }
 
 Status Store::Get(const Slice& key, PinnableSlice* value) {

@@ -12,6 +12,7 @@
 #include "plugin/hot_promotion/store/env.h"
 #include "plugin/hot_promotion/store/filter.h"
 #include "plugin/hot_promotion/store/folder.h"
+#include "plugin/hot_promotion/store/rocksdb_options.h"
 #include "rocksdb/db.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -28,11 +29,10 @@ class Store {
   struct Options {
     std::string path;
     uint64_t budget = 0;
-    int open_files = -1;     // at most; -1: all of them
-    bool direct_io = false;  // past the page cache
-    Judge judge;
-    // An SST that it has records of when it is opened.
-    std::function<void(const FileId&, const FileEntry&)> found;
+    int open_files = -1;           // at most; -1: all of them
+    bool direct_io = false;        // past the page cache
+    CopyPolicy* policy = nullptr;  // required; lives longer
+    StoreCallbacks callbacks;
     std::shared_ptr<Logger> logger;
   };
 
@@ -81,7 +81,7 @@ class Store {
   // if the store is empty.
   Status Evict(bool forced);
 
-  // An Evict() that is under way ends soon.
+  // Makes an Evict() that is under way end soon.
   void Stop() { stopped_.store(true); }
 
   // Bytes of files.
@@ -101,8 +101,6 @@ class Store {
   const Dropped& dropped() const { return filter_->dropped(); }
 
  private:
-  static constexpr uint64_t kLargestCompaction = 4;  // in batches
-
   explicit Store(const Options& options);
 
   Status OpenOrReplace();

@@ -37,7 +37,8 @@ void HotRecordCollector::Add(const Slice& internal_key, const Slice& value) {
     range_deletions_ = true;  // nothing is published
     return;
   }
-  if (!IsFirst(key.user_key) || key.type != kTypeValue || !engine_->IsHot(space_, key.user_key)) {
+  if (!IsFirst(key.user_key) || key.type != kTypeValue ||
+      !engine_->policy().IsHot(space_, key.user_key)) {
     return;
   }
   const uint64_t bytes = key.user_key.size() + value.size();
@@ -47,7 +48,7 @@ void HotRecordCollector::Add(const Slice& internal_key, const Slice& value) {
     return;
   }
   const size_t size = VarintLength(key.user_key.size()) + VarintLength(value.size()) + bytes;
-  if (bytes > engine_->max_record() || kept_bytes_ + size + kOverhead > max_bytes_) {
+  if (!engine_->policy().Fits(bytes) || kept_bytes_ + size + kOverhead > max_bytes_) {
     engine_->counters()->Add(Counter::lost);
     return;
   }
@@ -133,7 +134,7 @@ class CollectorFactory : public InternalTblPropCollFactory {
   const std::shared_ptr<HotRecordCollector> hot_records_;
 };
 
-// A factory that belongs to another list.
+// Borrowed: a factory that belongs to another list.
 class Borrowed : public InternalTblPropCollFactory {
  public:
   explicit Borrowed(InternalTblPropCollFactory* target) : target_(target) {}
