@@ -17,8 +17,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A BlockBasedTableFactory with options of its own beside those of the base class, so that RocksDB
-// and its users find all that they know of block-based tables. Thread-safe once it is configured.
+// Is a BlockBasedTableFactory with options of its own beside those of the base class, so that
+// RocksDB and its users find all that they know of block-based tables. Thread-safe once it is
+// configured.
 class HotPromotionTable : public BlockBasedTableFactory {
  public:
   explicit HotPromotionTable(const BlockBasedTableOptions& table_options = BlockBasedTableOptions(),

@@ -27,7 +27,7 @@ struct Amounts {
   void Add(const Amounts& other);
 };
 
-// What is known of a file without reading its records: a user property of the SST.
+// Digest: what is known of a file without reading its records: a user property of the SST.
 //
 //   size      field
 //          4  version, 1, little-endian

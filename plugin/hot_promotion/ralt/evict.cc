@@ -34,8 +34,8 @@ bool Tree::Over(const Version& version) const {
          version.FileBytes() > parameters_.max_bytes;
 }
 
-// What an eviction may leave: a limit less the part that it is to make free. The files take more or
-// less than the bytes of their records.
+// Returns what an eviction may leave: a limit less the part that it is to make free. The files take
+// more or less than the bytes of their records.
 Stable Tree::Targets(const Version& version, const Stable& stable) const {
   const Limits limits = NextLimits(parameters_, stable);
   const double in_file = Ratio(version.Total().raw_bytes, version.FileBytes());

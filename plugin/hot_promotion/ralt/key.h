@@ -14,7 +14,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A key of the table: the space, eight bytes, big-endian, and then the record's key. So the records
+// Keys of the table: the space, eight bytes, big-endian, and then the record's key. So the records
 // of a space are side by side, in the order of their keys.
 constexpr size_t kSpaceSize = 8;
 
@@ -32,10 +32,10 @@ inline Space SpaceOf(const Slice& key) {
   return space;
 }
 
-// What a filter knows of a key.
+// Returns what a filter knows of a key.
 inline uint64_t HashOf(const Slice& key) { return Hash64(key.data(), key.size(), 0x52414c54); }
 
-// A key for a look-up, on the stack if it is short.
+// Key: one for a look-up, on the stack if it is short.
 class Key {
  public:
   Key(Space space, const Slice& key) : size_(kSpaceSize + key.size()) {

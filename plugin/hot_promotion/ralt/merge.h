@@ -23,7 +23,7 @@ namespace ralt {
 // soon.
 using Between = std::function<bool()>;
 
-// Which records a merge keeps, and which of these are hot.
+// Verdict: which records a merge keeps, and which of these are hot.
 struct Verdict {
   static constexpr double kAll = -std::numeric_limits<double>::infinity();
 
@@ -35,7 +35,7 @@ struct Verdict {
   bool ByRank() const { return keep_rank != kAll || hot_rank != kAll; }
 };
 
-// What a merge has met.
+// Tally: what a merge has met.
 struct Tally {
   Stable stable;          // of the records that were kept
   uint64_t unstable = 0;  // records that went

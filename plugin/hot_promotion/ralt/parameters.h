@@ -42,7 +42,7 @@ struct Limits {
 
 Limits InitialLimits(const Parameters& parameters);
 
-// What an eviction left: the stable records' keys and values, and their access records.
+// Stable: what an eviction left, the stable records' keys and values, and their access records.
 struct Stable {
   uint64_t hot_bytes = 0;
   uint64_t table_bytes = 0;

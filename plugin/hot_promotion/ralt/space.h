@@ -9,8 +9,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// What identifies the records of one column family of one database: a hash of the DB id and the
-// family's id. Different spaces never mix.
+// Space: what identifies the records of one column family of one database: a hash of the DB id and
+// the family's id. Different spaces never mix.
 using Space = uint64_t;
 
 }  // namespace hot_promotion

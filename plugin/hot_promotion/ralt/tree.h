@@ -47,7 +47,7 @@ class Tree {
   uint64_t tick() const { return clock_.tick; }
 
  private:
-  // What a merge of some neighbouring runs does to the version.
+  // Job: what a merge of some neighbouring runs does to the version.
   struct Job {
     std::vector<uint64_t> inputs;  // ids of runs, as is output
     uint64_t output;
@@ -78,7 +78,7 @@ class Tree {
   bool Over(const Version& version) const;
   Status Evict(const Between& between);
   Status SetLimits(const Stable& stable);
-  // How many of the newest runs are to be merged for the table's shape.
+  // Returns how many of the newest runs are to be merged for the table's shape.
   size_t Unshapely() const;
   // Whether stable records alone may be too many.
   bool ScoresMatter(const Version& version) const;

@@ -13,7 +13,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A file of a run. A merge that has got so far has taken the records before `begin` out of it.
+// Part: a file of a run. A merge that has got so far has taken the records before `begin` out of
+// it.
 struct Part {
   std::shared_ptr<const RunFile> file;
   std::string begin;  // no less than the file's first key
@@ -21,7 +22,7 @@ struct Part {
   Amounts Total() const;
 };
 
-// A sorted run: run files whose ranges follow on each other. Immutable.
+// Run: a sorted run, files whose ranges follow on each other. Immutable.
 class Run {
  public:
   // `id` names the run as long as the table is open.
@@ -34,7 +35,7 @@ class Run {
   const Amounts& total() const { return total_; }
   uint64_t file_bytes() const { return file_bytes_; }
 
-  // What is left when the records up to `last` have been taken out.
+  // Returns what is left when the records up to `last` have been taken out.
   std::vector<Part> After(const Slice& last) const;
 
  private:

@@ -20,8 +20,8 @@ inline FileId FileIdOf(const TableProperties& properties) {
   return s.ok() ? id : kNullUniqueId64x2;
 }
 
-// Where the accesses of a column family of a database are counted. Files that were made elsewhere
-// and ingested or imported have a space of their own until a compaction rewrites them.
+// Returns where the accesses of a column family of a database are counted. Files that were made
+// elsewhere and ingested or imported have a space of their own until a compaction rewrites them.
 inline Space SpaceOf(const std::string& db_id, uint64_t column_family) {
   return NPHash64(db_id.data(), db_id.size(), column_family);
 }

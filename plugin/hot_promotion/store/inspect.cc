@@ -53,7 +53,7 @@ Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
   return s;
 }
 
-// A record, or with Tag::kFile what is known of an SST.
+// Entry: a record, or with Tag::kFile what is known of an SST.
 struct Entry {
   StoreKey key;
   Slice value;

@@ -11,7 +11,8 @@ namespace hot_promotion {
 
 namespace {
 
-// What all keys of a file have in common: way and SST, if it has retained records, else nothing.
+// Returns what all keys of a file have in common: way and SST, if it has retained records, else
+// nothing.
 Slice Common(const Slice& key) {
   const bool retained = !key.empty() && key[0] == static_cast<char>(Way::kRetained);
   return Slice(key.data(), retained ? std::min(key.size(), 1 + kFileIdSize) : 0);

@@ -12,7 +12,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A FileSystem that syncs nothing. It is for files that are the only copy of nothing, and whose
+// UnsyncedFileSystem: syncs nothing. For files that are the only copy of nothing, and whose
 // checksums find damage. They outlive the process; a power loss may take them.
 class UnsyncedFileSystem : public FileSystemWrapper {
  public:

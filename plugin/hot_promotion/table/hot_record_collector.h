@@ -14,8 +14,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The hot records of an SST that is being written. Shared by its builder, which publishes the
-// records, and its collector, which is told of all entries. One thread at a time.
+// Collects the hot records of an SST that is being written. Shared by its builder, which publishes
+// the records, and its collector, which is told of all entries. One thread at a time.
 class HotRecordCollector {
  public:
   // `keep`: the records are kept, not only counted; at most `max_bytes` of memory have them.
@@ -38,7 +38,7 @@ class HotRecordCollector {
   // may cover them.
   void Publish(const FileId& file);
 
-  // What the records take, with all that is needed to keep them.
+  // Returns what the records take, with all that is needed to keep them.
   uint64_t MemoryBytes() const { return kept_bytes_; }
 
  private:

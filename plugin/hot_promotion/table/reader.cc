@@ -13,7 +13,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A look-up of a record of this SST: its internal key, and its key in the store if it was promoted.
+// Lookup: of a record of this SST: its internal key, and its key in the store if it was promoted.
 class HotReader::Lookup {
  public:
   Lookup(const File& file, const Slice& internal_key) : internal_key_(internal_key) {

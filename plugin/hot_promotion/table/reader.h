@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A table reader that records which records are read, and answers from copies of records when the
-// SST is on slow storage. Everything else is done by the reader that it wraps.
+// HotReader: a table reader that records which records are read, and answers from copies of records
+// when the SST is on slow storage. Everything else is done by the reader that it wraps.
 //
 // An SST never changes: what a reader that sees all of its entries finds for a key is the same as
 // long as the SST lives. Copies are of such answers only, and answer such readers only (Usable()),

@@ -9,12 +9,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// An iterator of an SST that records the first records after each seek that the scan goes past:
-// these are short scans, or the beginnings of long ones. Everything else is done by the iterator
-// that it wraps. One thread at a time.
+// ScanRecorder: an iterator of an SST that records the first records after each seek that the scan
+// goes past: these are short scans, or the beginnings of long ones. Everything else is done by the
+// iterator that it wraps. One thread at a time.
 class ScanRecorder : public InternalIterator {
  public:
-  // In `arena` if it is not null, as `target` is then. `value_size`: what values have in the mean.
+  // Makes one: in `arena` if it is not null, as `target` is then. `value_size`: what values have in
+  // the mean.
   static InternalIterator* New(InternalIterator* target, Arena* arena, Engine* engine, Space space,
                                uint64_t value_size, uint32_t records) {
     void* place = arena == nullptr ? nullptr : arena->AllocateAligned(sizeof(ScanRecorder));

@@ -11,7 +11,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// Which files are on slow storage: the option `slow`. Immutable.
+// SlowFiles: which files are on slow storage: the option `slow`. Immutable.
 class SlowFiles {
  public:
   // InvalidArgument, with the entry that is not understood.
