@@ -11,8 +11,6 @@
 #include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/engine/sampler.h"
-#include "plugin/hot_promotion/policy/clock_bits.h"
-#include "plugin/hot_promotion/policy/seen_filter.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "plugin/hot_promotion/store/log.h"
 #include "plugin/hot_promotion/table/slow.h"
@@ -227,19 +225,6 @@ TEST_F(CacheTest, ARecordIsKeptOnce) {
   EXPECT_EQ(bytes, cache_.Bytes());
 }
 
-// The low bits are the mark, the high ones choose the group.
-TEST(SeenFilterTest, FourOfAGroup) {
-  SeenFilter seen(1 << 10);
-  for (uint64_t mark = 1; mark < 11; mark += 2) {
-    EXPECT_FALSE(seen.Before(mark)) << mark;
-  }
-  for (uint64_t mark = 3; mark < 11; mark += 2) {
-    EXPECT_TRUE(seen.Before(mark)) << mark;
-  }
-  EXPECT_FALSE(seen.Before(uint64_t{1} << 63 | 9));  // in another group
-  EXPECT_FALSE(seen.Before(1));                      // was pushed out
-}
-
 TEST(SamplerTest, TakesAllOrAPart) {
   Sampler sampler;
   const auto taken = [&] {
@@ -257,46 +242,6 @@ TEST(SamplerTest, TakesAllOrAPart) {
   EXPECT_NEAR(5000, taken(), 1000);
   sampler.SetRate(0, 1000);
   EXPECT_EQ(1, sampler.one_in());
-}
-
-TEST(ClockBitsTest, AMarkIsTakenOnce) {
-  ClockBits bits(1 << 10);
-  Random64 random(301);
-  std::vector<uint64_t> hashes;
-  for (int i = 0; i < 1000; i++) {
-    hashes.push_back(random.Next());
-    bits.Mark(hashes.back());
-    bits.Mark(hashes.back());
-  }
-  int others = 0;
-  for (int i = 0; i < 1000; i++) {
-    others += bits.Take(random.Next()) ? 1 : 0;
-  }
-  int taken = 0;
-  int again = 0;
-  for (const uint64_t hash : hashes) {
-    taken += bits.Take(hash) ? 1 : 0;
-    again += bits.Take(hash) ? 1 : 0;
-  }
-  EXPECT_LT(others, 250);  // an eighth of the bits is set
-  EXPECT_GT(taken, 750);   // but for shared ones
-  EXPECT_EQ(0, again);
-}
-
-TEST(SeenFilterTest, RemembersAsManyAsItHasRoomFor) {
-  constexpr uint64_t kRecords = 100000;
-  SeenFilter seen(2 * kRecords);
-  Random64 random(301);
-  std::vector<uint64_t> hashes;
-  for (uint64_t i = 0; i < kRecords; i++) {
-    hashes.push_back(random.Next());
-    seen.Before(hashes.back());
-  }
-  uint64_t known = 0;
-  for (uint64_t i = kRecords / 2; i < kRecords; i++) {
-    known += seen.Before(hashes[i]) ? 1 : 0;
-  }
-  EXPECT_GT(known, kRecords / 2 / 100 * 80);
 }
 
 class PresenceFilterTest : public testing::Test {
