@@ -7,10 +7,10 @@
 
 #include "db/log_format.h"
 #include "plugin/hot_promotion/engine/cache.h"
-#include "plugin/hot_promotion/engine/catalog.h"
 #include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/engine/sampler.h"
+#include "plugin/hot_promotion/engine/sst_catalog.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "plugin/hot_promotion/store/log.h"
 #include "plugin/hot_promotion/table/slow.h"
@@ -351,9 +351,9 @@ TEST_F(PresenceFilterTest, ThreadsDoNotDisturbEachOther) {
   EXPECT_EQ(0u, Found(Hashes(10000, 20)));
 }
 
-class CatalogTest : public testing::Test {
+class SstCatalogTest : public testing::Test {
  protected:
-  CatalogTest() : directory_(test::PerThreadDBPath("catalog")) {
+  SstCatalogTest() : directory_(test::PerThreadDBPath("catalog")) {
     EXPECT_OK(Env::Default()->CreateDirIfMissing(directory_));
   }
 
@@ -375,18 +375,19 @@ class CatalogTest : public testing::Test {
 
   const std::string directory_;
   std::shared_ptr<FileSystem> file_system_ = FileSystem::Default();
-  Catalog catalog_;
+  SstCatalog catalog_;
+  DeadSstFinder finder_{&catalog_};
 };
 
-TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
+TEST_F(SstCatalogTest, FilesThatAreGoneAreDead) {
   Create("a");
   Create("b");
   Add({1, 1}, "a");
   Add({2, 2}, "b");
-  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
+  EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   Delete("a");
-  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
-  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), finder_.Take(/*all=*/true));
+  EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   FileEntry entry;
   EXPECT_FALSE(catalog_.Find({1, 1}, &entry));
   EXPECT_TRUE(catalog_.Find({2, 2}, &entry));
@@ -394,41 +395,41 @@ TEST_F(CatalogTest, FilesThatAreGoneAreDead) {
   Delete("b");
 }
 
-TEST_F(CatalogTest, OnlyObsoleteFilesAreLookedFor) {
+TEST_F(SstCatalogTest, OnlyObsoleteFilesAreLookedFor) {
   for (const char* name : {"a", "b", "c"}) {
     Create(name);
     Add({static_cast<uint64_t>(name[0]), 0}, name);
   }
   Delete("a");
   Delete("b");
-  EXPECT_TRUE(catalog_.TakeDead(/*all=*/false).empty());
+  EXPECT_TRUE(finder_.Take(/*all=*/false).empty());
   catalog_.NoteObsolete({'b', 0});
   catalog_.NoteObsolete({'c', 0});
   catalog_.NoteObsolete({'d', 0});  // is not known
-  EXPECT_EQ(std::vector<FileId>({{'b', 0}}), catalog_.TakeDead(/*all=*/false));
+  EXPECT_EQ(std::vector<FileId>({{'b', 0}}), finder_.Take(/*all=*/false));
   Delete("c");
-  EXPECT_EQ(std::vector<FileId>({{'c', 0}}), catalog_.TakeDead(/*all=*/false));
-  EXPECT_EQ(std::vector<FileId>({{'a', 0}}), catalog_.TakeDead(/*all=*/true));
+  EXPECT_EQ(std::vector<FileId>({{'c', 0}}), finder_.Take(/*all=*/false));
+  EXPECT_EQ(std::vector<FileId>({{'a', 0}}), finder_.Take(/*all=*/true));
 }
 
-TEST_F(CatalogTest, FilesOfAnUnknownFileSystemStay) {
+TEST_F(SstCatalogTest, FilesOfAnUnknownFileSystemStay) {
   FileEntry entry = Entry("gone");
   catalog_.AddStored({1, 1}, entry);
-  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
+  EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   entry.places[0].file_system = "another";
   catalog_.AddStored({2, 2}, entry);
   Create("c");
   Add({3, 3}, "c");  // now its FileSystem is known
-  EXPECT_EQ(std::vector<FileId>({{1, 1}}), catalog_.TakeDead(/*all=*/true));
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), finder_.Take(/*all=*/true));
   EXPECT_EQ(2u, catalog_.Count());
   Delete("c");
 }
 
-TEST_F(CatalogTest, AFileThatIsOpenedElsewhereIsThere) {
+TEST_F(SstCatalogTest, AFileThatIsOpenedElsewhereIsThere) {
   Create("d");
   catalog_.AddStored({1, 1}, Entry("moved"));
   Add({1, 1}, "d");
-  EXPECT_TRUE(catalog_.TakeDead(/*all=*/true).empty());
+  EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   Delete("d");
 }
 

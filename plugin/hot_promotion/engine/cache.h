@@ -22,7 +22,7 @@ namespace hot_promotion {
 // it is full it is frozen, and written to the store while the other one takes records. Both answer
 // reads. When both are full records are refused.
 //
-// Thread-safe but for Freeze(), Frozen() and Thaw(), which one thread calls.
+// Thread-safe, but for Freeze(), Frozen() and Thaw(): one call of these at a time.
 class PromotionCache {
  public:
   struct Record {

@@ -84,7 +84,7 @@ class Engine {
   }
 
   const CopyPolicy& policy() const { return state_.policy; }
-  Catalog* catalog() { return &state_.catalog; }
+  SstCatalog* catalog() { return &state_.catalog; }
   Counters* counters() { return &state_.counters; }
   uint64_t promotion_cache() const { return state_.options.promotion_cache; }
 

@@ -33,6 +33,7 @@ Promoter::Promoter(EngineState* state, HotDirectory* directory, CopyWriter* writ
           std::min(state->options.promotion_cache / 4, Store::BatchOf(state->options.budget))),
       sampling_(&state->sampling, state->options.budget, env_->NowMicros()),
       presence_(state),
+      dead_(&state->catalog),
       last_flush_(env_->NowMicros()) {}
 
 void Promoter::Start() {
@@ -156,12 +157,12 @@ void Promoter::UpdateRoom() {
 void Promoter::Reconcile(bool all, uint64_t now) {
   reconciles_ = reconciles_ || all || now - last_reconcile_ > kReconcileInterval;
   const uint64_t end = env_->NowMicros() + kReconcileMoment;
-  const Status s = store()->Drop(state_->catalog.TakeDead(
-      reconciles_, [&] { return !IsStopping() && (all || env_->NowMicros() < end); }));
+  const Status s = store()->Drop(
+      dead_.Take(reconciles_, [&] { return !IsStopping() && (all || env_->NowMicros() < end); }));
   if (!s.ok()) {
     directory_->CountError("drop", s);
   }
-  if (reconciles_ && state_->catalog.LookedForAll()) {
+  if (reconciles_ && dead_.LookedForAll()) {
     reconciles_ = false;
     last_reconcile_ = now;
   }

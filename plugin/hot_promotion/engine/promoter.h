@@ -74,6 +74,7 @@ class Promoter {
   std::mutex round_mutex_;
   SamplingControl sampling_;
   PresenceFiller presence_;
+  DeadSstFinder dead_;
   size_t flushed_ = 0;  // so many frozen records are written, in key order
   uint64_t last_flush_;
   uint64_t last_reconcile_ = 0;

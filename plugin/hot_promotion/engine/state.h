@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "plugin/hot_promotion/engine/cache.h"
-#include "plugin/hot_promotion/engine/catalog.h"
 #include "plugin/hot_promotion/engine/counters.h"
 #include "plugin/hot_promotion/engine/presence_filter.h"
 #include "plugin/hot_promotion/engine/sampling.h"
+#include "plugin/hot_promotion/engine/sst_catalog.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "plugin/hot_promotion/policy/copy_policy.h"
 
@@ -25,7 +25,7 @@ struct EngineState {
 
   const HotPromotionOptions options;
   Counters counters;
-  Catalog catalog;
+  SstCatalog catalog;
   PromotionCache cache;
   PresenceFilter presence;  // which copies are in cache and store
   CopyPolicy policy;

@@ -53,7 +53,7 @@ class Ralt {
   // Makes durable what was recorded before the call. IOError: it is lost, and counted as dropped.
   Status Flush();
 
-  // Waits until no flush and no merge is due or under way. For tests and tools.
+  // Waits until no flush and no merge is due or under way.
   void Settle();
 
  private:

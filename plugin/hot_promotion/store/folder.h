@@ -58,7 +58,7 @@
 //   Store::evict_mutex_
 //   Store::add_mutex_
 //   locks of the store's RocksDB
-//   one of Catalog::mutex_, PromotionCache::Shard::mutex, Promoter::wake_mutex_ and
+//   one of SstCatalog::mutex_, PromotionCache::Shard::mutex, Promoter::wake_mutex_ and
 //     HotDirectory::status_mutex_: no lock is taken under these
 //
 // Promoter::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/hot_promotion/engine/catalog.h"
+#include "plugin/hot_promotion/engine/sst_catalog.h"
 
 #include <algorithm>
 #include <mutex>
@@ -16,8 +16,8 @@ bool Same(const std::weak_ptr<FileSystem>& a, const std::weak_ptr<FileSystem>& b
 
 }  // namespace
 
-void Catalog::Add(const FileId& id, uint64_t space, const std::string& path,
-                  const std::shared_ptr<FileSystem>& file_system) {
+void SstCatalog::Add(const FileId& id, uint64_t space, const std::string& path,
+                     const std::shared_ptr<FileSystem>& file_system) {
   const Place place{file_system->Name(), path};
   std::unique_lock<std::shared_mutex> lock(mutex_);
   File& file = files_[id];
@@ -43,7 +43,7 @@ void Catalog::Add(const FileId& id, uint64_t space, const std::string& path,
   }
 }
 
-void Catalog::AddStored(const FileId& id, const FileEntry& entry) {
+void SstCatalog::AddStored(const FileId& id, const FileEntry& entry) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto [it, added] = files_.try_emplace(id);
   if (added) {
@@ -60,7 +60,7 @@ void Catalog::AddStored(const FileId& id, const FileEntry& entry) {
   }
 }
 
-bool Catalog::Find(const FileId& id, FileEntry* entry) const {
+bool SstCatalog::Find(const FileId& id, FileEntry* entry) const {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   const auto it = files_.find(id);
   if (it == files_.end()) {
@@ -74,7 +74,7 @@ bool Catalog::Find(const FileId& id, FileEntry* entry) const {
   return true;
 }
 
-bool Catalog::NoteObsolete(const FileId& id) {
+bool SstCatalog::NoteObsolete(const FileId& id) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const bool known = files_.count(id) > 0;
   if (known) {
@@ -84,7 +84,7 @@ bool Catalog::NoteObsolete(const FileId& id) {
 }
 
 // The FileSystems that are open, by name. Those that are not are forgotten.
-Catalog::FileSystems Catalog::Open() {
+SstCatalog::FileSystems SstCatalog::Open() {
   FileSystems open;
   std::unique_lock<std::shared_mutex> lock(mutex_);
   for (auto& [name, file_systems] : file_systems_) {
@@ -101,36 +101,7 @@ Catalog::FileSystems Catalog::Open() {
   return open;
 }
 
-// The next of `obsolete`, which shrinks, and then, if `all`, of all; that is false at their end.
-bool Catalog::NextToLookFor(std::set<FileId>* obsolete, bool* all, FileId* id, File* file) {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  while (!obsolete->empty()) {
-    const auto it = files_.find(*obsolete->begin());
-    obsolete->erase(obsolete->begin());
-    if (it != files_.end()) {
-      *id = it->first;
-      *file = it->second;
-      return true;
-    }
-  }
-  if (!*all) {
-    return false;
-  }
-  auto it = files_.lower_bound(next_);
-  if (it != files_.end()) {
-    *id = it->first;
-    *file = it->second;
-    ++it;
-  } else {
-    *all = false;
-  }
-  next_ = it == files_.end() ? FileId{} : it->first;
-  const bool found = *all;
-  *all = *all && next_ != FileId{};
-  return found;
-}
-
-bool Catalog::IsGone(const Location& location, const FileSystems& open) {
+bool SstCatalog::IsGone(const Location& location, const FileSystems& open) {
   const auto lacks = [&](FileSystem* file_system) {
     return file_system->FileExists(location.place.path, IOOptions(), nullptr).IsNotFound();
   };
@@ -143,36 +114,9 @@ bool Catalog::IsGone(const Location& location, const FileSystems& open) {
                      [&](const std::shared_ptr<FileSystem>& one) { return lacks(one.get()); });
 }
 
-std::vector<FileId> Catalog::TakeDead(bool all, const GoOn& go_on) {
-  const FileSystems open = Open();
-  std::set<FileId> obsolete;
-  {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
-    obsolete = obsolete_;
-    if (all && LookedForAll()) {
-      obsolete_.clear();  // those that are still there after this are of a database that was closed
-    }
-  }
-  std::vector<FileId> dead;
-  FileId id{};
-  File file;
-  while (go_on() && NextToLookFor(&obsolete, &all, &id, &file)) {
-    std::vector<Location> gone;
-    for (const Location& location : file.locations) {
-      if (IsGone(location, open)) {
-        gone.push_back(location);
-      }
-    }
-    if (!gone.empty() && Remove(id, gone)) {
-      dead.push_back(id);
-    }
-  }
-  return dead;
-}
-
 // Removes places of an SST. True: it has no other place, and is removed. A place that was told of
 // anew since it was looked for is another location.
-bool Catalog::Remove(const FileId& id, const std::vector<Location>& gone) {
+bool SstCatalog::Remove(const FileId& id, const std::vector<Location>& gone) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = files_.find(id);
   if (it == files_.end()) {
@@ -195,9 +139,69 @@ bool Catalog::Remove(const FileId& id, const std::vector<Location>& gone) {
   return false;
 }
 
-size_t Catalog::Count() const {
+size_t SstCatalog::Count() const {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   return files_.size();
+}
+
+// Gives the next of `obsolete`, which shrinks, and then, if `all`, of all; that is false at their
+// end.
+bool DeadSstFinder::Next(std::set<FileId>* obsolete, bool* all, FileId* id,
+                         SstCatalog::File* file) {
+  std::shared_lock<std::shared_mutex> lock(catalog_->mutex_);
+  const auto& files = catalog_->files_;
+  while (!obsolete->empty()) {
+    const auto it = files.find(*obsolete->begin());
+    obsolete->erase(obsolete->begin());
+    if (it != files.end()) {
+      *id = it->first;
+      *file = it->second;
+      return true;
+    }
+  }
+  if (!*all) {
+    return false;
+  }
+  auto it = files.lower_bound(next_);
+  if (it != files.end()) {
+    *id = it->first;
+    *file = it->second;
+    ++it;
+  } else {
+    *all = false;
+  }
+  next_ = it == files.end() ? FileId{} : it->first;
+  const bool found = *all;
+  *all = *all && next_ != FileId{};
+  return found;
+}
+
+std::vector<FileId> DeadSstFinder::Take(bool all, const GoOn& go_on) {
+  const SstCatalog::FileSystems open = catalog_->Open();
+  std::set<FileId> obsolete;
+  {
+    std::unique_lock<std::shared_mutex> lock(catalog_->mutex_);
+    obsolete = catalog_->obsolete_;
+    if (all && LookedForAll()) {
+      // Those that are still there after this are of a database that was closed.
+      catalog_->obsolete_.clear();
+    }
+  }
+  std::vector<FileId> dead;
+  FileId id{};
+  SstCatalog::File file;
+  while (go_on() && Next(&obsolete, &all, &id, &file)) {
+    std::vector<SstCatalog::Location> gone;
+    for (const SstCatalog::Location& location : file.locations) {
+      if (SstCatalog::IsGone(location, open)) {
+        gone.push_back(location);
+      }
+    }
+    if (!gone.empty() && catalog_->Remove(id, gone)) {
+      dead.push_back(id);
+    }
+  }
+  return dead;
 }
 
 }  // namespace hot_promotion
