@@ -12,8 +12,8 @@
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
 
-// FileSystem::SyncFile() is there in 11.8.
-#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 8)
+// FileSystem::SyncFile() came with 11.5.
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
 #define HOT_HAS_SYNC_FILE 1
 #endif
 

@@ -5,10 +5,10 @@
 #include "file/random_access_file_reader.h"
 #include "file/writable_file_writer.h"
 #include "logging/logging.h"
-#include "plugin/hot_promotion/builder.h"
-#include "plugin/hot_promotion/identity.h"
 #include "plugin/hot_promotion/options.h"
-#include "plugin/hot_promotion/reader.h"
+#include "plugin/hot_promotion/store/identity.h"
+#include "plugin/hot_promotion/table/builder.h"
+#include "plugin/hot_promotion/table/reader.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -200,15 +200,15 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
   }
   const Space space = SpaceOf(options.db_id, options.column_family_id);
   const bool keep = options_.retention && IsSlow(file->file_name(), options.ioptions);
-  const auto harvest =
-      std::make_shared<Harvest>(engine, comparator, space, keep, engine->promotion_cache());
+  const auto hot_records = std::make_shared<HotRecordCollector>(engine, comparator, space, keep,
+                                                                engine->promotion_cache());
   // The builder makes its collectors when it is made.
   const InternalTblPropCollFactories factories =
-      WithHarvest(options.internal_tbl_prop_coll_factories, harvest);
-  TableBuilderOptions with_harvest(options);
-  with_harvest.internal_tbl_prop_coll_factories = &factories;
-  return new HotBuilder(*GetOptions<BlockBasedTableOptions>(), with_harvest, file, engine, harvest,
-                        space, keep ? file->file_name() : "");
+      WithHotRecordCollector(options.internal_tbl_prop_coll_factories, hot_records);
+  TableBuilderOptions with_collector(options);
+  with_collector.internal_tbl_prop_coll_factories = &factories;
+  return new HotBuilder(*GetOptions<BlockBasedTableOptions>(), with_collector, file, engine,
+                        hot_records, space, keep ? file->file_name() : "");
 }
 
 // Whether a file that is being written is slow. Only a reader is told the temperature.

@@ -9,16 +9,17 @@
 #include <unordered_map>
 
 #include "options/cf_options.h"
-#include "plugin/hot_promotion/engine.h"
+#include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/hot_promotion.h"
-#include "plugin/hot_promotion/slow.h"
+#include "plugin/hot_promotion/table/slow.h"
 #include "table/block_based/block_based_table_factory.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// A BlockBasedTableFactory with options of its own beside those of the base class, so that RocksDB
-// and its users find all that they know of block-based tables. Thread-safe once it is configured.
+// Is a BlockBasedTableFactory with options of its own beside those of the base class, so that
+// RocksDB and its users find all that they know of block-based tables. Thread-safe once it is
+// configured.
 class HotPromotionTable : public BlockBasedTableFactory {
  public:
   explicit HotPromotionTable(const BlockBasedTableOptions& table_options = BlockBasedTableOptions(),

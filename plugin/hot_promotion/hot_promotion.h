@@ -151,7 +151,7 @@ Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stat
 // store had no room. Thread-safe.
 Status SettleHotPromotion(const TableFactory* factory);
 
-// What a directory (the option `path`) has, and what a look at it has found.
+// Says what a directory (the option `path`) has, and what a look at it has found.
 struct HotStoreInfo {
   uint64_t records = 0;
   uint64_t key_bytes = 0;    // of user keys

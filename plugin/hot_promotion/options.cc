@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "plugin/hot_promotion/slow.h"
+#include "plugin/hot_promotion/table/slow.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {

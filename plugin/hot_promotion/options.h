@@ -21,8 +21,8 @@ Status Validate(const HotPromotionOptions& options);
 // change then.
 Status ValidateChange(const HotPromotionOptions& before, const HotPromotionOptions& after);
 
-// How many files the store may have open: what `store_open_files` says. If it is 0: a quarter of
-// this max_open_files, or of what the process may open, whichever is less.
+// Returns how many files the store may have open: what `store_open_files` says. If it is 0: a
+// quarter of this max_open_files, or of what the process may open, whichever is less.
 int StoreOpenFiles(const HotPromotionOptions& options, int max_open_files);
 
 }  // namespace hot_promotion

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "file/file_util.h"
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/ralt.h"
 #include "rocksdb/env.h"
 #include "util/random.h"
 
@@ -125,16 +125,6 @@ void IsHot(benchmark::State& state, Choice choice) {
 void BM_IsHotKnown(benchmark::State& state) { IsHot(state, Choice::kHotspot); }
 void BM_IsHotUnknown(benchmark::State& state) { IsHot(state, Choice::kUnknown); }
 
-void BM_HotBytes(benchmark::State& state) {
-  const std::vector<std::string> keys = Keys(7, Choice::kHotspot);
-  size_t i = 0;
-  uint64_t bytes = 0;
-  for (auto _ : state) {
-    bytes += ralt->HotBytes(1, keys[i++ & (keys.size() - 1)], "");
-  }
-  benchmark::DoNotOptimize(bytes);
-}
-
 // What an access costs in the background: to sort it, write it, and merge it.
 void Background(benchmark::State& state, Choice choice) {
   static uint64_t seed = 1000;
@@ -160,7 +150,6 @@ void BM_BackgroundUniform(benchmark::State& state) {
 BENCHMARK(BM_Access)->ThreadRange(1, kMaxThreads)->Iterations(200000);
 BENCHMARK(BM_IsHotKnown)->ThreadRange(1, kMaxThreads);
 BENCHMARK(BM_IsHotUnknown)->ThreadRange(1, kMaxThreads);
-BENCHMARK(BM_HotBytes);
 BENCHMARK(BM_BackgroundHotspot)
     ->Iterations(20)
     ->MeasureProcessCPUTime()

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/hot_promotion/engine.h"
+#include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/factory.h"
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "rocksdb/db.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "file/file_util.h"
-#include "plugin/hot_promotion/folder.h"
+#include "plugin/hot_promotion/store/folder.h"
 #include "rocksdb/convenience.h"
 #include "test/hot_promotion/support.h"
 

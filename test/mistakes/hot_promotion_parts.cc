@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "plugin/hot_promotion/collector.h"
+#include "plugin/hot_promotion/table/hot_record_collector.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/hot_promotion/support.h"
 
@@ -252,14 +252,14 @@ TEST_F(OtherMistakes, MemoryOfABuilder) {
 #endif
   const uint64_t before = in_use();
   const uint64_t lost = Stats().lost;
-  Harvest harvest(engine, BytewiseComparator(), 7, /*keep=*/true, kMost);
+  HotRecordCollector hot_records(engine, BytewiseComparator(), 7, /*keep=*/true, kMost);
   for (int i = 0; i < kRecords; i++) {
-    harvest.Add(InternalKey(key_of(i), 1, kTypeValue).Encode(), "12345678");
+    hot_records.Add(InternalKey(key_of(i), 1, kTypeValue).Encode(), "12345678");
   }
-  EXPECT_GT(harvest.hot_keys() * 42, kMost);  // which they take, each
+  EXPECT_GT(hot_records.hot_keys() * 42, kMost);  // which they take, each
   EXPECT_GT(Stats().lost, lost);
-  EXPECT_LE(harvest.MemoryBytes(), kMost);
-  EXPECT_GT(harvest.MemoryBytes(), kMost / 10 * 9);
+  EXPECT_LE(hot_records.MemoryBytes(), kMost);
+  EXPECT_GT(hot_records.MemoryBytes(), kMost / 10 * 9);
   EXPECT_LE(in_use(), before + kMost / 10 * 12);
 }
 

@@ -8,15 +8,16 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/space.h"
 #include "port/port.h"
+#include "rocksdb/slice.h"
 #include "util/mutexlock.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A part of the buffer: accesses one behind the other.
+// Chunk: a part of the buffer, accesses one behind the other.
 //
 //   size      field
 //   varint32  size of the key of the table
@@ -69,7 +70,7 @@ class Buffer {
     std::atomic<uint64_t> added{0};  // written under the mutex
   };
 
-  // A locked shard; null if others are in all that were tried.
+  // Returns a locked shard; null if others are in all that were tried.
   Shard* Enter();
   bool Append(Shard* shard, Space space, const Slice& key, size_t value_size);
   bool Exchange(Shard* shard);

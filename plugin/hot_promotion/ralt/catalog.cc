@@ -34,7 +34,7 @@ bool GetDouble(Slice* bytes, double* value) {
   return !std::isnan(*value);
 }
 
-// A count of things that take at least a byte each.
+// Reads a count of things that take at least a byte each.
 bool GetCount(Slice* bytes, uint64_t* count) {
   return GetVarint64(bytes, count) && *count <= bytes->size();
 }

@@ -31,7 +31,7 @@ struct Clock {
   }
 };
 
-// All of the table's state that is not in the tablets: which they are, and what the next eviction
+// All of the table's state that is not in the run files: which they are, and what the next eviction
 // needs.
 //
 //   size      field
@@ -44,7 +44,7 @@ struct Clock {
 //          8  hot_rank, a double
 //   varint64  number of runs, the newest first, and for each of these:
 //     varint64  number of parts, at least one, and for each of these:
-//       varint64 number of the tablet, varint64 its file's size, varint32 size of `begin`, `begin`
+//       varint64 number of the run file, varint64 its size, varint32 size of `begin`, `begin`
 //
 // Integers are little-endian. Nothing follows.
 struct Catalog {

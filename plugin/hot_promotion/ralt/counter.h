@@ -11,12 +11,12 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// What a time of accesses and decays does to the stability counter of a record (Algorithm 1), in
-// tenths: from a value before it makes the one after it.
+// Counter: what a time of accesses and decays does to the stability counter of a record (Algorithm
+// 1), in tenths: from a value before it makes the one after it.
 //
-// An access is min(c + step, max) and a decay max(c - 1, 0). Any sequence of them is one
-// addition and one clamp; so two runs that each know a part of a record's history can be merged, in
-// any grouping, to what the whole history gives.
+// An access is min(c + step, max) and a decay max(c - 1, 0). Any sequence of them is one addition
+// and one clamp; so two runs that each know a part of a record's history can be merged, in any
+// grouping, to what the whole history gives.
 //
 // Invariant: 0 <= floor <= cap <= max and |add| <= max, with max <= kMax.
 struct Counter {
@@ -37,7 +37,7 @@ struct Counter {
   int Value() const { return Apply(0); }
   int Apply(int before) const { return std::clamp<int>(before + add, floor, cap); }
 
-  // What this time does, and then another one.
+  // Returns what this time does, and then another one.
   Counter Then(const Counter& later, int max) const {
     return Make(add + later.add, later.Apply(floor), later.Apply(cap), max);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "db/dbformat.h"
+#include "plugin/hot_promotion/ralt/key.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -20,8 +21,8 @@ void Cursor::OpenPart() {
     return;
   }
   const Part& part = parts_[part_];
-  iterator_ = part.tablet->NewIterator();
-  if (part.begin == part.tablet->first()) {
+  iterator_ = part.file->NewIterator();
+  if (part.begin == part.file->first()) {
     iterator_->SeekToFirst();
   } else {
     iterator_->Seek(InternalKey(part.begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
@@ -31,7 +32,7 @@ void Cursor::OpenPart() {
 void Cursor::Settle() {
   while (part_ < parts_.size() && !iterator_->Valid() && iterator_->status().ok()) {
     iterator_.reset();
-    parts_[part_].tablet.reset();
+    parts_[part_].file.reset();
     ++part_;
     OpenPart();
   }
@@ -48,7 +49,7 @@ void Cursor::Decode() {
   if (key.size() < kNumInternalBytes + kSpaceSize ||
       !Record::Decode(iterator_->value(), &record_)) {
     valid_ = false;
-    status_ = Status::Corruption("bad access record in file", std::to_string(tablet()->number()));
+    status_ = Status::Corruption("bad access record in file", std::to_string(file()->number()));
     return;
   }
   key_ = ExtractUserKey(key);

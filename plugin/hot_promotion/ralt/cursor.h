@@ -16,7 +16,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// Goes through the records of a run, and lets go of each tablet that it is through with. Not
+// Goes through the records of a run, and lets go of each run file that it is through with. Not
 // thread-safe.
 class Cursor {
  public:
@@ -32,7 +32,7 @@ class Cursor {
 
   Status status() const { return status_; }
   // The file that status() is about.
-  const Tablet* tablet() const { return parts_[part_].tablet.get(); }
+  const RunFile* file() const { return parts_[part_].file.get(); }
 
  private:
   void OpenPart();
@@ -62,7 +62,7 @@ class Merger {
 
   Status status() const;
   // The file that status() is about; only if that is not OK.
-  const Tablet* damaged() const { return failed_->tablet(); }
+  const RunFile* damaged() const { return failed_->file(); }
 
  private:
   // Orders the heap: the smallest key on top, of equal ones the newest.

@@ -100,19 +100,6 @@ const Digest::Point& Digest::PointBefore(const Slice& key) const {
   return after == points.begin() ? *after : *std::prev(after);
 }
 
-uint64_t Digest::HotBytes(const Slice& begin, const Slice& end) const {
-  uint64_t before_end = total.hot_bytes;
-  if (!end.empty()) {
-    const auto point = std::lower_bound(
-        points.begin(), points.end(), end,
-        [](const Point& a, const Slice& b) { return Slice(a.key).compare(b) < 0; });
-    before_end = point == points.end() ? before_end : point->hot_bytes;
-  }
-  const uint64_t before_begin =
-      begin.compare(last) > 0 ? total.hot_bytes : PointBefore(begin).hot_bytes;
-  return before_end - std::min(before_end, before_begin);
-}
-
 Amounts Digest::From(const Slice& begin) const {
   const Point& point = PointBefore(begin);
   Amounts rest;

@@ -27,7 +27,7 @@ struct Amounts {
   void Add(const Amounts& other);
 };
 
-// What is known of a file without reading its records: a user property of the SST.
+// Digest: what is known of a file without reading its records: a user property of the SST.
 //
 //   size      field
 //          4  version, 1, little-endian
@@ -53,9 +53,6 @@ struct Digest {
   // False: the bytes are no digest, or one of another version.
   static bool Decode(Slice bytes, Digest* result);
 
-  // No less than the bytes of hot records from `begin` on and before `end` (empty: to the end), and
-  // no more than that and the records up to the next points.
-  uint64_t HotBytes(const Slice& begin, const Slice& end) const;
   // The amounts of the records from `begin` on; those that the points do not have are in
   // proportion.
   Amounts From(const Slice& begin) const;

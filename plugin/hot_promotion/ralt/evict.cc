@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/hot_promotion/ralt/key.h"
 #include "plugin/hot_promotion/ralt/sample.h"
 #include "plugin/hot_promotion/ralt/tree.h"
 
@@ -33,8 +34,8 @@ bool Tree::Over(const Version& version) const {
          version.FileBytes() > parameters_.max_bytes;
 }
 
-// What an eviction may leave: a limit less the part that it is to make free. The files take more or
-// less than the bytes of their records.
+// Returns what an eviction may leave: a limit less the part that it is to make free. The files take
+// more or less than the bytes of their records.
 Stable Tree::Targets(const Version& version, const Stable& stable) const {
   const Limits limits = NextLimits(parameters_, stable);
   const double in_file = Ratio(version.Total().raw_bytes, version.FileBytes());
@@ -130,7 +131,7 @@ RaltStats Tree::Stats() const {
   for (const RunPtr& run : version->runs) {
     stats.files += run->parts().size();
     for (const Part& part : run->parts()) {
-      stats.memory_bytes += part.tablet->MemoryUsage();
+      stats.memory_bytes += part.file->MemoryUsage();
     }
   }
   return stats;

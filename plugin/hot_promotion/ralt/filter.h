@@ -13,8 +13,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A bloom filter of RocksDB's cache-local kind with 20 bits a key, which answers yes for about one
-// of 10,000 keys that it does not have. The bits are a multiple of 64 bytes; none: no key.
+// Filter: a bloom filter of RocksDB's cache-local kind with 20 bits a key, which answers yes for
+// about one of 10,000 keys that it does not have. The bits are a multiple of 64 bytes; none: no
+// key.
 class Filter {
  public:
   explicit Filter(const Slice& bits) : bits_(bits) {}

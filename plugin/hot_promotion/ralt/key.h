@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/space.h"
+#include "rocksdb/slice.h"
 #include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A key of the table: the space, eight bytes, big-endian, and then the record's key. So the records
+// Keys of the table: the space, eight bytes, big-endian, and then the record's key. So the records
 // of a space are side by side, in the order of their keys.
 constexpr size_t kSpaceSize = 8;
 
@@ -32,10 +32,10 @@ inline Space SpaceOf(const Slice& key) {
   return space;
 }
 
-// What a filter knows of a key.
+// Returns what a filter knows of a key.
 inline uint64_t HashOf(const Slice& key) { return Hash64(key.data(), key.size(), 0x52414c54); }
 
-// A key for a look-up, on the stack if it is short.
+// Key: one for a look-up, on the stack if it is short.
 class Key {
  public:
   Key(Space space, const Slice& key) : size_(kSpaceSize + key.size()) {
@@ -54,25 +54,6 @@ class Key {
   char short_[256];
   std::unique_ptr<char[]> long_;
 };
-
-// A range of keys of the table: from `begin` to before `end`, or to the very end if that is empty.
-struct Range {
-  std::string begin;
-  std::string end;
-  bool Empty() const { return !end.empty() && end <= begin; }
-};
-
-// An empty `end` is the end of the space.
-inline Range RangeOf(Space space, const Slice& begin, const Slice& end) {
-  Range range;
-  range.begin = Key(space, begin).slice().ToString();
-  if (!end.empty()) {
-    range.end = Key(space, end).slice().ToString();
-  } else if (space != UINT64_MAX) {
-    range.end = Key(space + 1, Slice()).slice().ToString();
-  }
-  return range;
-}
 
 }  // namespace ralt
 }  // namespace hot_promotion

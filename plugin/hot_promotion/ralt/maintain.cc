@@ -24,7 +24,7 @@ Status Tree::Maintain(const Between& between) {
     due_ |= !s.ok();
     s = s.IsTryAgain() ? Status::OK() : s;
   }
-  shelf_.Sweep();
+  files_.Sweep();
   if (!s.IsAborted()) {
     Tell("merge", s);
   }
@@ -73,7 +73,7 @@ std::unique_ptr<Merge> Tree::NewMerge(size_t count, const Verdict& verdict, Job*
   }
   job->output = next_run_++;
   job->older = older.size();
-  return std::make_unique<Merge>(&shelf_, &scoring_, inputs, older, verdict);
+  return std::make_unique<Merge>(&files_, &scoring_, inputs, older, verdict);
 }
 
 Status Tree::MergeNewest(size_t count, const Verdict& verdict, const Between& between,
@@ -99,24 +99,24 @@ Status Tree::MergeAll(const Verdict& verdict, const Between& between, Tally* tal
   return MergeNewest(current_.Get()->runs.size(), verdict, between, tally);
 }
 
-// Writes a tablet of the new run and takes its records out of the inputs, so that there is little
+// Writes a run file of the new run and takes its records out of the inputs, so that there is little
 // more on the disk at any time than before the merge.
 Status Tree::Step(Merge* merge, const Job& job, const Between& between) {
-  std::shared_ptr<const Tablet> tablet;
-  Status s = merge->Next(next_file_++, parameters_.file_bytes, between, &tablet);
+  std::shared_ptr<const RunFile> file;
+  Status s = merge->Next(next_file_++, parameters_.file_bytes, between, &file);
   if (s.ok()) {
-    s = Install(After(*merge, job, tablet));
+    s = Install(After(*merge, job, file));
   }
-  if (s.ok() && tablet) {
-    Count(&RaltStats::written_bytes, tablet->file_size());
-  } else if (tablet) {
-    shelf_.Discard(std::move(tablet));
+  if (s.ok() && file) {
+    Count(&RaltStats::written_bytes, file->file_size());
+  } else if (file) {
+    files_.Discard(std::move(file));
   }
   return s;
 }
 
 Version Tree::After(const Merge& merge, const Job& job,
-                    const std::shared_ptr<const Tablet>& tablet) const {
+                    const std::shared_ptr<const RunFile>& file) const {
   const Current::Pointer version = current_.Get();
   Version next;
   std::vector<Part> output;
@@ -132,8 +132,8 @@ Version Tree::After(const Merge& merge, const Job& job,
       }
     }
   }
-  if (tablet) {
-    output.push_back({tablet, tablet->first()});
+  if (file) {
+    output.push_back({file, file->first()});
   }
   if (!output.empty()) {
     next.runs.insert(next.runs.end() - static_cast<std::ptrdiff_t>(job.older),
@@ -142,16 +142,16 @@ Version Tree::After(const Merge& merge, const Job& job,
   return next;
 }
 
-Status Tree::Drop(const Tablet& damaged) {
-  ROCKS_LOG_WARN(shelf_.logger(), "[ralt] %s: dropped, for it is damaged",
-                 shelf_.NameOf(damaged.number()).c_str());
+Status Tree::Drop(const RunFile& damaged) {
+  ROCKS_LOG_WARN(files_.logger(), "[ralt] %s: dropped, for it is damaged",
+                 files_.NameOf(damaged.number()).c_str());
   Count(&RaltStats::damaged, 1);
   const Current::Pointer version = current_.Get();
   Version next;
   for (const RunPtr& run : version->runs) {
     std::vector<Part> parts = run->parts();
     parts.erase(std::remove_if(parts.begin(), parts.end(),
-                               [&](const Part& part) { return part.tablet.get() == &damaged; }),
+                               [&](const Part& part) { return part.file.get() == &damaged; }),
                 parts.end());
     if (!parts.empty()) {
       next.runs.push_back(std::make_shared<Run>(run->id(), std::move(parts)));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/hot_promotion/ralt/key.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
@@ -15,26 +17,27 @@ constexpr uint64_t kRecordsBetween = 1 << 14;
 
 }  // namespace
 
-Merge::Merge(Shelf* shelf, const Scoring* scoring, const Runs& inputs, Runs older, Verdict verdict)
-    : shelf_(shelf),
+Merge::Merge(FileSet* files, const Scoring* scoring, const Runs& inputs, Runs older,
+             Verdict verdict)
+    : files_(files),
       scoring_(scoring),
       older_(std::move(older)),
       verdict_(std::move(verdict)),
       merger_(inputs, scoring) {}
 
-const Tablet* Merge::damaged() const {
+const RunFile* Merge::damaged() const {
   return merger_.status().IsCorruption() ? merger_.damaged() : nullptr;
 }
 
 Status Merge::Next(uint64_t number, uint64_t bytes, const Between& between,
-                   std::shared_ptr<const Tablet>* tablet) {
-  std::unique_ptr<Builder> builder;
+                   std::shared_ptr<const RunFile>* file) {
+  std::unique_ptr<RunFileBuilder> builder;
   const Status s = Fill(number, bytes, between, &builder);
-  return shelf_->Finish(number, std::move(builder), s, tablet);
+  return files_->Finish(number, std::move(builder), s, file);
 }
 
 Status Merge::Fill(uint64_t number, uint64_t bytes, const Between& between,
-                   std::unique_ptr<Builder>* builder) {
+                   std::unique_ptr<RunFileBuilder>* builder) {
   Status s;
   uint64_t seen = 0;
   for (; s.ok() && merger_.Valid() && (!*builder || (*builder)->raw_bytes() < bytes);
@@ -66,9 +69,10 @@ bool Merge::Judge(double rank) {
   return true;
 }
 
-Status Merge::Keep(uint64_t number, uint64_t hash, double rank, std::unique_ptr<Builder>* builder) {
+Status Merge::Keep(uint64_t number, uint64_t hash, double rank,
+                   std::unique_ptr<RunFileBuilder>* builder) {
   if (!*builder) {
-    const Status s = shelf_->Begin(number, builder);
+    const Status s = files_->Begin(number, builder);
     if (!s.ok()) {
       return s;
     }

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt/builder.h"
 #include "plugin/hot_promotion/ralt/cursor.h"
+#include "plugin/hot_promotion/ralt/file_set.h"
 #include "plugin/hot_promotion/ralt/parameters.h"
-#include "plugin/hot_promotion/ralt/shelf.h"
+#include "plugin/hot_promotion/ralt/run_file_builder.h"
 #include "plugin/hot_promotion/ralt/version.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -23,7 +23,7 @@ namespace ralt {
 // soon.
 using Between = std::function<bool()>;
 
-// Which records a merge keeps, and which of these are hot.
+// Verdict: which records a merge keeps, and which of these are hot.
 struct Verdict {
   static constexpr double kAll = -std::numeric_limits<double>::infinity();
 
@@ -35,39 +35,40 @@ struct Verdict {
   bool ByRank() const { return keep_rank != kAll || hot_rank != kAll; }
 };
 
-// What a merge has met.
+// Tally: what a merge has met.
 struct Tally {
   Stable stable;          // of the records that were kept
   uint64_t unstable = 0;  // records that went
   uint64_t cold = 0;      // stable records that went
 };
 
-// Merges runs into new tablets, one at a time. Does not touch the runs. Not thread-safe.
+// Merges runs into new run files, one at a time. Does not touch the runs. Not thread-safe.
 class Merge {
  public:
   // `older`: the runs that are older than `inputs`, which are side by side.
-  Merge(Shelf* shelf, const Scoring* scoring, const Runs& inputs, Runs older, Verdict verdict);
+  Merge(FileSet* files, const Scoring* scoring, const Runs& inputs, Runs older, Verdict verdict);
 
-  // Writes the next tablet, of about so many bytes of access records; null if none was kept.
+  // Writes the next run file, of about so many bytes of access records; null if none was kept.
   // Aborted: by `between`. Corruption with damaged() not null: of an input.
   Status Next(uint64_t number, uint64_t bytes, const Between& between,
-              std::shared_ptr<const Tablet>* tablet);
+              std::shared_ptr<const RunFile>* file);
 
   // All records were seen.
   bool Done() const { return !merger_.Valid(); }
   // The last key seen.
   const std::string& upto() const { return upto_; }
-  const Tablet* damaged() const;
+  const RunFile* damaged() const;
   const Tally& tally() const { return tally_; }
 
  private:
   Status Fill(uint64_t number, uint64_t bytes, const Between& between,
-              std::unique_ptr<Builder>* builder);
-  Status Keep(uint64_t number, uint64_t hash, double rank, std::unique_ptr<Builder>* builder);
+              std::unique_ptr<RunFileBuilder>* builder);
+  Status Keep(uint64_t number, uint64_t hash, double rank,
+              std::unique_ptr<RunFileBuilder>* builder);
   // Counts a record, and whether it stays.
   bool Judge(double rank);
 
-  Shelf* const shelf_;
+  FileSet* const files_;
   const Scoring* const scoring_;
   const Runs older_;
   const Verdict verdict_;

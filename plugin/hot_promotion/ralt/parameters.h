@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/options.h"
 #include "plugin/hot_promotion/ralt/record.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -42,7 +42,7 @@ struct Limits {
 
 Limits InitialLimits(const Parameters& parameters);
 
-// What an eviction left: the stable records' keys and values, and their access records.
+// Stable: what an eviction left, the stable records' keys and values, and their access records.
 struct Stable {
   uint64_t hot_bytes = 0;
   uint64_t table_bytes = 0;

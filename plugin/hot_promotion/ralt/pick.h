@@ -12,8 +12,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// How many of the newest runs are to be merged into one; 0: none. `sizes` are the runs' bytes, the
-// newest first.
+// Returns how many of the newest runs are to be merged into one; 0: none. `sizes` are the runs'
+// bytes, the newest first.
 //
 // A run is left alone while it is kRatio times as large as all newer ones together. So there are
 // few runs, the older ones have most of the records, and few records are in two. Up to kYoung runs

@@ -13,7 +13,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// What a run knows of the accesses to one key. Time is counted in ticks.
+// Record: what a run knows of the accesses to one key. Time is counted in ticks.
 //
 //   size        field
 //   varint64    last: the tick of the latest access
@@ -40,7 +40,8 @@ struct Record {
   static bool Decode(Slice bytes, Record* result);
 };
 
-// How accesses become a record, and what it says of the key. A pure function of its parameters.
+// Scoring: how accesses become a record, and what it says of the key. A pure function of its
+// parameters.
 class Scoring {
  public:
   // The counter's parameters are in tenths; a decay of one takes place every `decay_ticks`.
@@ -49,9 +50,9 @@ class Scoring {
   // One access.
   Record Access(uint64_t tick, uint64_t size) const;
 
-  // What two runs know of one key, of which the accesses of `older` came first. Associative. The
-  // score is the exact sum of alpha^age over the ticks with accesses, whether or not both runs have
-  // accesses of one tick.
+  // Returns what two runs know of one key, of which the accesses of `older` came first.
+  // Associative. The score is the exact sum of alpha^age over the ticks with accesses, whether or
+  // not both runs have accesses of one tick.
   Record Merge(const Record& older, const Record& newer) const;
 
   // Orders records by score as it is at any one tick, since all scores fade alike: of two records

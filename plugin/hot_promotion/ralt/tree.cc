@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/hot_promotion/ralt/key.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -13,22 +14,22 @@ namespace ralt {
 
 namespace {
 
-// The tablets of a version, in any order.
-std::vector<std::shared_ptr<const Tablet>> TabletsOf(const Version& version) {
-  std::vector<std::shared_ptr<const Tablet>> tablets;
+// The run files of a version, in any order.
+std::vector<std::shared_ptr<const RunFile>> FilesOf(const Version& version) {
+  std::vector<std::shared_ptr<const RunFile>> files;
   for (const RunPtr& run : version.runs) {
     for (const Part& part : run->parts()) {
-      tablets.push_back(part.tablet);
+      files.push_back(part.file);
     }
   }
-  std::sort(tablets.begin(), tablets.end());
-  return tablets;
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 std::vector<Catalog::Part> Named(const Run& run) {
   std::vector<Catalog::Part> parts;
   for (const Part& part : run.parts()) {
-    parts.push_back({part.tablet->number(), part.tablet->file_size(), part.begin});
+    parts.push_back({part.file->number(), part.file->file_size(), part.begin});
   }
   return parts;
 }
@@ -38,17 +39,17 @@ std::vector<Catalog::Part> Named(const Run& run) {
 Tree::Tree(const RaltOptions& options)
     : parameters_(options),
       scoring_(parameters_.NewScoring()),
-      shelf_(options.env == nullptr ? Env::Default() : options.env, options.path, options.logger),
+      files_(options.env == nullptr ? Env::Default() : options.env, options.path, options.logger),
       limits_(InitialLimits(parameters_)) {}
 
 Status Tree::Open() {
-  Status s = shelf_.Open();
+  Status s = files_.Open();
   if (!s.ok()) {
     return s;
   }
   Catalog catalog;
   bool found = false;
-  s = shelf_.ReadCatalog(&catalog, &found);
+  s = files_.ReadCatalog(&catalog, &found);
   if (s.ok() && found) {
     return Load(catalog);
   }
@@ -68,13 +69,13 @@ Status Tree::Load(const Catalog& catalog) {
   for (const std::vector<Catalog::Part>& run : catalog.runs) {
     std::vector<Part> parts;
     for (const Catalog::Part& part : run) {
-      std::shared_ptr<const Tablet> tablet;
-      const Status s = shelf_.OpenTablet(part, &tablet);
+      std::shared_ptr<const RunFile> file;
+      const Status s = files_.OpenFile(part, &file);
       if (!s.ok()) {
         return s;
       }
-      if (tablet != nullptr) {
-        parts.push_back({std::move(tablet), part.begin});
+      if (file != nullptr) {
+        parts.push_back({std::move(file), part.begin});
       } else {
         Count(&RaltStats::damaged, 1);
       }
@@ -111,19 +112,19 @@ Catalog Tree::NewCatalog(const Version& version) const {
 }
 
 Status Tree::Install(Version next) {
-  const Status s = shelf_.WriteCatalog(NewCatalog(next));
+  const Status s = files_.WriteCatalog(NewCatalog(next));
   if (!s.ok()) {
     return s;
   }
-  std::vector<std::shared_ptr<const Tablet>> before = TabletsOf(*current_.Get());
-  const std::vector<std::shared_ptr<const Tablet>> after = TabletsOf(next);
+  std::vector<std::shared_ptr<const RunFile>> before = FilesOf(*current_.Get());
+  const std::vector<std::shared_ptr<const RunFile>> after = FilesOf(next);
   Publish(std::make_shared<const Version>(std::move(next)));
-  for (std::shared_ptr<const Tablet>& tablet : before) {
-    if (!std::binary_search(after.begin(), after.end(), tablet)) {
-      shelf_.Discard(std::move(tablet));
+  for (std::shared_ptr<const RunFile>& file : before) {
+    if (!std::binary_search(after.begin(), after.end(), file)) {
+      files_.Discard(std::move(file));
     }
   }
-  shelf_.Sweep();
+  files_.Sweep();
   return s;
 }
 
@@ -138,19 +139,19 @@ Status Tree::Add(const std::vector<Chunk>& chunks) {
 
 Status Tree::AddRun(const Batch& batch) {
   Version next = *current_.Get();
-  std::shared_ptr<const Tablet> tablet;
-  Status s = WriteRun(batch, next, &tablet);
-  if (!s.ok() || !tablet) {
+  std::shared_ptr<const RunFile> file;
+  Status s = WriteRun(batch, next, &file);
+  if (!s.ok() || !file) {
     return s;
   }
   due_ = true;
-  std::vector<Part> parts = {{tablet, tablet->first()}};
+  std::vector<Part> parts = {{file, file->first()}};
   next.runs.insert(next.runs.begin(), std::make_shared<Run>(next_run_++, std::move(parts)));
   s = Install(std::move(next));
   if (s.ok()) {
-    Count(&RaltStats::written_bytes, tablet->file_size());
+    Count(&RaltStats::written_bytes, file->file_size());
   } else {
-    shelf_.Discard(std::move(tablet));
+    files_.Discard(std::move(file));
   }
   return s;
 }
@@ -161,19 +162,19 @@ void Tree::Tell(const char* operation, const Status& s) {
     Count(&RaltStats::errors, 1);
   }
   if (!s.ok() && !failing_) {
-    ROCKS_LOG_WARN(shelf_.logger(), "[ralt] %s: %s", operation, s.ToString().c_str());
+    ROCKS_LOG_WARN(files_.logger(), "[ralt] %s: %s", operation, s.ToString().c_str());
   }
   failing_ = !s.ok();
 }
 
 Status Tree::WriteRun(const Batch& batch, const Version& version,
-                      std::shared_ptr<const Tablet>* tablet) {
+                      std::shared_ptr<const RunFile>* file) {
   const uint64_t number = next_file_++;
-  std::unique_ptr<Builder> builder;
+  std::unique_ptr<RunFileBuilder> builder;
   Status s;
   for (const Batch::Entry& entry : batch.entries) {
     if (!builder) {
-      s = shelf_.Begin(number, &builder);
+      s = files_.Begin(number, &builder);
     }
     const uint64_t hash = HashOf(entry.key);
     if (s.ok()) {
@@ -185,7 +186,7 @@ Status Tree::WriteRun(const Batch& batch, const Version& version,
       break;
     }
   }
-  return shelf_.Finish(number, std::move(builder), s, tablet);
+  return files_.Finish(number, std::move(builder), s, file);
 }
 
 bool Tree::IsHot(Space space, const Slice& key) const {
@@ -195,19 +196,6 @@ bool Tree::IsHot(Space space, const Slice& key) const {
   }
   const Key whole(space, key);
   return MayBeHot(version->runs, whole.slice(), HashOf(whole.slice()));
-}
-
-uint64_t Tree::HotBytes(Space space, const Slice& begin, const Slice& end) const {
-  const Current::Pointer version = current_.Get();
-  const Range range = RangeOf(space, begin, end);
-  if (range.Empty()) {
-    return 0;
-  }
-  uint64_t bytes = 0;
-  for (const RunPtr& run : version->runs) {
-    bytes += run->HotBytes(range);
-  }
-  return bytes;
 }
 
 void Tree::Count(uint64_t RaltStats::*counter, uint64_t amount) {

@@ -6,13 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt.h"
 #include "plugin/hot_promotion/ralt/batch.h"
 #include "plugin/hot_promotion/ralt/buffer.h"
 #include "plugin/hot_promotion/ralt/current.h"
+#include "plugin/hot_promotion/ralt/file_set.h"
 #include "plugin/hot_promotion/ralt/merge.h"
+#include "plugin/hot_promotion/ralt/options.h"
 #include "plugin/hot_promotion/ralt/parameters.h"
-#include "plugin/hot_promotion/ralt/shelf.h"
+#include "plugin/hot_promotion/ralt/space.h"
+#include "plugin/hot_promotion/ralt/stats.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -20,8 +22,8 @@ namespace ralt {
 
 // The table without its buffer: sorted runs on the disk, how they are merged, and what is evicted.
 //
-// IsHot(), HotBytes() and Stats() are thread-safe; all else is for one thread. A change is made
-// durable in the catalog before readers see it.
+// IsHot() and Stats() are thread-safe; all else is for one thread. A change is made durable in the
+// catalog before readers see it.
 class Tree {
  public:
   explicit Tree(const RaltOptions& options);
@@ -36,7 +38,6 @@ class Tree {
   Status Maintain(const Between& between);
 
   bool IsHot(Space space, const Slice& key) const;
-  uint64_t HotBytes(Space space, const Slice& begin, const Slice& end) const;
   // All but what the buffer counts.
   RaltStats Stats() const;
 
@@ -46,7 +47,7 @@ class Tree {
   uint64_t tick() const { return clock_.tick; }
 
  private:
-  // What a merge of some neighbouring runs does to the version.
+  // Job: what a merge of some neighbouring runs does to the version.
   struct Job {
     std::vector<uint64_t> inputs;  // ids of runs, as is output
     uint64_t output;
@@ -63,8 +64,7 @@ class Tree {
   void Tell(const char* operation, const Status& s);
 
   Status AddRun(const Batch& batch);
-  Status WriteRun(const Batch& batch, const Version& version,
-                  std::shared_ptr<const Tablet>* tablet);
+  Status WriteRun(const Batch& batch, const Version& version, std::shared_ptr<const RunFile>* file);
   // TryAgain: there may be more to do.
   Status MaintainOnce(const Between& between);
   std::unique_ptr<Merge> NewMerge(size_t count, const Verdict& verdict, Job* job);
@@ -72,13 +72,13 @@ class Tree {
   Status MergeAll(const Verdict& verdict, const Between& between, Tally* tally);
   Status Step(Merge* merge, const Job& job, const Between& between);
   Version After(const Merge& merge, const Job& job,
-                const std::shared_ptr<const Tablet>& tablet) const;
-  Status Drop(const Tablet& damaged);
+                const std::shared_ptr<const RunFile>& file) const;
+  Status Drop(const RunFile& damaged);
 
   bool Over(const Version& version) const;
   Status Evict(const Between& between);
   Status SetLimits(const Stable& stable);
-  // How many of the newest runs are to be merged for the table's shape.
+  // Returns how many of the newest runs are to be merged for the table's shape.
   size_t Unshapely() const;
   // Whether stable records alone may be too many.
   bool ScoresMatter(const Version& version) const;
@@ -87,7 +87,7 @@ class Tree {
 
   const Parameters parameters_;
   const Scoring scoring_;
-  Shelf shelf_;
+  FileSet files_;
 
   Clock clock_;
   uint64_t next_file_ = 1;

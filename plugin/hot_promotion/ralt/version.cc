@@ -10,37 +10,26 @@ namespace hot_promotion {
 namespace ralt {
 
 Amounts Part::Total() const {
-  const Digest& digest = tablet->digest();
-  return begin == tablet->first() ? digest.total : digest.From(begin);
+  const Digest& digest = file->digest();
+  return begin == file->first() ? digest.total : digest.From(begin);
 }
 
 Run::Run(uint64_t id, std::vector<Part> parts) : id_(id), parts_(std::move(parts)) {
   for (const Part& part : parts_) {
     total_.Add(part.Total());
-    file_bytes_ += part.tablet->file_size();
+    file_bytes_ += part.file->file_size();
   }
 }
 
 std::vector<Part>::const_iterator Run::PartOf(const Slice& key) const {
   return std::lower_bound(parts_.begin(), parts_.end(), key, [](const Part& part, const Slice& k) {
-    return Slice(part.tablet->last()).compare(k) < 0;
+    return Slice(part.file->last()).compare(k) < 0;
   });
 }
 
 bool Run::MayBeHot(const Slice& key, uint64_t hash) const {
   const auto part = PartOf(key);
-  return part != parts_.end() && key.compare(part->begin) >= 0 && part->tablet->MayBeHot(hash);
-}
-
-uint64_t Run::HotBytes(const Range& range) const {
-  uint64_t bytes = 0;
-  for (auto part = PartOf(range.begin); part != parts_.end(); ++part) {
-    if (!range.end.empty() && part->begin >= range.end) {
-      break;
-    }
-    bytes += part->tablet->digest().HotBytes(std::max(part->begin, range.begin), range.end);
-  }
-  return bytes;
+  return part != parts_.end() && key.compare(part->begin) >= 0 && part->file->MayBeHot(hash);
 }
 
 std::vector<Part> Run::After(const Slice& last) const {

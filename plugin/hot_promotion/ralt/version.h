@@ -7,36 +7,35 @@
 #include <string>
 #include <vector>
 
-#include "plugin/hot_promotion/ralt/key.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
-// A tablet of a run. A merge that has got so far has taken the records before `begin` out of it.
+// Part: a file of a run. A merge that has got so far has taken the records before `begin` out of
+// it.
 struct Part {
-  std::shared_ptr<const Tablet> tablet;
-  std::string begin;  // no less than the tablet's first key
+  std::shared_ptr<const RunFile> file;
+  std::string begin;  // no less than the file's first key
 
   Amounts Total() const;
 };
 
-// A sorted run: tablets whose ranges follow on each other. Immutable.
+// Run: a sorted run, files whose ranges follow on each other. Immutable.
 class Run {
  public:
   // `id` names the run as long as the table is open.
   Run(uint64_t id, std::vector<Part> parts);
 
   bool MayBeHot(const Slice& key, uint64_t hash) const;
-  uint64_t HotBytes(const Range& range) const;
 
   uint64_t id() const { return id_; }
   const std::vector<Part>& parts() const { return parts_; }
   const Amounts& total() const { return total_; }
   uint64_t file_bytes() const { return file_bytes_; }
 
-  // What is left when the records up to `last` have been taken out.
+  // Returns what is left when the records up to `last` have been taken out.
   std::vector<Part> After(const Slice& last) const;
 
  private:

@@ -2,7 +2,7 @@
 //
 // Keys and values of the hot store.
 
-#include "plugin/hot_promotion/format.h"
+#include "plugin/hot_promotion/store/format.h"
 #include "test/fuzz/target.h"
 
 using namespace rocktier;

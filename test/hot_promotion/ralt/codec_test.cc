@@ -7,7 +7,7 @@
 #include "plugin/hot_promotion/ralt/catalog.h"
 #include "plugin/hot_promotion/ralt/digest.h"
 #include "plugin/hot_promotion/ralt/filter.h"
-#include "plugin/hot_promotion/ralt/tablet.h"
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
 
@@ -113,19 +113,6 @@ TEST(DigestTest, RefusesWhatIsNoDigest) {
   EXPECT_FALSE(Digest::Decode(other, &read)) << "version 2";
 }
 
-TEST(DigestTest, HotBytesOfARangeAreRoundedUpToPoints) {
-  const Digest digest = SomeDigest();
-  EXPECT_EQ(20000u, digest.HotBytes("", ""));
-  EXPECT_EQ(20000u, digest.HotBytes("a", "zz"));
-  EXPECT_EQ(5000u, digest.HotBytes("b", "c"));
-  EXPECT_EQ(5000u, digest.HotBytes("b", "h"));
-  EXPECT_EQ(15000u, digest.HotBytes("b", "ha"));
-  EXPECT_EQ(10000u, digest.HotBytes("h", "p"));
-  EXPECT_EQ(5000u, digest.HotBytes("q", ""));
-  EXPECT_EQ(0u, digest.HotBytes("zz", ""));
-  EXPECT_EQ(0u, digest.HotBytes("", "a"));
-}
-
 TEST(DigestTest, TheRestAfterAKey) {
   const Amounts rest = SomeDigest().From("k");
   EXPECT_EQ(15000u, rest.hot_bytes);
@@ -156,14 +143,14 @@ TEST(FilterTest, HasItsKeysAndFewOthers) {
 
 TEST(FilterTest, WithoutKeysHasNone) { EXPECT_FALSE(Filter(Filter::Make({})).MayHave(0)); }
 
-TEST(NameTest, OfTablets) {
+TEST(NameTest, OfRunFiles) {
   uint64_t number = 0;
-  EXPECT_EQ("/d/000012.sst", TabletName("/d", 12));
-  EXPECT_TRUE(ParseTabletName("000012.sst", &number));
+  EXPECT_EQ("/d/000012.sst", RunFileName("/d", 12));
+  EXPECT_TRUE(ParseRunFileName("000012.sst", &number));
   EXPECT_EQ(12u, number);
-  EXPECT_TRUE(ParseTabletName("12345678.sst", &number));
+  EXPECT_TRUE(ParseRunFileName("12345678.sst", &number));
   for (const char* name : {"12.sst", "000012.ss", "000012.sstx", "000012.log", "CATALOG", "x"}) {
-    EXPECT_FALSE(ParseTabletName(name, &number)) << name;
+    EXPECT_FALSE(ParseRunFileName(name, &number)) << name;
   }
 }
 

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "port/stack_trace.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
@@ -168,12 +169,12 @@ class KillTest : public testing::Test {
     ralt_.reset();
     std::vector<std::string> names;
     ASSERT_OK(Env::Default()->GetChildren(folder_ + "/ralt", &names));
-    uint64_t tablets = 0;
+    uint64_t run_files = 0;
     for (const std::string& name : names) {
       uint64_t number;
-      tablets += ParseTabletName(name, &number) ? 1 : 0;
+      run_files += ParseRunFileName(name, &number) ? 1 : 0;
     }
-    EXPECT_EQ(files, tablets);
+    EXPECT_EQ(files, run_files);
   }
 
   std::string folder_;

@@ -70,14 +70,6 @@ uint64_t Model::StableBytes() const {
   return bytes;
 }
 
-uint64_t Model::Bytes(const std::string& begin, const std::string& end) const {
-  uint64_t bytes = 0;
-  for (auto it = keys_.lower_bound(begin); it != keys_.end() && it->first < end; ++it) {
-    bytes += it->second.size;
-  }
-  return bytes;
-}
-
 void Model::EvictUnstable() {
   EraseIf(&keys_, [this](const std::string&, const Key& key) { return !Stable(key); });
 }

@@ -39,7 +39,6 @@ class Model {
 
   uint64_t Bytes() const;
   uint64_t StableBytes() const;
-  uint64_t Bytes(const std::string& begin, const std::string& end) const;
 
   // Line 15 of Algorithm 1.
   void EvictUnstable();

@@ -2,13 +2,14 @@
 //
 // The table as its users see it: durability, damage, small sizes, threads.
 
-#include "plugin/hot_promotion/ralt.h"
+#include "plugin/hot_promotion/ralt/ralt.h"
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/hot_promotion/ralt/support.h"
 #include "util/random.h"
 #include "utilities/fault_injection_env.h"
@@ -60,17 +61,17 @@ class RaltTest : public testing::Test {
     return hot;
   }
 
-  std::vector<std::string> Tablets() const {
+  std::vector<std::string> RunFiles() const {
+    std::vector<std::string> names;
     std::vector<std::string> files;
-    std::vector<std::string> tablets;
-    EXPECT_OK(env()->GetChildren(options_.path, &files));
+    EXPECT_OK(env()->GetChildren(options_.path, &names));
     uint64_t number;
-    for (const std::string& file : files) {
-      if (ParseTabletName(file, &number)) {
-        tablets.push_back(options_.path + "/" + file);
+    for (const std::string& name : names) {
+      if (ParseRunFileName(name, &number)) {
+        files.push_back(options_.path + "/" + name);
       }
     }
-    return tablets;
+    return files;
   }
 
   std::string Read(const std::string& file) const {
@@ -99,7 +100,6 @@ TEST_F(RaltTest, AnAccessIsKnownAfterAFlush) {
   EXPECT_EQ(0u, stats.dropped);
   EXPECT_EQ(100u, stats.hot_keys);
   EXPECT_EQ(100u * 101, stats.hot_bytes);
-  EXPECT_EQ(stats.hot_bytes, ralt_->HotBytes(kSpace, "", ""));
 }
 
 TEST_F(RaltTest, AHalfFullBufferIsWrittenByItself) {
@@ -187,7 +187,7 @@ TEST_F(RaltTest, ADamagedCatalogMakesAnEmptyTable) {
     }
     Open();
     EXPECT_EQ(0u, HotOf(0, 100)) << damage;
-    EXPECT_EQ(0u, Tablets().size()) << damage;
+    EXPECT_EQ(0u, RunFiles().size()) << damage;
     Access(0, 10);
     ASSERT_OK(ralt_->Flush());
     EXPECT_EQ(10u, HotOf(0, 10)) << damage;
@@ -204,7 +204,7 @@ TEST_F(RaltTest, ADamagedFileIsDropped) {
     Open();
     Access(0, 1000);
     ASSERT_OK(ralt_->Flush());
-    const std::string older = Tablets().at(0);
+    const std::string older = RunFiles().at(0);
     Access(2000, 2100);
     ralt_.reset();
     std::string bytes = Read(older);
@@ -241,7 +241,7 @@ TEST_F(RaltTest, ADamagedFileIsDropped) {
   }
 }
 
-TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayTabletsRemoved) {
+TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayRunFilesRemoved) {
   Open();
   Access(0, 10);
   ralt_.reset();
@@ -250,7 +250,7 @@ TEST_F(RaltTest, UnknownFilesAreLeftAloneAndStrayTabletsRemoved) {
   Open();
   EXPECT_EQ(10u, HotOf(0, 10));
   EXPECT_EQ("mine", Read(options_.path + "/note.txt"));
-  EXPECT_EQ(1u, Tablets().size());
+  EXPECT_EQ(1u, RunFiles().size());
 }
 
 TEST_F(RaltTest, TinySizesWork) {
@@ -320,7 +320,6 @@ TEST_F(RaltTest, ManyThreads) {
           ralt_->IsHot(kSpace, Name(number));
         }
         if (i % 1000 == 0) {
-          ralt_->HotBytes(kSpace, "", Name(number));
           EXPECT_OK(ralt_->Flush());
         }
       }

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "plugin/hot_promotion/ralt.h"
 #include "plugin/hot_promotion/ralt/buffer.h"
 #include "plugin/hot_promotion/ralt/key.h"
+#include "plugin/hot_promotion/ralt/ralt.h"
 #include "plugin/hot_promotion/ralt/tree.h"
 #include "rocksdb/env.h"
 #include "test_util/testharness.h"

@@ -103,7 +103,7 @@ class TreeTest : public testing::Test {
 TEST_F(TreeTest, NothingIsHotAtFirst) {
   Open();
   EXPECT_FALSE(tree_->IsHot(kSpace, "key"));
-  EXPECT_EQ(0u, tree_->HotBytes(kSpace, "", ""));
+  EXPECT_EQ(0u, tree_->Stats().hot_bytes);
   EXPECT_OK(tree_->Maintain(Always));
 }
 
@@ -208,7 +208,7 @@ TEST_F(TreeTest, TheTableKeepsToItsOwnLimit) {
   EXPECT_GT(tree_->Stats().files, 1u);
 }
 
-TEST_F(TreeTest, HotBytesOfRanges) {
+TEST_F(TreeTest, HotBytesAreThoseOfTheRecords) {
   Random random(Seed());
   options_.initial_hot_ratio = 1;
   options_.hot_max_ratio = 1;
@@ -223,20 +223,6 @@ TEST_F(TreeTest, HotBytesOfRanges) {
   const RaltStats stats = tree_->Stats();
   const uint64_t all = model_->Bytes();
   EXPECT_NEAR(static_cast<double>(all), static_cast<double>(stats.hot_bytes), 0.01 * all);
-  EXPECT_EQ(stats.hot_bytes, tree_->HotBytes(kSpace, "", ""));
-  EXPECT_EQ(0u, tree_->HotBytes(kSpace + 1, "", ""));
-  EXPECT_EQ(0u, tree_->HotBytes(kSpace - 1, "", ""));
-  EXPECT_EQ(0u, tree_->HotBytes(kSpace, Name(2), Name(1)));
-  // At either end of each run a block of 8K too many, with records of at least 25 bytes.
-  const uint64_t slack = stats.runs * 2 * (8192 / 25 + 1) * 500;
-  for (int i = 0; i < 100; ++i) {
-    const uint64_t a = random.Uniform(20000);
-    const uint64_t b = a + random.Uniform(static_cast<int>(20001 - a));
-    const uint64_t exact = model_->Bytes(Whole(kSpace, Name(a)), Whole(kSpace, Name(b)));
-    const uint64_t told = tree_->HotBytes(kSpace, Name(a), Name(b));
-    EXPECT_GE(told + exact / 50 + 2000, exact);
-    EXPECT_LE(told, exact + slack);
-  }
 }
 
 TEST_F(TreeTest, FewOtherKeysAreHot) {
@@ -261,8 +247,7 @@ TEST_F(TreeTest, SpacesDoNotMix) {
   EXPECT_TRUE(tree_->IsHot(1, "a"));
   EXPECT_FALSE(tree_->IsHot(2, "a"));
   EXPECT_TRUE(tree_->IsHot(2, "b"));
-  EXPECT_GE(tree_->HotBytes(1, "", ""), 11u);
-  EXPECT_EQ(0u, tree_->HotBytes(3, "", ""));
+  EXPECT_GE(tree_->Stats().hot_bytes, 22u);
 }
 
 TEST_F(TreeTest, AMergeThatIsInterruptedLosesNothing) {

@@ -1,0 +1,101 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/engine/engine.h"
+
+#include "logging/logging.h"
+#include "plugin/hot_promotion/engine/registry.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+namespace {
+
+constexpr uint64_t kLogInterval = 600 * 1000000;  // microseconds
+
+// Never destroyed: objects that are closed while the process ends need it.
+Registry<Engine>* Engines() {
+  static auto* engines = new Registry<Engine>();
+  return engines;
+}
+
+// Returns the name of a folder in the registry: its id if it is there, else its path.
+std::string KeyOf(const std::string& path) {
+  const std::string id = Folder::IdOf(path);
+  return id.empty() ? path : id;
+}
+
+}  // namespace
+
+std::shared_ptr<Engine> Engine::Find(const std::string& path) {
+  return Engines()->Find(KeyOf(path));
+}
+
+std::shared_ptr<Engine> Engine::Get(const HotPromotionOptions& options) {
+  Folder::Make(options.path);
+  return Engines()->Get(KeyOf(options.path),
+                        [&] { return std::unique_ptr<Engine>(new Engine(options)); });
+}
+
+Engine::Engine(const HotPromotionOptions& options)
+    : env_(Env::Default()),
+      state_(options,
+             [this](Space space, const Slice& user_key) {
+               const Ralt* const table = directory_.table();
+               return table != nullptr && table->IsHot(space, user_key);
+             }),
+      directory_(&state_),
+      writer_(&state_, &directory_, [this] { promoter_.Wake(); }),
+      promoter_(&state_, &directory_, &writer_),
+      next_log_(env_->NowMicros() + kLogInterval) {
+  promoter_.Start();
+}
+
+void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, bool quick) {
+  using Result = PromotionCache::Result;
+  if (quick) {
+    state_.counters.Add(Counter::quick);
+    return;
+  }
+  state_.sampling.CountOffer();
+  if (!directory_.IsServing() || !state_.policy.Admits(space, UserKeyOf(key), hash)) {
+    return;
+  }
+  const Result result = state_.policy.Fits(key.size() + value.size())
+                            ? state_.cache.Put(key, hash, space, value)
+                            : Result::kRefused;
+  if (result == Result::kAdded) {
+    state_.presence.Add(hash);
+  }
+  state_.counters.Add(result == Result::kRefused ? Counter::refused : Counter::captured);
+  promoter_.WakeIfDue();
+}
+
+void Engine::NoteObsolete(const FileId& file) {
+  if (state_.catalog.NoteObsolete(file)) {
+    promoter_.WakeForObsolete();
+  }
+}
+
+HotPromotionStats Engine::Stats() const {
+  HotPromotionStats stats;
+#define X(name, unit, description) stats.name = state_.counters.Sum(Counter::name);
+  HOT_PROMOTION_STATS(X)
+#undef X
+  stats.sampling = static_cast<uint64_t>(state_.sampling.one_access_in());
+  stats.cache_bytes = state_.cache.Bytes();
+  stats.store_budget = state_.options.budget;
+  stats.store_files = state_.catalog.Count();
+  directory_.GetStats(&stats);
+  return stats;
+}
+
+void Engine::MaybeLog(Logger* logger) {
+  const uint64_t now = env_->NowMicros();
+  uint64_t due = next_log_.load(std::memory_order_relaxed);
+  if (now >= due && next_log_.compare_exchange_strong(due, now + kLogInterval)) {
+    ROCKS_LOG_INFO(logger, "hot_promotion: %s", Stats().ToJson().c_str());
+  }
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
