@@ -15,6 +15,7 @@
 #include "file/writable_file_writer.h"
 #include "options/cf_options.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"

@@ -1,13 +1,19 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/recipe/make.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/sst/block.h"
+#include "plugin/tiered_env/sst/block_encoding.h"
+#include "plugin/tiered_env/sst/data_blocks.h"
 #include "util/coding.h"
 #include "util/xxhash.h"
 

@@ -1,9 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/recipe/rebuild.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "plugin/tiered_env/recipe/format.h"
 #include "port/port.h"

@@ -13,6 +13,7 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "test_util/sync_point.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/recipe/entry.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/make.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/wal/active_log.h"
 #include "plugin/tiered_env/wal/segment.h"

@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/recipe/recipe.h"
-
 #include "plugin/tiered_env/recipe/format.h"
+
+#include <utility>
+
 #include "util/coding.h"
 #include "util/crc32c.h"
 
