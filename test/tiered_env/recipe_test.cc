@@ -2,10 +2,9 @@
 //
 // Recipes of SSTs that RocksDB has made with all that can change their bytes.
 
-#include "plugin/tiered_env/recipe/make.h"
-
 #include <set>
 
+#include "plugin/tiered_env/recipe/make.h"
 #include "plugin/tiered_env/recipe/rebuild.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"

@@ -104,8 +104,8 @@ struct RecipeParts {
 };
 
 void EncodeRecipe(const RecipeParts& parts, std::string* recipe);
-// Corruption: damaged. NotSupported: a recipe of a later version. So do the functions below. Numbers
-// are in their space. The slices point into `recipe`.
+// Corruption: damaged. NotSupported: a recipe of a later version. The functions below return the
+// same. Numbers are in their space. The slices point into `recipe`.
 Status DecodeRecipe(const Slice& recipe, RecipeParts* parts);
 
 // Reads the header alone.

@@ -2,8 +2,8 @@
 //
 // Makes the recipe of an SST, which is written to a disk in the place of the SST. RecoveryManager
 // calls it when an SST in memory is synced. After "WAL-assisted tiering", section 3.1: there the
-// write-ahead log alone stands for what is in memory; here a recipe says which of its entries an SST
-// has.
+// write-ahead log alone stands for what is in memory; here a recipe says which of its entries an
+// SST has.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Rebuilds an SST from its recipe, byte for byte. Recovery calls it at the opening of a database for
-// each SST that memory has lost. After "WAL-assisted tiering", section 3.3: there all entries of the
-// logs are inserted anew; here the SSTs are what they were, so that the MANIFEST holds.
+// Rebuilds an SST from its recipe, byte for byte. Recovery calls it when a database is opened, for
+// each SST that memory has lost. After "WAL-assisted tiering", section 3.3: there all entries of
+// the logs are inserted anew; here the SSTs are what they were, so that the MANIFEST holds.
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Decides where all files of a database shall be, within the budgets of the tiers: a pure function,
-// no I/O. Database::FindMisplaced() asks it, and the mover acts. WAL-assisted tiering (section 3.1 of
-// the paper) keeps the levels down to a given one in memory; the plan gives them room in the order
-// of their levels instead, so that what a tier has is never more than its budget.
+// no I/O. Database::FindMisplaced() asks it, and the mover acts. After "WAL-assisted tiering",
+// section 3.1: there memory has the levels down to a given one; here levels get room in their
+// order, so that no tier has more than its budget.
 
 #pragma once
 
