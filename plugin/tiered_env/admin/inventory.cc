@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
 #include "plugin/tiered_env/recipe/format.h"

@@ -137,25 +137,10 @@ class Folders {
   std::mt19937_64 random_{std::random_device()()};
 };
 
-// What ends the writing of a file that was begun with this status: makes it durable if that is OK.
-// `file` may be null after an error.
-IOStatus SyncAndClose(IOStatus s, FSWritableFile* file);
-// An id of an opening, at random.
+// Makes an id of an opening, at random.
 std::string NewOpening();
-// Writes a small file as a whole, durably but for its name.
-IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
-// A TIERS or OWNER file.
+// Reads a TIERS or OWNER file.
 IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);
-// Reads a small file as a whole.
-IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
-// Deletes a folder in a tier with what is in it, and in its lost/.
-IOStatus DeleteAll(FileSystem* fs, const std::string& directory);
-// Makes the names in a directory durable.
-IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
-
-inline bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
-
-inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -16,6 +16,7 @@ namespace tiered_env {
 constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
 constexpr char kFolderLock[] = "LOCK";    // in each folder
+constexpr char kLostName[] = "lost";      // of the directory in each folder
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
 constexpr char kStatisticsName[] = "TIERS-STATS";
 constexpr char kManifest[] = "MANIFEST-";

@@ -10,6 +10,7 @@
 
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/pmem/posix.h"
 #include "test_util/sync_point.h"

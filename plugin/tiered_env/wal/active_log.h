@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "rocksdb/file_system.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "logging/logging.h"
-#include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "util/string_util.h"

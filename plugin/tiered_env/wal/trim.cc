@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/archive_format.h"
