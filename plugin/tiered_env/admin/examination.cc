@@ -176,7 +176,7 @@ std::string Examination::HowToGet(const std::string& base) const {
              : "";
 }
 
-// That each is sound and has its file.
+// Checks that each is sound and has its file.
 void Examination::CheckStubs() {
   for (const std::string& path : survey().damaged()) {
     const std::string base = path.substr(session_->directory().size() + 1);
@@ -208,7 +208,7 @@ void Examination::CheckStubs() {
   }
 }
 
-// That each file of the MANIFEST is there.
+// Checks that each file of the MANIFEST is there.
 void Examination::CheckNeeded() {
   for (const Survey::File& file : survey().files()) {
     const LiveTable* need = file.counts ? session_->NeedOf(file.base) : nullptr;
@@ -256,7 +256,7 @@ void Examination::CheckLeftovers() {
   }
 }
 
-// They are of other databases, which may be elsewhere: never touched.
+// Touches none of them: their databases may be elsewhere.
 void Examination::CheckOtherFolders() {
   std::string ours;
   folders()->Find(session_->directory(), &ours).PermitUncheckedError();

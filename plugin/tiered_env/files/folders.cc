@@ -78,7 +78,7 @@ IOStatus Folders::Create(const std::string& directory, Folder** result) {
   return s;
 }
 
-// Under another name first: a crash must not leave half of it.
+// Writes it under another name first: a crash must not leave half of it.
 IOStatus Folders::WriteTiers(const std::string& directory, const Identity& identity) {
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
@@ -89,7 +89,7 @@ IOStatus Folders::WriteTiers(const std::string& directory, const Identity& ident
   return s.ok() ? SyncDirectory(target_, directory) : s;
 }
 
-// With the directories above: a start of the machine takes them all.
+// Makes the directories above, too: a start of the machine takes them all.
 IOStatus Folders::MakeTier(const Tier& tier) {
   const std::string& path = tier.options().path;
   IOStatus s;
@@ -130,7 +130,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   return s;
 }
 
-// As TIERS is: others look at it, and the power may fail.
+// Writes it as TIERS is written: others look at it, and the power may fail.
 IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
                              const Identity& identity) {
   Identity owner;
@@ -235,7 +235,7 @@ void Folders::Renamed(const std::string& from, const std::string& to) {
       folder->identity.version == 1) {
     return;
   }
-  // If not, it is known as one that was moved.
+  // A folder whose OWNER cannot be written is known as one that was moved.
   folder->identity.directory = AbsolutePath(to);
   for (const auto& tier : tiers_) {
     Identity owner;
@@ -254,7 +254,7 @@ IOStatus Folders::Remove(const std::string& directory) {
   if (s.IsNotFound()) {
     return IOStatus::OK();
   }
-  // If it is interrupted, nobody shall miss what is gone.
+  // Nobody shall miss what is gone if this is interrupted.
   if (s.ok() && !folder->identity.tiers.empty()) {
     Identity without = folder->identity;
     without.tiers.clear();
@@ -301,7 +301,7 @@ IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
   return s;
 }
 
-// With the ids that the folders have.
+// Takes the ids that the folders have.
 IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);

@@ -176,7 +176,8 @@ IOStatus PmemWritableFile::Write(uint64_t offset, const Slice& data) {
   return s;
 }
 
-// Without pmem, fdatasync() rather than pmem_msync(): it also finds what is not mapped any more.
+// Calls fdatasync() where there is no pmem, not pmem_msync(): it also finds what is not mapped
+// any more.
 IOStatus PmemWritableFile::Sync(const IOOptions&, IODebugContext*) {
   if (header_ == nullptr) {
     return IOStatus::InvalidArgument(path_, "is closed");

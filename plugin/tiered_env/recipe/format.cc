@@ -70,7 +70,7 @@ Status CheckFrame(const Slice& recipe) {
   return Status::OK();
 }
 
-// Behind the checksum and the version.
+// Leaves what is behind the counts in *input.
 Status DecodeHeader(const Slice& recipe, Slice* input, RecipeParts* parts) {
   Status s = CheckFrame(recipe);
   if (!s.ok()) {

@@ -233,7 +233,7 @@ void Maker::AddBlock(const BlockBounds& bounds) {
 void Maker::Make(std::string* recipe) {
   parts_.summary.size = sst_.size();
   parts_.summary.checksum = XXH3_64bits(sst_.data(), sst_.size());
-  // If they are not found there are none, and all is literal.
+  // All is literal if they are not found.
   FindDataBlocks(sst_, &layout_).PermitUncheckedError();
   parts_.shape = FindEncoding(sst_, layout_);
   parts_.checksum = layout_.checksum;

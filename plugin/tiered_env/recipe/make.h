@@ -22,7 +22,7 @@ class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
 
-  // Soon asked for, perhaps.
+  // Take() may soon be called for an entry with this number.
   virtual void Expect(SequenceNumber /*sequence*/) {}
   // Finds an entry with type, key and value of `entry`, an entry of an SST, and with its sequence
   // number: its own, or, `of_batch`, its batch's. Takes a reference to it. MakeRecipe() calls it at

@@ -19,7 +19,7 @@ namespace tiered_env {
 // refer to. What is added is durable after the next Sync(). FORMAT.md has the format. Thread-safe.
 class RecipeLog {
  public:
-  // In `directory`, which exists; `fs` shows all that is in it.
+  // `directory` exists; `fs` shows all that is in it.
   RecipeLog(FileSystem* fs, std::string directory);
   ~RecipeLog();
 
@@ -28,19 +28,17 @@ class RecipeLog {
   // Reads what is there, up to its end or to what is damaged: behind it nothing can have been
   // synced. Then recipes can be read.
   IOStatus Load(Contents* contents);
-  // Instead of Load(), for whoever has not locked the database: reads what another process has
-  // written since the last call. After an error what was known may be gone; the next call begins
-  // anew.
+  // Reads what another process has written since the last call: instead of Load(), for whoever has
+  // not locked the database. After an error what was known may be gone; the next call begins anew.
   IOStatus Follow();
   // Goes on, in a new file, with what is to be kept of that; the database gets an id if it has
   // none. The new file is durable before the old one is deleted.
   IOStatus Start(const Contents& keep);
 
-  // An SST whose name had a recipe has another one, or none, from now on. NotSupported: it is too
-  // long.
+  // Gives an SST a recipe, or another one, or none. NotSupported: the recipe is too long.
   IOStatus AddRecipe(const std::string& base, const Slice& recipe);
   IOStatus Drop(const std::string& base);
-  // An id that was never used.
+  // Returns an id that was never used.
   uint64_t NewSegment();
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);

@@ -36,11 +36,11 @@ struct LoggedSegment {
   uint64_t log_number = 0;  // its name, while RocksDB has it
   uint64_t entries = 0;     // that it has
   uint64_t digest = 0;      // Segment::digest()
-  // Of the log, as far as it was read: what is behind may have been appended since.
+  // Bytes of the log that were read: what is behind may have been appended since.
   uint64_t bytes = 0;
 };
 
-// Where a recipe is in the file.
+// The place of a recipe in the file.
 struct LoggedRecipe {
   uint64_t offset = 0;
   uint64_t size = 0;  // bytes

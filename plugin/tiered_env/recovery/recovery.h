@@ -36,13 +36,13 @@ class Recovery {
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
   // SSTs are failures(), and so is all that a damaged recipe log would know of.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables, bool salvage = false);
-  // Instead of Run(): rebuilds all SSTs in volatile tiers, whether they are there or not, and
+  // Rebuilds all SSTs in volatile tiers, instead of Run(), whether they are there or not, and
   // compares checksums. Changes nothing. What could not be rebuilt is in failures().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
 
-  // Instead of Run(), while the database is open: rebuilds those of `tables` that have a stub of a
-  // volatile tier and a recipe, whether they are there or not. Nobody trims or deletes retained
-  // logs meanwhile.
+  // Rebuilds those of `tables` that have a stub of a volatile tier and a recipe, whether they are
+  // there or not: instead of Run(), while the database is open. Requires that nobody trims or
+  // deletes retained logs meanwhile.
   IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
 
   struct Failure {

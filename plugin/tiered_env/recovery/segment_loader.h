@@ -41,7 +41,7 @@ class SegmentLoader {
   // Lists the logs that there are. An error is that of a directory.
   IOStatus Find(const RecipeLogContents& contents);
 
-  // Of the segments that recipes refer to.
+  // The segments that recipes refer to.
   std::vector<uint64_t> ids() const;
   // Reads a segment. What cannot be read is no error yet: what refers to it may be there.
   // Thread-safe for different ids.

@@ -43,11 +43,11 @@ class TableFinder {
         contents_(contents),
         info_log_(std::move(info_log)) {}
 
-  // Of `tables`, which a MANIFEST names. InvalidArgument: tiers= is not what it was. Requires that
-  // nobody else changes what names stand for.
+  // Looks for `tables`, which a MANIFEST names. InvalidArgument: tiers= is not what it was.
+  // Requires that nobody else changes what names stand for.
   IOStatus Find(const std::map<uint64_t, LiveTable>& tables);
-  // Of `tables`, while others use the database: those that have a stub and a recipe. What has not
-  // was deleted meanwhile.
+  // Looks for `tables` while others use the database: finds those that have a stub and a recipe.
+  // What has not was deleted meanwhile.
   void FindInUse(const std::map<uint64_t, LiveTable>& tables);
 
   // What was found.

@@ -59,8 +59,8 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   return s;
 }
 
-// In a durable tier it is whole before it has its name, or a stub: what has these is taken for
-// durable.
+// Writes a file in a durable tier as a whole before it has its name, or a stub: what has these is
+// taken for durable.
 IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst, bool in_use) {
   const std::string path = directory_ + "/" + table->base;
   const bool has_stub = table->has_stub && table->place.tier == tier;

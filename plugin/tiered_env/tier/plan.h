@@ -32,11 +32,11 @@ struct PlannedTier {
   bool closed = false;    // nothing may be put there, and what is there stays
 };
 
-// Where each file shall be: where it belongs or, where that has no room, in the next tier that has,
-// or, if none after it has, in the nearest before it that has; in the order of `files`. Of the
-// files that want a tier, the lowest levels are first, then those that are there already, then the
-// newest. A file that has room nowhere stays where it is, and is not counted there. Planning again
-// after the moves changes nothing.
+// Returns where each file shall be, in the order of `files`: where it belongs or, where that has no
+// room, in the next tier that has, or, if none after it has, in the nearest before it that has. Of
+// the files that want a tier, the lowest levels are first, then those that are there already, then
+// the newest. A file that has room nowhere stays where it is, and is not counted there. Planning
+// again after the moves changes nothing.
 std::vector<int> Plan(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers);
 
 }  // namespace tiered_env

@@ -249,7 +249,7 @@ class Reporter : public log::Reader::Reporter {
   }
 
   bool damaged() const { return damaged_; }
-  // Of reading the file.
+  // What came of reading the file.
   const IOStatus& status() const { return status_; }
 
  private:
@@ -386,7 +386,8 @@ class LogReading {
     next_ = before_prepare_;
   }
 
-  // They consume them here. If they were prepared in another log, nobody knows how many.
+  // Entries of a transaction consume sequence numbers here. If they were prepared in another log,
+  // nobody knows how many.
   void Commit(const Slice& transaction) {
     const auto found = prepared_.find(transaction.ToString());
     if (found == prepared_.end()) {

@@ -12,7 +12,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 
-// For "%llu".
+// Makes an argument for "%llu".
 inline unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
 
 void PrintFiles(const tiered_env::TieredDirectoryInfo& info);
