@@ -2,11 +2,10 @@
 //
 // Recipes of SSTs that RocksDB has made with all that can change their bytes.
 
-#include "plugin/tiered_env/recipe/recipe.h"
-
 #include <set>
 
-#include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/recipe/make.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
@@ -343,8 +342,8 @@ TEST_F(RecipeTest, OtherTablesAreLiteral) {
   ASSERT_OK(ReadFileToString(Env::Default(), path, &sst));
   const RecipeSummary summary = ExpectRebuilt(sst, 1000);
   EXPECT_EQ(summary.blocks, 0u);
-  Layout layout;
-  EXPECT_TRUE(FindDataBlocks(sst, &layout).IsNotSupported());
+  DataBlocks data_blocks;
+  EXPECT_TRUE(FindDataBlocks(sst, &data_blocks).IsNotSupported());
   for (const size_t size : {0, 1, 7, 8, 52, 53, 54, 1000}) {
     ExpectRebuilt(Bytes(size), 1000);
     ExpectRebuilt(std::string(size, 0), 1000);

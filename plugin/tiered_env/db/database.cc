@@ -7,6 +7,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
+#include "plugin/tiered_env/tier/plan.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
 #include "rocksdb/rate_limiter.h"

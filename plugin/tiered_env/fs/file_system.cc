@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/db/survey.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/files/options_file.h"
 #include "plugin/tiered_env/fs/directory.h"

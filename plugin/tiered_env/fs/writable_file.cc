@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"

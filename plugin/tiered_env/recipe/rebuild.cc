@@ -1,9 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/recipe/rebuild.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "plugin/tiered_env/recipe/format.h"
 #include "port/port.h"
@@ -60,11 +64,11 @@ class Rebuilder {
   Status WriteEntry(const Found& found, bool restart);
   Status WriteReferenced(const Found& found, bool restart);
   Status CopyEntry(bool restart);
-  // Behind the entries: restarts, and footer and trailer.
+  // Writes what is behind the entries: restarts, and footer and trailer.
   bool FinishBlock(bool whole);
   bool WriteValue(const Slice& value);
   bool Room(uint64_t size) const { return size <= static_cast<size_t>(limit_ - next_); }
-  // Where keys must end: where the values begin that stand by themselves, or at the end of it all.
+  // Keys must end where the values begin that stand by themselves, or at the end of it all.
   bool RoomForKey(uint64_t size) const { return size <= static_cast<size_t>(key_limit_ - next_); }
   // Bytes of the internal key that the one before has too.
   size_t SharedWithLast(const Slice& user_key, const Slice& suffix) const;
@@ -141,7 +145,7 @@ bool Rebuilder::BeginBlock() {
   value_ = nullptr;
   last_key_.clear();
   restarts_.clear();
-  if (!parts_.shape.separated) {
+  if (!parts_.encoding.separated) {
     return true;
   }
   uint64_t keys = 0;
@@ -164,7 +168,7 @@ Status Rebuilder::WriteBlock(uint64_t entries, bool whole) {
       s = LookUp(static_cast<size_t>(std::min<uint64_t>(kAhead, entries - i)));
     }
     if (s.ok()) {
-      s = WriteEntry(found_[i % kAhead], parts_.shape.IsRestart(i));
+      s = WriteEntry(found_[i % kAhead], parts_.encoding.IsRestart(i));
     }
   }
   if (s.ok() && !FinishBlock(whole)) {
@@ -200,7 +204,7 @@ Status Rebuilder::WriteEntry(const Found& found, bool restart) {
 }
 
 bool Rebuilder::WriteValue(const Slice& value) {
-  char** const place = parts_.shape.separated ? &value_ : &next_;
+  char** const place = parts_.encoding.separated ? &value_ : &next_;
   if (value.size() > static_cast<size_t>(limit_ - *place)) {
     return false;
   }
@@ -230,13 +234,13 @@ Status Rebuilder::WriteReferenced(const Found& found, bool restart) {
     return Damaged("entry too large");
   }
   EntryHead head;
-  if (!restart && parts_.shape.delta) {
+  if (!restart && parts_.encoding.delta) {
     head.shared = static_cast<uint32_t>(SharedWithLast(entry.key, suffix));
   }
   head.fresh = static_cast<uint32_t>(size - head.shared);
   head.value = static_cast<uint32_t>(entry.value.size());
   HeadForm form;
-  form.offset = parts_.shape.separated && restart;
+  form.offset = parts_.encoding.separated && restart;
   if (form.offset) {
     head.offset = static_cast<uint32_t>(value_ - key_limit_);
   }
@@ -259,7 +263,7 @@ Status Rebuilder::WriteReferenced(const Found& found, bool restart) {
 
 Status Rebuilder::CopyEntry(bool restart) {
   HeadForm form;
-  form.offset = parts_.shape.separated && restart;
+  form.offset = parts_.encoding.separated && restart;
   EntryHead head;
   const char* const begin = operations_.data();
   const char* const key = ReadHead(begin, begin + operations_.size(), form, &head);
@@ -281,7 +285,7 @@ Status Rebuilder::CopyEntry(bool restart) {
 
 bool Rebuilder::FinishBlock(bool whole) {
   const uint32_t values = static_cast<uint32_t>(next_ - block_);
-  if (parts_.shape.separated) {
+  if (parts_.encoding.separated) {
     if (next_ != key_limit_) {
       return false;
     }
@@ -300,7 +304,8 @@ bool Rebuilder::FinishBlock(bool whole) {
   if (!Room(kMaxBlockFooter + kBlockTrailerSize)) {
     return false;
   }
-  next_ += EncodeBlockFooter(parts_.shape, static_cast<uint32_t>(restarts_.size()), values, next_);
+  next_ +=
+      EncodeBlockFooter(parts_.encoding, static_cast<uint32_t>(restarts_.size()), values, next_);
   EncodeBlockTrailer(Slice(block_, static_cast<size_t>(next_ - block_)),
                      static_cast<uint64_t>(block_ - out_), parts_.checksum, parts_.context, next_);
   next_ += kBlockTrailerSize;

@@ -9,6 +9,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/stats.h"
@@ -166,9 +167,9 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
                                                        std::unique_ptr<FSWritableFile>&& file) {
   uint64_t number;
   ContentOf(path, &number);
-  auto log = std::make_shared<OpenLog>(fs_, path);
+  auto log = std::make_shared<ActiveLog>(fs_, path);
   logs_.Created(number, log_directories_.PathOf(path), log);
-  return std::make_unique<TrackedLog>(std::move(file), std::move(log));
+  return std::make_unique<TrackedFile>(std::move(file), std::move(log));
 }
 
 IOStatus RecoveryManager::AddLogDirectory(const std::string& directory) {
