@@ -14,8 +14,8 @@
 
 #include "test/bench/cache/cache_under_test.h"
 #include "test/bench/cache/database.h"
-#include "test/bench/common/json_out.h"
 #include "test/bench/cache/reader_thread.h"
+#include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
 #include "test/bench/common/slow_device_fs.h"
 #include "test/support/open_db.h"

@@ -36,11 +36,11 @@
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
 #include "test/bench/common/slow_device_fs.h"
-#include "test/bench/hot/stages.h"
 #include "test/bench/common/store.h"
+#include "test/bench/common/workload.h"
+#include "test/bench/hot/stages.h"
 #include "test/bench/hot/trace.h"
 #include "test/bench/hot/versions.h"
-#include "test/bench/common/workload.h"
 #include "test/support/open_db.h"
 
 DEFINE_string(mode, "run",
