@@ -8,6 +8,7 @@ Prints each finding as FILE:LINE: MESSAGE. Exit status 1: there are some.
 import argparse
 import sys
 
+import commands
 import copies
 import dead
 import documents
@@ -16,6 +17,7 @@ import layout
 import messages
 import one_definition
 import rooms
+import versions
 
 CHECKS = {
     "format": layout.check,
@@ -30,6 +32,8 @@ CHECKS = {
     "columns": documents.check_columns,
     "dead": dead.check,
     "messages": messages.check,
+    "commands": commands.check,
+    "versions": versions.check,
     "rooms": rooms.check,
 }
 
