@@ -90,7 +90,7 @@ double CpuSeconds() {
 }
 
 // Shares of the operations; the rest are scans.
-struct Mix {
+struct BlobMix {
   const char* name;
   double reads;
   double updates;
@@ -100,7 +100,7 @@ struct Mix {
   int scan;     // records of each; 0: 1 to kLongestScan
 };
 
-constexpr Mix kMixes[] = {
+constexpr BlobMix kMixes[] = {
     {"a", 0.5, 0.5, 0, 0, false, 0},
     {"b", 0.95, 0.05, 0, 0, false, 0},
     {"c", 1, 0, 0, 0, false, 0},
@@ -109,17 +109,17 @@ constexpr Mix kMixes[] = {
     {"f", 0.5, 0, 0, 0.5, false, 0},
     {"scan", 0, 0, 0, 0, false, kFixedScan},
 };
-constexpr Mix kLoad = {"load", 0, 0, 1, 0, false, 0};
+constexpr BlobMix kLoad = {"load", 0, 0, 1, 0, false, 0};
 
-const Mix* FindMix(const std::string& name) {
-  for (const Mix& mix : kMixes) {
+const BlobMix* FindMix(const std::string& name) {
+  for (const BlobMix& mix : kMixes) {
     if (name == mix.name) return &mix;
   }
   return nullptr;
 }
 
 // A client thread.
-struct Client {
+struct BlobClient {
   enum Kind { kGet, kPut, kScan, kKinds };
   std::vector<float> micros[kKinds];
   uint64_t read_bytes = 0;
@@ -128,7 +128,7 @@ struct Client {
 };
 
 // What has been done so far.
-struct Moment {
+struct BlobMoment {
   Clock::time_point time = Clock::now();
   double cpu = CpuSeconds();
   uint64_t file_read = 0;
@@ -136,15 +136,15 @@ struct Moment {
   uint64_t tickers[ROCKSDB_NAMESPACE::TICKER_ENUM_MAX] = {};
 };
 
-class Bench {
+class BlobBench {
  public:
-  explicit Bench(const SizedRecords& records)
+  explicit BlobBench(const SizedRecords& records)
       : oracle_(records, FLAGS_mode == "fill" ? FLAGS_records : FLAGS_operations),
         popular_(FLAGS_records, 2),
         zipf_(FLAGS_records, kTheta) {}
 
   Status Open();
-  Status Do(const Mix& mix, uint64_t operations);
+  Status Do(const BlobMix& mix, uint64_t operations);
   Status Check();
   Status Close();
   std::string ToString() const { return json_.ToString(); }
@@ -153,13 +153,13 @@ class Bench {
   Status MakeOptions(Options* options) const;
   // Until nothing compacts any more.
   Status Settle();
-  void Work(const Mix& mix, uint64_t operations, Client* client, uint64_t seed);
-  Status Operate(const Mix& mix, Client* client, Random* random);
-  uint64_t Choose(const Mix& mix, Random* random) const;
-  Moment Now() const;
-  void AddFigures(const Moment& start, const Moment& clients, const Moment& end);
+  void Work(const BlobMix& mix, uint64_t operations, BlobClient* client, uint64_t seed);
+  Status Operate(const BlobMix& mix, BlobClient* client, Random* random);
+  uint64_t Choose(const BlobMix& mix, Random* random) const;
+  BlobMoment Now() const;
+  void AddFigures(const BlobMoment& start, const BlobMoment& clients, const BlobMoment& end);
   void AddLatencies();
-  void AddTickers(const Moment& start, const Moment& end);
+  void AddTickers(const BlobMoment& start, const BlobMoment& end);
   void AddState();
   std::string OraclePath() const { return FLAGS_db + ".oracle"; }
 
@@ -172,13 +172,13 @@ class Bench {
   std::unique_ptr<DB> db_;
   std::atomic<uint64_t> next_{0};  // number of a record to insert
   std::atomic<uint64_t> done_{0};
-  std::vector<Client> clients_;
+  std::vector<BlobClient> clients_;
   JsonObject json_;
 };
 
 // Small for a database of some hundred MB, so that it has as many levels as one of a TB with
 // RocksDB's defaults.
-Status Bench::MakeOptions(Options* options) const {
+Status BlobBench::MakeOptions(Options* options) const {
   Options base;
   base.env = env_.get();
   base.statistics = statistics_;
@@ -205,7 +205,7 @@ Status Bench::MakeOptions(Options* options) const {
   return s;
 }
 
-Status Bench::Open() {
+Status BlobBench::Open() {
   fs_ = std::make_shared<CountedFileSystem>(FileSystem::Default());
   env_ = NewCompositeEnv(fs_);
   statistics_ = ROCKSDB_NAMESPACE::CreateDBStatistics();
@@ -217,7 +217,7 @@ Status Bench::Open() {
   return s;
 }
 
-Status Bench::Settle() {
+Status BlobBench::Settle() {
   Status s = db_->Flush(FlushOptions());
   for (int i = 0; s.ok() && i < 2; i++) {
     s = db_->WaitForCompact(WaitForCompactOptions());
@@ -226,15 +226,15 @@ Status Bench::Settle() {
   return s.ok() ? db_->WaitForCompact(WaitForCompactOptions()) : s;
 }
 
-uint64_t Bench::Choose(const Mix& mix, Random* random) const {
+uint64_t BlobBench::Choose(const BlobMix& mix, Random* random) const {
   if (FLAGS_uniform) return random->Uniform(FLAGS_records);
   const uint64_t rank = zipf_.Next(random);
   return mix.latest ? next_.load() - 1 - rank : popular_(rank);
 }
 
-Status Bench::Operate(const Mix& mix, Client* client, Random* random) {
+Status BlobBench::Operate(const BlobMix& mix, BlobClient* client, Random* random) {
   const auto start = Clock::now();
-  Client::Kind kind = Client::kPut;
+  BlobClient::Kind kind = BlobClient::kPut;
   const double which = random->NextDouble();
   const bool insert = which < mix.inserts;
   const uint64_t number = insert ? next_++ : Choose(mix, random);
@@ -243,7 +243,7 @@ Status Bench::Operate(const Mix& mix, Client* client, Random* random) {
   if (insert) {
     s = oracle_.Put(db_.get(), number, &client->written_bytes);
   } else if (which < (limit += mix.reads)) {
-    kind = Client::kGet;
+    kind = BlobClient::kGet;
     s = oracle_.Get(db_.get(), number, &client->read_bytes);
   } else if (which < (limit += mix.updates)) {
     s = oracle_.Put(db_.get(), number, &client->written_bytes);
@@ -251,7 +251,7 @@ Status Bench::Operate(const Mix& mix, Client* client, Random* random) {
     s = oracle_.Get(db_.get(), number, &client->read_bytes);
     if (s.ok()) s = oracle_.Put(db_.get(), number, &client->written_bytes);
   } else {
-    kind = Client::kScan;
+    kind = BlobClient::kScan;
     const int count = mix.scan > 0 ? mix.scan : 1 + static_cast<int>(random->Uniform(kLongestScan));
     s = oracle_.Scan(db_.get(), number, count, &client->read_bytes);
   }
@@ -259,15 +259,15 @@ Status Bench::Operate(const Mix& mix, Client* client, Random* random) {
   return s;
 }
 
-void Bench::Work(const Mix& mix, uint64_t operations, Client* client, uint64_t seed) {
+void BlobBench::Work(const BlobMix& mix, uint64_t operations, BlobClient* client, uint64_t seed) {
   Random random(seed);
   while (client->status.ok() && done_.fetch_add(1) < operations) {
     client->status = Operate(mix, client, &random);
   }
 }
 
-Moment Bench::Now() const {
-  Moment now;
+BlobMoment BlobBench::Now() const {
+  BlobMoment now;
   now.file_read = fs_->counters()->reads.bytes;
   now.file_written = fs_->counters()->writes.bytes;
   for (uint32_t i = 0; i < ROCKSDB_NAMESPACE::TICKER_ENUM_MAX; i++) {
@@ -276,9 +276,9 @@ Moment Bench::Now() const {
   return now;
 }
 
-Status Bench::Do(const Mix& mix, uint64_t operations) {
+Status BlobBench::Do(const BlobMix& mix, uint64_t operations) {
   clients_.resize(static_cast<size_t>(FLAGS_threads));
-  const Moment start = Now();
+  const BlobMoment start = Now();
   const double all = static_cast<double>(operations);
   SpaceSampler sampler(
       db_.get(), FLAGS_space_floor, [this] { return oracle_.live_bytes(); },
@@ -288,13 +288,13 @@ Status Bench::Do(const Mix& mix, uint64_t operations) {
     threads.emplace_back([&, i] { Work(mix, operations, &clients_[i], FLAGS_seed * 1000 + i); });
   }
   for (std::thread& thread : threads) thread.join();
-  const Moment clients = Now();
+  const BlobMoment clients = Now();
   Status s;
-  for (const Client& client : clients_) {
+  for (const BlobClient& client : clients_) {
     if (s.ok()) s = client.status;
   }
   if (s.ok()) s = Settle();
-  const Moment end = Now();
+  const BlobMoment end = Now();
   sampler.Stop();
   if (!s.ok()) return s;
   AddFigures(start, clients, end);
@@ -305,17 +305,18 @@ Status Bench::Do(const Mix& mix, uint64_t operations) {
   return oracle_.Save(OraclePath());
 }
 
-void Bench::AddFigures(const Moment& start, const Moment& clients, const Moment& end) {
+void BlobBench::AddFigures(const BlobMoment& start, const BlobMoment& clients,
+                           const BlobMoment& end) {
   uint64_t operations = 0;
   double user_read = 0;
   double user_written = 0;
-  for (const Client& client : clients_) {
+  for (const BlobClient& client : clients_) {
     for (const auto& micros : client.micros) operations += micros.size();
     user_read += static_cast<double>(client.read_bytes);
     user_written += static_cast<double>(client.written_bytes);
   }
   const auto count = static_cast<double>(operations);
-  const auto seconds = [&](const Moment& to) {
+  const auto seconds = [&](const BlobMoment& to) {
     return std::chrono::duration<double>(to.time - start.time).count();
   };
   const auto read = static_cast<double>(end.file_read - start.file_read);
@@ -332,11 +333,11 @@ void Bench::AddFigures(const Moment& start, const Moment& clients, const Moment&
   json_.Add("written_bytes", written);
 }
 
-void Bench::AddLatencies() {
+void BlobBench::AddLatencies() {
   static const char* const kNames[] = {"get", "put", "scan"};
-  for (int kind = 0; kind < Client::kKinds; kind++) {
+  for (int kind = 0; kind < BlobClient::kKinds; kind++) {
     std::vector<float> all;
-    for (const Client& client : clients_) {
+    for (const BlobClient& client : clients_) {
       all.insert(all.end(), client.micros[kind].begin(), client.micros[kind].end());
     }
     if (all.empty()) continue;
@@ -350,7 +351,7 @@ void Bench::AddLatencies() {
   }
 }
 
-void Bench::AddTickers(const Moment& start, const Moment& end) {
+void BlobBench::AddTickers(const BlobMoment& start, const BlobMoment& end) {
   const auto add = [&](const char* name, uint32_t ticker) {
     json_.Add(name, end.tickers[ticker] - start.tickers[ticker]);
   };
@@ -364,7 +365,7 @@ void Bench::AddTickers(const Moment& start, const Moment& end) {
 }
 
 // Of the database at the end, and what the plugin has done.
-void Bench::AddState() {
+void BlobBench::AddState() {
   ColumnFamilyMetaData meta;
   db_->GetColumnFamilyMetaData(&meta);
   uint64_t levels = 0;
@@ -382,7 +383,7 @@ void Bench::AddState() {
 #undef X
 }
 
-Status Bench::Check() {
+Status BlobBench::Check() {
   ColumnFamilyMetaData meta;
   db_->GetColumnFamilyMetaData(&meta);
   // With its blob files in the page cache: they are read at random then.
@@ -397,7 +398,7 @@ Status Bench::Check() {
   return s;
 }
 
-Status Bench::Close() {
+Status BlobBench::Close() {
   const Status s = db_->Close();
   db_.reset();
   return s;
@@ -405,12 +406,12 @@ Status Bench::Close() {
 
 Status RunAll() {
   SizedRecords records;
-  const Mix* mix = FLAGS_mode == "fill" ? &kLoad : FindMix(FLAGS_mix);
+  const BlobMix* mix = FLAGS_mode == "fill" ? &kLoad : FindMix(FLAGS_mix);
   if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
   if (!SizedRecords::Find(FLAGS_sizes, &records)) {
     return Status::InvalidArgument("--sizes is not known", FLAGS_sizes);
   }
-  Bench bench(records);
+  BlobBench bench(records);
   Status s = bench.Open();
   if (s.ok()) {
     s = FLAGS_mode == "check"

@@ -60,7 +60,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-class Bench {
+class ManyBlobsBench {
  public:
   Status Open();
   Status Fill();
@@ -82,7 +82,7 @@ class Bench {
   JsonObject json_;
 };
 
-Status Bench::Open() {
+Status ManyBlobsBench::Open() {
   Options options;
   options.create_if_missing = true;
   options.enable_blob_files = true;
@@ -100,19 +100,19 @@ Status Bench::Open() {
   return s.ok() ? db_->CreateColumnFamilies(options, names, &families_) : s;
 }
 
-Status Bench::Put(uint64_t family, uint64_t key) {
+Status ManyBlobsBench::Put(uint64_t family, uint64_t key) {
   char text[24];
   std::snprintf(text, sizeof(text), "%012llu", static_cast<unsigned long long>(key));
   value_.replace(0, 12, text);
   return db_->Put(WriteOptions(), families_[family], text, value_);
 }
 
-Status Bench::Settle() {
+Status ManyBlobsBench::Settle() {
   Status s = db_->WaitForCompact(WaitForCompactOptions());
   return s.ok() && FLAGS_hybrid ? SettleBlobHybrid(db_.get()) : s;
 }
 
-Status Bench::Fill() {
+Status ManyBlobsBench::Fill() {
   Status s;
   for (uint64_t family = 0; s.ok() && family < FLAGS_families; family++) {
     for (uint64_t key = 0; s.ok() && key < KeysOfFamily(); key++) s = Put(family, key);
@@ -121,7 +121,7 @@ Status Bench::Fill() {
   return s.ok() ? Settle() : s;
 }
 
-Status Bench::Overwrite() {
+Status ManyBlobsBench::Overwrite() {
   AddState();
   Random random(FLAGS_seed);
   const auto start = Clock::now();
@@ -142,7 +142,7 @@ Status Bench::Overwrite() {
   return s;
 }
 
-void Bench::AddState() {
+void ManyBlobsBench::AddState() {
   uint64_t ssts = 0;
   uint64_t blobs = 0;
   for (ColumnFamilyHandle* family : families_) {
@@ -155,7 +155,7 @@ void Bench::AddState() {
   json_.Add("blob_files", blobs);
 }
 
-Status Bench::Close() {
+Status ManyBlobsBench::Close() {
   uint64_t bytes = 0;
   uint64_t jobs = 0;
   uint64_t waited = 0;
@@ -183,7 +183,7 @@ Status Bench::Close() {
 }
 
 Status RunAll() {
-  Bench bench;
+  ManyBlobsBench bench;
   Status s = bench.Open();
   if (s.ok()) s = bench.Fill();
   if (s.ok()) s = bench.Overwrite();

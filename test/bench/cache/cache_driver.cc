@@ -81,7 +81,7 @@ DeviceReads operator-(DeviceReads a, const DeviceReads& b) {
 }
 
 // Everything of one run, in the order in which it must be taken down.
-class Bench {
+class CacheBench {
  public:
   Status Open();
   // Runs `ops` operations over all threads.
@@ -102,7 +102,7 @@ class Bench {
   std::vector<ReaderThread> clients_;
 };
 
-Status Bench::Open() {
+Status CacheBench::Open() {
   const uint64_t kilobytes = FLAGS_num_keys * FLAGS_value_size / 1024;
   if (!FindWorkload(FLAGS_workload, FLAGS_num_keys, kilobytes, &run_.workload)) {
     return Status::InvalidArgument("--workload is not known", FLAGS_workload);
@@ -127,7 +127,7 @@ Status Bench::Open() {
   return s;
 }
 
-Status Bench::RunThreads(uint64_t ops, Tally* total) {
+Status CacheBench::RunThreads(uint64_t ops, Tally* total) {
   const uint64_t share = ops / clients_.size();
   std::vector<Tally> tallies(clients_.size());
   std::vector<Status> statuses(clients_.size());
@@ -144,7 +144,7 @@ Status Bench::RunThreads(uint64_t ops, Tally* total) {
   return Status::OK();
 }
 
-Status Bench::RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase) {
+Status CacheBench::RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase) {
   uint64_t copied_before = 0;
   Status s = cache_.CopiedBytes(&copied_before);
   if (!s.ok()) return s;
@@ -162,7 +162,7 @@ Status Bench::RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase) {
   return s;
 }
 
-Status Bench::Close() {
+Status CacheBench::Close() {
   clients_.clear();  // an unfinished scan holds an iterator
   return db_->Close();
 }
@@ -207,7 +207,7 @@ void Print(const Phase& cold, Phase* phase, const std::string& stats) {
 }
 
 Status RunWorkload() {
-  Bench bench;
+  CacheBench bench;
   Phase cold, warm, measured;
   Status s = bench.Open();
   // What a cache in memory holds does not depend on the device's pace.

@@ -96,12 +96,12 @@ constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr int kTicksPerReport = 4;
 
 // Shares of the operations; the rest are reads.
-struct Mix {
+struct HotMix {
   const char* name;
   double inserts;
   double updates;
 };
-constexpr Mix kMixes[] = {{"ro", 0, 0}, {"rw", 0.25, 0}, {"wh", 0.5, 0}, {"uh", 0, 0.5}};
+constexpr HotMix kMixes[] = {{"ro", 0, 0}, {"rw", 0.25, 0}, {"wh", 0.5, 0}, {"uh", 0, 0.5}};
 
 double CpuSeconds() {
   rusage usage;
@@ -113,7 +113,7 @@ double CpuSeconds() {
 }
 
 // What is known at a moment of a run.
-struct Moment {
+struct HotMoment {
   Clock::time_point time;
   uint64_t ops = 0;
   uint64_t reads = 0;
@@ -122,18 +122,18 @@ struct Moment {
 };
 
 // A client.
-struct Client {
+struct HotClient {
   std::atomic<uint64_t> ops{0};
   std::atomic<uint64_t> reads{0};
   std::vector<float> micros;  // of operations after kLast
   Status status;
 };
 
-class Bench {
+class HotBench {
  public:
   Status Open();
   Status Fill();
-  Status Run(const Mix& mix);
+  Status Run(const HotMix& mix);
   Status Close();
   std::string ToString() const { return json_.ToString(); }
 
@@ -142,20 +142,20 @@ class Bench {
   Status MakeTable();
   // Until nothing compacts.
   Status Settle();
-  Status Prepare(const Mix& mix);
+  Status Prepare(const HotMix& mix);
   // The key of the n-th record that was inserted: an order that has nothing to do with popularity.
   uint64_t KeyOf(uint64_t record) const { return keys_(record); }
-  void Work(const Mix& mix, int number, Client* client);
-  Status Operate(const Mix& mix, Random* random, Client* client);
-  Status Read(uint64_t record, Client* client);
-  Moment Now() const;
-  std::optional<double> FastShare(const Moment& from, const Moment& to) const;
+  void Work(const HotMix& mix, int number, HotClient* client);
+  Status Operate(const HotMix& mix, Random* random, HotClient* client);
+  Status Read(uint64_t record, HotClient* client);
+  HotMoment Now() const;
+  std::optional<double> FastShare(const HotMoment& from, const HotMoment& to) const;
   // Looks at the clients until then.
-  Moment Watch(Clock::time_point until);
-  void Report(const Moment& from, const Moment& to) const;
+  HotMoment Watch(Clock::time_point until);
+  void Report(const HotMoment& from, const HotMoment& to) const;
   void RunStages(Clock::time_point start);
-  void AddSpan(const std::string& prefix, const Moment& from, const Moment& to);
-  void AddStage(const Stage& stage, const Moment& start, const Moment& end);
+  void AddSpan(const std::string& prefix, const HotMoment& from, const HotMoment& to);
+  void AddStage(const Stage& stage, const HotMoment& start, const HotMoment& end);
   void AddLatency();
   void AddHot();
   uint64_t StoreBytes() const;
@@ -172,9 +172,9 @@ class Bench {
   std::unique_ptr<DB> db_;
   std::atomic<uint64_t> count_{FLAGS_records};
   std::atomic<uint64_t> next_{0};  // of the trace
-  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<HotClient>> clients_;
   std::atomic<const Stage*> stage_{nullptr};
-  std::vector<Moment> moments_;  // of the run, one for each tick
+  std::vector<HotMoment> moments_;  // of the run, one for each tick
   uint64_t most_store_bytes_ = 0;
   std::vector<double> fast_bytes_;  // at each tick
   std::atomic<bool> last_{false};
@@ -183,7 +183,7 @@ class Bench {
 };
 
 // Files are small for a database of some GB.
-Status Bench::MakeOptions() {
+Status HotBench::MakeOptions() {
   options_.create_if_missing = FLAGS_mode == "fill";
   options_.compression = ROCKSDB_NAMESPACE::kNoCompression;
   options_.write_buffer_size = 16 << 20;
@@ -208,7 +208,7 @@ Status Bench::MakeOptions() {
   return MakeTable();
 }
 
-Status Bench::MakeTable() {
+Status HotBench::MakeTable() {
   BlockBasedTableOptions table;
   LRUCacheOptions cache(FLAGS_cache_bytes, /*num_shard_bits=*/-1, /*strict_capacity_limit=*/false,
                         /*high_pri_pool_ratio=*/0);
@@ -232,18 +232,18 @@ Status Bench::MakeTable() {
   return s;
 }
 
-Status Bench::Open() {
+Status HotBench::Open() {
   const Status s = MakeOptions();
   return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(options_, FLAGS_db, &db_) : s;
 }
 
-Status Bench::Settle() {
+Status HotBench::Settle() {
   const Status s = db_->Flush(FlushOptions());
   return s.ok() ? db_->WaitForCompact(WaitForCompactOptions()) : s;
 }
 
-Status Bench::Fill() {
-  const Moment start = Now();
+Status HotBench::Fill() {
+  const HotMoment start = Now();
   Status s;
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++)
     s = PutRecord(db_.get(), KeyOf(i), 0, FLAGS_value_size);
@@ -252,12 +252,12 @@ Status Bench::Fill() {
   return s;
 }
 
-Status Bench::Read(uint64_t record, Client* client) {
+Status HotBench::Read(uint64_t record, HotClient* client) {
   client->reads.fetch_add(1, std::memory_order_relaxed);
   return versions_->Get(db_.get(), record, KeyOf(record), FLAGS_value_size);
 }
 
-Status Bench::Operate(const Mix& mix, Random* random, Client* client) {
+Status HotBench::Operate(const HotMix& mix, Random* random, HotClient* client) {
   if (!trace_.empty()) {
     const Trace::Operation operation = trace_.At(next_.fetch_add(1, std::memory_order_relaxed));
     return operation.is_read ? Read(operation.record, client)
@@ -275,7 +275,7 @@ Status Bench::Operate(const Mix& mix, Random* random, Client* client) {
              : Read(record, client);
 }
 
-void Bench::Work(const Mix& mix, int number, Client* client) {
+void HotBench::Work(const HotMix& mix, int number, HotClient* client) {
   Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
   while (client->status.ok() && !stop_.load(std::memory_order_relaxed)) {
     const bool measured = last_.load(std::memory_order_relaxed);
@@ -289,8 +289,8 @@ void Bench::Work(const Mix& mix, int number, Client* client) {
   }
 }
 
-Moment Bench::Now() const {
-  Moment moment;
+HotMoment HotBench::Now() const {
+  HotMoment moment;
   moment.time = Clock::now();
   for (const auto& client : clients_) {
     moment.ops += client->ops.load(std::memory_order_relaxed);
@@ -303,7 +303,7 @@ Moment Bench::Now() const {
 
 // Reads without the slow device. Requests of compactions count, so it is right if nothing is
 // written.
-std::optional<double> Bench::FastShare(const Moment& from, const Moment& to) const {
+std::optional<double> HotBench::FastShare(const HotMoment& from, const HotMoment& to) const {
   for (size_t i = 0; i < devices_.size(); i++) {
     if (devices_[i].first == "slow") {
       const auto requests = static_cast<double>(to.devices[i].reads - from.devices[i].reads);
@@ -315,7 +315,7 @@ std::optional<double> Bench::FastShare(const Moment& from, const Moment& to) con
 }
 
 // Of the files of the hot store, with those that are being written and removed.
-uint64_t Bench::StoreBytes() const {
+uint64_t HotBench::StoreBytes() const {
   uint64_t bytes = 0;
   for (const auto& [name, value] : ParsePairs(FLAGS_hot)) {
     std::vector<ROCKSDB_NAMESPACE::Env::FileAttributes> files;
@@ -348,7 +348,7 @@ uint64_t FastBytes() {
   return bytes;
 }
 
-Moment Bench::Watch(Clock::time_point until) {
+HotMoment HotBench::Watch(Clock::time_point until) {
   for (;;) {
     const auto next = std::min(until, Clock::now() + kTick);
     std::this_thread::sleep_until(next);
@@ -363,7 +363,7 @@ Moment Bench::Watch(Clock::time_point until) {
   }
 }
 
-void Bench::Report(const Moment& from, const Moment& to) const {
+void HotBench::Report(const HotMoment& from, const HotMoment& to) const {
   HotPromotionStats stats;
   GetHotPromotionStats(options_.table_factory.get(), &stats).PermitUncheckedError();
   std::fprintf(stderr, "%s: %.0f ops/s, fast %.4f, %s\n", stage_.load()->name,
@@ -372,7 +372,7 @@ void Bench::Report(const Moment& from, const Moment& to) const {
                FastShare(from, to).value_or(0), stats.ToJson().c_str());
 }
 
-void Bench::AddSpan(const std::string& prefix, const Moment& from, const Moment& to) {
+void HotBench::AddSpan(const std::string& prefix, const HotMoment& from, const HotMoment& to) {
   const double ops = static_cast<double>(std::max<uint64_t>(1, to.ops - from.ops));
   json_.Add(prefix + "ops_per_s", ops / std::chrono::duration<double>(to.time - from.time).count());
   json_.Add(prefix + "cpu_us", (to.cpu - from.cpu) * 1e6 / ops);
@@ -387,15 +387,16 @@ void Bench::AddSpan(const std::string& prefix, const Moment& from, const Moment&
 
 // The end of the stage, and how long it took until it was as it should be, and was so until its
 // end: operations of all clients, by the number of records. Nothing, if it never was.
-void Bench::AddStage(const Stage& stage, const Moment& start, const Moment& end) {
+void HotBench::AddStage(const Stage& stage, const HotMoment& start, const HotMoment& end) {
   const std::string prefix = std::string("stage_").append(stage.name).append("_");
-  const auto first = std::find_if(moments_.begin(), moments_.end(),
-                                  [&](const Moment& moment) { return moment.time > start.time; });
+  const auto first = std::find_if(moments_.begin(), moments_.end(), [&](const HotMoment& moment) {
+    return moment.time > start.time;
+  });
   const auto last_begins = end.time - (end.time - start.time) / 10;
-  const Moment* last = &start;  // the latest one before the last tenth
+  const HotMoment* last = &start;  // the latest one before the last tenth
   for (auto it = first; it != moments_.end() && it->time <= last_begins; ++it) last = &*it;
   AddSpan(prefix, *last, end);
-  const Moment* before = &start;
+  const HotMoment* before = &start;
   uint64_t back = start.ops;
   for (auto it = first; it != moments_.end(); ++it) {
     if (FastShare(*before, *it).value_or(0) < kBack) back = it->ops;
@@ -407,7 +408,7 @@ void Bench::AddStage(const Stage& stage, const Moment& start, const Moment& end)
   }
 }
 
-void Bench::AddLatency() {
+void HotBench::AddLatency() {
   std::vector<float> all;
   for (const auto& client : clients_) {
     all.insert(all.end(), client->micros.begin(), client->micros.end());
@@ -420,7 +421,7 @@ void Bench::AddLatency() {
   }
 }
 
-void Bench::AddHot() {
+void HotBench::AddHot() {
   HotPromotionStats stats;
   if (FLAGS_hot.empty() || !GetHotPromotionStats(options_.table_factory.get(), &stats).ok()) return;
   const uint64_t copies = stats.served_memory + stats.served_store;
@@ -437,7 +438,7 @@ void Bench::AddHot() {
   json_.Add("store_errors", stats.errors);
 }
 
-void Bench::AddFast() {
+void HotBench::AddFast() {
   if (fast_bytes_.empty()) return;
   const auto last = fast_bytes_.begin() +
                     static_cast<std::ptrdiff_t>(static_cast<double>(fast_bytes_.size()) * kLast);
@@ -446,31 +447,32 @@ void Bench::AddFast() {
   json_.Add("fast_bytes_max", *std::max_element(fast_bytes_.begin(), fast_bytes_.end()));
 }
 
-Status Bench::Prepare(const Mix& mix) {
+Status HotBench::Prepare(const HotMix& mix) {
   if (stages_.empty()) return Status::InvalidArgument("--keys is not known", FLAGS_keys);
   stage_ = &stages_[0];
   Status s;
   if (!FLAGS_trace.empty()) s = trace_.Read(FLAGS_trace, FLAGS_records);
   versions_ = std::make_unique<Versions>(mix.updates > 0 || !trace_.empty() ? FLAGS_records : 0);
-  for (int i = 0; i < FLAGS_threads; i++) clients_.push_back(std::make_unique<Client>());
+  for (int i = 0; i < FLAGS_threads; i++) clients_.push_back(std::make_unique<HotClient>());
   return s.ok() ? Settle() : s;
 }
 
-void Bench::RunStages(Clock::time_point start) {
+void HotBench::RunStages(Clock::time_point start) {
   const auto at = [&](double part) {
     return start + std::chrono::duration_cast<Clock::duration>(
                        std::chrono::duration<double>(part * FLAGS_seconds));
   };
-  const Moment begin = Now();
+  const HotMoment begin = Now();
   AddSpan("first_", begin, Watch(at(kFirst)));
-  Moment last, before = begin;
+  HotMoment last, before = begin;
   for (size_t i = 0; i < stages_.size(); i++) {
     stage_ = &stages_[i];
     if (i + 1 == stages_.size()) {
       last = Watch(at(kLast));
       last_ = true;
     }
-    const Moment end = Watch(at(static_cast<double>(i + 1) / static_cast<double>(stages_.size())));
+    const HotMoment end =
+        Watch(at(static_cast<double>(i + 1) / static_cast<double>(stages_.size())));
     AddStage(stages_[i], before, end);
     before = end;
   }
@@ -478,7 +480,7 @@ void Bench::RunStages(Clock::time_point start) {
   AddSpan("", last, before);
 }
 
-Status Bench::Run(const Mix& mix) {
+Status HotBench::Run(const HotMix& mix) {
   Status s = Prepare(mix);
   if (!s.ok()) return s;
   std::vector<std::thread> threads;
@@ -498,21 +500,21 @@ Status Bench::Run(const Mix& mix) {
   return s;
 }
 
-Status Bench::Close() {
+Status HotBench::Close() {
   Status s = db_->Close();
   db_.reset();
   return s;
 }
 
 Status RunAll() {
-  const Mix* mix = std::find_if(std::begin(kMixes), std::end(kMixes),
-                                [](const Mix& m) { return FLAGS_mix == m.name; });
+  const HotMix* mix = std::find_if(std::begin(kMixes), std::end(kMixes),
+                                   [](const HotMix& m) { return FLAGS_mix == m.name; });
   if (mix == std::end(kMixes)) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
   if (FLAGS_mode == "trace") {
     return WriteTrace(FLAGS_trace, FLAGS_trace_operations, FLAGS_records, FLAGS_value_size,
                       FLAGS_seed);
   }
-  Bench bench;
+  HotBench bench;
   Status s = bench.Open();
   if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);
   if (s.ok() && !FLAGS_kill) s = bench.Close();

@@ -80,7 +80,7 @@ double SecondsSince(Clock::time_point start) {
 }
 
 // Shares of the operations; the rest are scans.
-struct Mix {
+struct TierMix {
   const char* name;
   double reads;
   double updates;
@@ -90,15 +90,15 @@ struct Mix {
   bool uniform;  // all are alike
 };
 
-constexpr Mix kMixes[] = {
+constexpr TierMix kMixes[] = {
     {"a", 0.5, 0.5, 0, 0, false, false},    {"b", 0.95, 0.05, 0, 0, false, false},
     {"c", 1, 0, 0, 0, false, false},        {"d", 0.95, 0, 0.05, 0, true, false},
     {"e", 0, 0, 0.05, 0, false, false},     {"f", 0.5, 0, 0, 0.5, false, false},
     {"overwrite", 0, 1, 0, 0, false, true},
 };
 
-const Mix* FindMix(const std::string& name) {
-  for (const Mix& mix : kMixes) {
+const TierMix* FindMix(const std::string& name) {
+  for (const TierMix& mix : kMixes) {
     if (name == mix.name) return &mix;
   }
   return nullptr;
@@ -157,7 +157,7 @@ class Keys {
   // Of the n-th record that was inserted.
   uint64_t KeyOf(uint64_t n) const { return keys_(n); }
   // A record to read or change.
-  uint64_t Choose(const Mix& mix, uint64_t count, Random* random) const {
+  uint64_t Choose(const TierMix& mix, uint64_t count, Random* random) const {
     if (mix.uniform || FLAGS_uniform) return KeyOf(random->Uniform(FLAGS_records));
     const uint64_t rank = zipf_.Next(random);
     return KeyOf(mix.latest ? count - 1 - rank : popular_(rank));
@@ -169,11 +169,11 @@ class Keys {
   const Zipf zipf_;
 };
 
-class Bench {
+class TierBench {
  public:
   Status Open();
   Status Fill();
-  Status Run(const Mix& mix);
+  Status Run(const TierMix& mix);
   Status Close();
   std::string ToString() const { return json_.ToString(); }
 
@@ -181,8 +181,8 @@ class Bench {
   Options MakeOptions() const;
   // Until nothing compacts or moves.
   Status Settle();
-  Status Work(const Mix& mix, int number, std::vector<double>* micros);
-  Status Operate(const Mix& mix, Random* random);
+  Status Work(const TierMix& mix, int number, std::vector<double>* micros);
+  Status Operate(const TierMix& mix, Random* random);
   Status Scan(uint64_t key, Random* random);
   void AddTiers();
 
@@ -196,7 +196,7 @@ class Bench {
 };
 
 // Small for a database of a GB: three levels below L0, as one of a TB has with RocksDB's defaults.
-Options Bench::MakeOptions() const {
+Options TierBench::MakeOptions() const {
   Options options;
   options.env = env_.get();
   options.create_if_missing = FLAGS_mode == "fill";
@@ -223,7 +223,7 @@ Options Bench::MakeOptions() const {
   return options;
 }
 
-Status Bench::Open() {
+Status TierBench::Open() {
   Status s;
   fs_ = FileSystem::Default();
   if (!FLAGS_fs_uri.empty()) {
@@ -233,7 +233,7 @@ Status Bench::Open() {
   return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(MakeOptions(), FLAGS_db, &db_) : s;
 }
 
-Status Bench::Settle() {
+Status TierBench::Settle() {
   Status s = db_->Flush(FlushOptions());
   if (s.ok()) s = db_->WaitForCompact(WaitForCompactOptions());
   if (s.ok() && !FLAGS_fs_uri.empty()) {
@@ -242,7 +242,7 @@ Status Bench::Settle() {
   return s;
 }
 
-Status Bench::Fill() {
+Status TierBench::Fill() {
   Devices devices;
   const auto start = Clock::now();
   Random random(FLAGS_seed);
@@ -260,7 +260,7 @@ Status Bench::Fill() {
   return s;
 }
 
-Status Bench::Scan(uint64_t key, Random* random) {
+Status TierBench::Scan(uint64_t key, Random* random) {
   std::string name;
   MakeKey(key, &name);
   const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
@@ -269,7 +269,7 @@ Status Bench::Scan(uint64_t key, Random* random) {
   return it->status();
 }
 
-Status Bench::Operate(const Mix& mix, Random* random) {
+Status TierBench::Operate(const TierMix& mix, Random* random) {
   const double which = random->NextDouble();
   if (which < mix.inserts)
     return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
@@ -287,7 +287,7 @@ Status Bench::Operate(const Mix& mix, Random* random) {
   return Scan(key, random);
 }
 
-Status Bench::Work(const Mix& mix, int number, std::vector<double>* micros) {
+Status TierBench::Work(const TierMix& mix, int number, std::vector<double>* micros) {
   Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
   Status s;
   Pace pace(FLAGS_threads);
@@ -301,7 +301,7 @@ Status Bench::Work(const Mix& mix, int number, std::vector<double>* micros) {
   return s;
 }
 
-Status Bench::Run(const Mix& mix) {
+Status TierBench::Run(const TierMix& mix) {
   Status s = Settle();
   Devices devices;
   std::vector<std::vector<double>> micros(static_cast<size_t>(FLAGS_threads));
@@ -336,7 +336,7 @@ Status Bench::Run(const Mix& mix) {
 }
 
 // As the FileSystem counts, if it is ours.
-void Bench::AddTiers() {
+void TierBench::AddTiers() {
   TieredStats stats;
   if (FLAGS_fs_uri.empty() || !GetTieredStats(fs_.get(), &stats).ok()) return;
   for (const TieredTierStats& tier : stats.tiers) {
@@ -347,16 +347,16 @@ void Bench::AddTiers() {
   }
 }
 
-Status Bench::Close() {
+Status TierBench::Close() {
   Status s = db_->Close();
   db_.reset();
   return s;
 }
 
 Status RunAll() {
-  const Mix* mix = FindMix(FLAGS_mix);
+  const TierMix* mix = FindMix(FLAGS_mix);
   if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
-  Bench bench;
+  TierBench bench;
   Status s = bench.Open();
   if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);
   if (s.ok()) s = bench.Close();
