@@ -178,7 +178,7 @@ void PowerFs::Note(Change change) {
 }
 
 IOStatus PowerFs::Wrap(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
-  result->reset(new File(this, NodeOf(path), std::move(*result)));
+  *result = std::make_unique<File>(this, NodeOf(path), std::move(*result));
   return IOStatus::OK();
 }
 
@@ -228,7 +228,7 @@ IOStatus PowerFs::NewDirectory(const std::string& path, const IOOptions& options
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
   if (s.ok()) {
-    result->reset(new Directory(this, Normalized(path), std::move(directory)));
+    *result = std::make_unique<Directory>(this, Normalized(path), std::move(directory));
   }
   return s;
 }
