@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 
-import harness
+from common import harness
 
-RESULTS = os.path.join(os.path.dirname(os.path.dirname(harness.HERE)), "results")
+RESULTS = os.path.join(os.path.dirname(os.path.dirname(harness.BENCH)), "results")
 WIDTH, PANEL_HEIGHT, HEAD = 1800, 400, 70
 COLOURS = ("#9e9e9e", "#5b8ff9", "#f6bd16", "#2e8b57", "#b07aa1", "#d9534f")
 MISSING = "NaN"

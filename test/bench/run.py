@@ -6,12 +6,9 @@ import os
 import shlex
 import sys
 
-import demo
-import harness
-import machine
-import report
+from common import demo, harness, machine, report
 
-ROOT = os.path.dirname(os.path.dirname(harness.HERE))
+ROOT = os.path.dirname(os.path.dirname(harness.BENCH))
 
 
 def parse(argv):

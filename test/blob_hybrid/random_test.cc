@@ -566,8 +566,7 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
 };
 
 TEST_P(RandomTest, AnswersAreRight) {
-  const char* rounds = getenv("ROCKTIER_ROUNDS");
-  const int operations = rounds == nullptr ? 8000 : atoi(rounds);
+  const int operations = rocktier::Rounds(8000);
   Open();
   for (int i = 0; i < operations && !HasFailure(); i++) {
     DoOne();

@@ -3,7 +3,6 @@
 #include "test/blob_hybrid/support.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "file/file_util.h"
 #include "test_util/testutil.h"
@@ -25,14 +24,6 @@ std::string ValueOf(int i, int version, size_t bytes) {
     value += random.RandomString(static_cast<int>(bytes - value.size()));
   }
   return value;
-}
-
-uint32_t Seed() {
-  const char* value = getenv("ROCKTIER_SEED");
-  const auto seed = value == nullptr ? static_cast<uint32_t>(time(nullptr))
-                                     : static_cast<uint32_t>(strtoul(value, nullptr, 10));
-  printf("ROCKTIER_SEED=%u\n", seed);
-  return seed;
 }
 
 void SubcompactionCounter::OnSubcompactionBegin(const SubcompactionJobInfo& info) {

@@ -13,17 +13,17 @@
 #include "rocksdb/db.h"
 #include "rocksdb/listener.h"
 #include "test/support/open_db.h"
+#include "test/support/seed.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
+using rocktier::Seed;
+
 std::string KeyOf(int i);
 // Values of different versions differ. At least 40 bytes.
 std::string ValueOf(int i, int version, size_t bytes = 1000);
-
-// ROCKTIER_SEED, or the time; printed.
-uint32_t Seed();
 
 // Tells whether compactions had several subcompactions. Thread-safe.
 class SubcompactionCounter : public EventListener {

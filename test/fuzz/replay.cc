@@ -16,6 +16,7 @@
 #include <random>
 
 #include "test/fuzz/target.h"
+#include "test/support/seed.h"
 
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
@@ -139,14 +140,13 @@ class Mutator {
 };
 
 void RunAll(const Target& target) {
-  const char* text = getenv("ROCKTIER_FUZZ_MUTATIONS");
-  const unsigned long mutations = text == nullptr ? 20000 : strtoul(text, nullptr, 10);
+  const uint64_t mutations = FromEnvironment("ROCKTIER_FUZZ_MUTATIONS", 20000);
   const std::vector<std::string> seeds = SeedsOf(target);
   for (const std::string& seed : seeds) {
     Run(target, seed);
   }
   Mutator mutator(seeds);
-  for (unsigned long i = 0; i < mutations; i++) {
+  for (uint64_t i = 0; i < mutations; i++) {
     Run(target, mutator.Next());
   }
   printf("%s: %zu inputs that are kept, %lu changed ones\n", target.name, seeds.size(), mutations);

@@ -10,6 +10,7 @@
 #include "test/hot_promotion/history.h"
 #include "test/hot_promotion/support.h"
 #include "test/support/direct.h"
+#include "test/support/seed.h"
 #include "utilities/merge_operators.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -23,15 +24,9 @@ constexpr int kReadsPerRound = 20000;
 // At least, or threads that were not run would leave nothing to test.
 constexpr int kMaintenancePerRound = 10;
 
-int FromEnvironment(const char* name, int otherwise) {
-  const char* value = getenv(name);
-  return value == nullptr ? otherwise : atoi(value);
-}
-
 class RandomTest : public HotDb {
  protected:
-  RandomTest() : seed_(FromEnvironment("ROCKTIER_SEED", static_cast<int>(time(nullptr)))) {
-    printf("ROCKTIER_SEED=%d\n", seed_);
+  RandomTest() : seed_(static_cast<uint32_t>(rocktier::Seed())) {
     options_.merge_operator = MergeOperators::CreateStringAppendOperator();
     options_.disable_auto_compactions = false;
     options_.write_buffer_size = 64 << 10;
@@ -199,14 +194,14 @@ class RandomTest : public HotDb {
     }
   }
 
-  const int seed_;
+  const uint32_t seed_;
   History history_{kKeys};
   std::atomic<bool> stop_{false};
   std::atomic<int> maintained_{0};
 };
 
 TEST_F(RandomTest, AnswersAreRight) {
-  const int rounds = FromEnvironment("ROCKTIER_ROUNDS", 6);
+  const int rounds = rocktier::Rounds(6);
   uint64_t served = 0;
   for (int round = 0; round < rounds && !HasFailure(); round++) {
     Open();

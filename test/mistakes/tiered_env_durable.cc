@@ -8,7 +8,7 @@
 #include <set>
 
 #include "plugin/tiered_env/files/stub.h"
-#include "test/tiered_env/mount.h"
+#include "test/tiered_env/support/mount.h"
 
 namespace rocktier {
 

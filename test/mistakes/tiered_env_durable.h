@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "test/tiered_env/support.h"
+#include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
 

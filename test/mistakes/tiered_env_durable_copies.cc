@@ -4,7 +4,7 @@
 
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/mistakes/tiered_env_durable.h"
-#include "test/tiered_env/mount.h"
+#include "test/tiered_env/support/mount.h"
 
 namespace rocktier {
 

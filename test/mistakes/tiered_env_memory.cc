@@ -11,7 +11,7 @@
 #include <set>
 
 #include "plugin/tiered_env/files/names.h"
-#include "test/tiered_env/volatile.h"
+#include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
 namespace rocktier {

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "plugin/tiered_env/files/names.h"
-#include "test/tiered_env/hooks.h"
-#include "test/tiered_env/volatile.h"
+#include "test/tiered_env/support/hooks.h"
+#include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
 namespace rocktier {

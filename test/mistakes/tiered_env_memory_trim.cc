@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "test/tiered_env/volatile.h"
+#include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
 namespace rocktier {

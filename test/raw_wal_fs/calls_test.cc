@@ -74,6 +74,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/version.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/seed.h"
 #include "test_util/sync_point.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
@@ -865,9 +866,7 @@ TEST_F(RawWalCallsTest, SpaceIsFreedInAnyOrder) {
   device_size_ = (1 << 20) + 16 * (64 << 10);
   std::filesystem::remove(device_);
   NewFs("on_full=fail");
-  const uint64_t seed = std::random_device()();
-  printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(Seed());
   std::map<uint64_t, std::string> logs;
   uint64_t number = 1;
   for (int i = 0; i < 300; i++) {

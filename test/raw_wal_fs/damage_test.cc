@@ -3,11 +3,12 @@
 // Damaged devices and stubs, found and read: what the fuzzer does, without one. The seed is
 // printed; ROCKTIER_SEED sets it.
 
-#include <cstdlib>
 #include <random>
 
 #include "gtest/gtest.h"
 #include "test/raw_wal_fs/image.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -15,14 +16,7 @@ namespace {
 
 class DamageTest : public ::testing::Test {
  protected:
-  DamageTest() {
-    const char* text = getenv("ROCKTIER_SEED");
-    const uint64_t seed = text != nullptr ? strtoull(text, nullptr, 10) : std::random_device()();
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed);
-    const char* folder = getenv("TEST_TMPDIR");
-    image_ = MakeImage(std::string(folder != nullptr ? folder : "/tmp") + "/damage");
-  }
+  DamageTest() : random_(rocktier::Seed()) { image_ = MakeImage(rocktier::Scratch() + "/damage"); }
 
   // Turns one bit over, and back.
   void CheckFlip(Image* damaged, std::string* bytes, size_t at, int only = -1) {

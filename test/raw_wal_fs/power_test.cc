@@ -6,7 +6,6 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -16,6 +15,8 @@
 #include "plugin/raw_wal_fs/reader.h"
 #include "plugin/raw_wal_fs/recovered_log.h"
 #include "test/raw_wal_fs/power_device.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -24,11 +25,6 @@ namespace {
 constexpr uint64_t kSegment = 64 << 10;
 constexpr uint64_t kTail = 32 << 10;
 constexpr uint64_t kPage = 4096;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = getenv(name);
-  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
-}
 
 std::string ReadAll(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -46,13 +42,7 @@ struct Known {
 
 class PowerTest : public ::testing::Test {
  protected:
-  PowerTest() : seed_(FromEnvironment("ROCKTIER_SEED", std::random_device()())), random_(seed_) {
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed_));
-    const char* folder = getenv("TEST_TMPDIR");
-    folder_ = std::string(folder != nullptr ? folder : "/tmp") + "/power";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
+  PowerTest() : folder_(rocktier::NewFolder()), random_(rocktier::Seed()) {}
 
   uint64_t Random(uint64_t n) { return random_() % n; }
 
@@ -198,9 +188,8 @@ class PowerTest : public ::testing::Test {
     images_++;
   }
 
-  const uint64_t seed_;
+  const std::string folder_;
   std::mt19937_64 random_;
-  std::string folder_;
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<Volume> volume_;
   std::vector<Known> logs_;
@@ -211,7 +200,7 @@ class PowerTest : public ::testing::Test {
 };
 
 TEST_F(PowerTest, WhatWasSyncedSurvives) {
-  const uint64_t images = FromEnvironment("ROCKTIER_POWER_IMAGES", 1000);
+  const uint64_t images = rocktier::FromEnvironment("ROCKTIER_POWER_IMAGES", 1000);
   while (images_ < images && !HasFatalFailure()) {
     logs_.clear();
     Format(/*segments=*/8 + Random(30), Random(2) == 0 ? 512 : 4096);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -13,6 +12,8 @@
 #include "plugin/raw_wal_fs/reader.h"
 #include "plugin/raw_wal_fs/recovered_log.h"
 #include "test/raw_wal_fs/power_device.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -37,17 +38,8 @@ class FailingDevice : public PowerDevice {
 
 class RecoveryTest : public ::testing::Test {
  protected:
-  RecoveryTest() {
-    const char* text = getenv("ROCKTIER_SEED");
-    const uint64_t seed = text != nullptr ? strtoull(text, nullptr, 10) : std::random_device()();
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed);
-    const char* folder = getenv("TEST_TMPDIR");
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::string(folder != nullptr ? folder : "/tmp") + "/" + info->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ + "/000001.log";
+  RecoveryTest()
+      : folder_(rocktier::NewFolder()), path_(folder_ + "/000001.log"), random_(rocktier::Seed()) {
     Format();
     Write();
   }
@@ -125,9 +117,9 @@ class RecoveryTest : public ::testing::Test {
                              [](const Extent& a, const Extent& b) { return a.length < b.length; });
   }
 
+  const std::string folder_;
+  const std::string path_;
   std::mt19937_64 random_;
-  std::string folder_;
-  std::string path_;
   Superblock plan_;
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<std::atomic<bool>> fail_ = std::make_shared<std::atomic<bool>>(false);

@@ -3,27 +3,19 @@
 #include "test/raw_wal_fs/support.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
+#include "test/support/scratch.h"
 
 namespace rocktier {
 
 using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 
-RawWalTest::RawWalTest() {
-  const char* base = getenv("TEST_TMPDIR");
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  folder_ = std::string(base != nullptr ? base : "/tmp") + "/" + info->name();
-  for (char& c : folder_) {
-    c = c == ';' ? '_' : c;
-  }
-  std::filesystem::remove_all(folder_);
-  std::filesystem::create_directories(folder_);
+RawWalTest::RawWalTest() : folder_(NewFolder()) {
   device_ = folder_ + "/device";
   db_name_ = folder_ + "/db";
 }
@@ -77,12 +69,10 @@ std::string RawWalTest::ReadAll(const std::string& path) {
 }
 
 std::vector<DeviceKind> DeviceKinds() {
-  const char* base = getenv("TEST_TMPDIR");
   std::vector<DeviceKind> kinds = {{"File", 0}};
   for (const DeviceKind& kind : {DeviceKind{"Loop512", 512}, DeviceKind{"Loop4096", 4096}}) {
     LoopDevice loop;
-    const std::string problem = loop.Open(
-        std::string(base != nullptr ? base : "/tmp") + "/" + kind.name, 1 << 20, kind.sector);
+    const std::string problem = loop.Open(Scratch() + "/" + kind.name, 1 << 20, kind.sector);
     if (problem.empty()) {
       kinds.push_back(kind);
     } else {

@@ -4,7 +4,6 @@
 // a model.
 
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
 #include "test/support/open_db.h"
+#include "test/support/seed.h"
 #include "test_util/testharness.h"
 #include "util/random.h"
 #include "utilities/merge_operators.h"
@@ -159,8 +159,7 @@ Options SmallOptions() {
 
 // Histories until one goes wrong.
 Wrong Try(const Options& options, bool merges, int seconds) {
-  const char* text = getenv("ROCKTIER_SEED");
-  uint32_t seed = text == nullptr ? 1 : static_cast<uint32_t>(atoi(text));
+  auto seed = static_cast<uint32_t>(FromEnvironment("ROCKTIER_SEED", 1));
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   Wrong wrong;
   int histories = 0;

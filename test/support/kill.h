@@ -21,11 +21,6 @@
 
 namespace rocktier {
 
-inline uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* const text = getenv(name);
-  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 10) : otherwise;
-}
-
 // A file that parent and child map: of zeros, if it is new.
 template <typename Shared>
 Shared* MapShared(const std::string& path) {

@@ -1,23 +1,34 @@
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
-"""Private copies: what several plugins have alike differs by the namespace only."""
+"""Private copies: what several plugins have alike differs by the namespace only.
+
+A plugin shares no code with another one, so that each can be taken alone.
+"""
 
 import collections
 import re
 
 import sources
 
-# Names of files that are copies where several plugins have them. A plugin shares no code with
-# another one, so that each can be taken alone.
-COPIES = ("logger.h",)
+# Functions and classes that are copies where several plugins define them.
+COPIES = ("AsIOStatus", "Borrowed", "OpenInto", "SharedLogger")
+
+_DEFINITION = (r"^(?:template [^\n]*\n)?(?:class|struct|inline|template|[A-Z]\w*)[^\n;]*\b%s\b"
+               r"(?:[^;{]*\{[^\n]*\}\n|[^;{]*\{\n.*?^\};?\n)")
 
 
 def check():
     for name in COPIES:
+        definition = re.compile(_DEFINITION % name, re.MULTILINE | re.DOTALL)
         versions = collections.defaultdict(list)
-        for path in sources.files("plugin/**/" + name, "plugin/*/" + name):
+        for path in sources.files("plugin/*.h", "plugin/*.cc"):
             plugin = path.split("/")[1]
-            versions[re.sub(r"\b%s\b" % plugin, "PLUGIN", sources.read(path))].append(path)
-        if len(versions) > 1:
-            paths = [paths[0] for paths in versions.values()]
-            yield "%s: differs from %s by more than the plugin's name" % (
-                paths[0], ", ".join(paths[1:]))
+            text = sources.read(path)
+            for found in definition.finditer(text):
+                where = "%s:%d" % (path, sources.line_of(text, found.start()))
+                versions[re.sub(r"\b%s\b" % plugin, "PLUGIN", found.group(0))].append(where)
+        first, *others = [places[0] for places in versions.values()] or [None]
+        for other in others:
+            yield "%s: %s differs from that of %s by more than the plugin's name" % (
+                other, name, first)
+        if first is None:
+            yield "test/tidy/copies.py: no plugin defines %s" % name

@@ -8,6 +8,7 @@ Prints each finding as FILE:LINE: MESSAGE. Exit status 1: there are some.
 import argparse
 import sys
 
+import commands
 import copies
 import dead
 import documents
@@ -17,6 +18,7 @@ import messages
 import one_definition
 import reference
 import rooms
+import versions
 
 CHECKS = {
     "format": layout.check,
@@ -32,6 +34,8 @@ CHECKS = {
     "dead": dead.check,
     "messages": messages.check,
     "reference": reference.check,
+    "commands": commands.check,
+    "versions": versions.check,
     "rooms": rooms.check,
 }
 

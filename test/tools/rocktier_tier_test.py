@@ -594,6 +594,10 @@ class Checking(TierTest):
         self.write()
         found = self.repair("harmless", "harmless")
         self.assertTrue(all("was of " + self.db in one["what"] for one in found), found)
+        for name in {os.path.basename(one["path"]) for one in found}:
+            self.succeed(tier("purge", self.uri, self.db, "--folder=" + name))
+        self.assertFalse(any(os.path.exists(one["path"]) for one in found), found)
+        self.assertEqual(self.check(), [])
 
 
 if __name__ == "__main__":

@@ -75,6 +75,13 @@ class OnAFile(unittest.TestCase):
         self.assertIn("0x", self.succeed(run(*scan)))
         self.assertEqual(json.loads(self.succeed(wal("ls", self.device, "--json"))), [])
 
+    def test_a_short_uri(self):
+        self.succeed(self.format("--size=64M"))
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=raw_wal://" + self.device,
+                         "--benchmarks=fillrandom", "--num=100", "--sync=1"))
+        logs = json.loads(self.succeed(wal("ls", self.device, "--json")))
+        self.assertTrue(any(log["name"].startswith(self.db + "/") for log in logs), logs)
+
     def test_what_is_there_is_not_overwritten(self):
         self.succeed(self.format("--size=8M"))
         again = self.format()

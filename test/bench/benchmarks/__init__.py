@@ -1,1 +1,1 @@
-"""One module per benchmark; see ../harness.py."""
+"""One module per benchmark; see ../common/harness.py."""

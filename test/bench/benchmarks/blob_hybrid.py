@@ -5,9 +5,9 @@ The mixes and workloads are those of the Parallax paper.
 
 import functools
 
-import blob_systems
-import tier_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from blob import blob_systems
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from tier import tier_systems
 
 MEGABYTES, QUICK_MEGABYTES = 64, 8  # of keys and values that a database is filled with
 MOST_RECORDS = 1_500_000  # of small ones

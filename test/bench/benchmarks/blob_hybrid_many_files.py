@@ -7,7 +7,7 @@ import functools
 import json
 import shutil
 
-from harness import Benchmark, Case, Gate, Metric, Panel
+from common.harness import Benchmark, Case, Gate, Metric, Panel
 
 FAMILIES = (300, 1)
 BLOB_FILES, QUICK_BLOB_FILES = 10_000, 1_000

@@ -2,9 +2,9 @@
 
 import functools
 
-import hot_systems
-import tier_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from hot import hot_systems
+from tier import tier_systems
 
 SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
 SECONDS, THREADS = 120, 16

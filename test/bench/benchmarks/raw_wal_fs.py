@@ -2,8 +2,8 @@
 
 import functools
 
-import wal_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from wal import wal_systems
 
 SECONDS = 5
 VALUE_SIZES = (16, 200, 1024, 4096, 16384)

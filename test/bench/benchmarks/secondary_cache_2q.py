@@ -4,8 +4,8 @@ CompressedSecondaryCache without compression (csc)."""
 import functools
 import json
 
-import cache_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from cache import cache_systems
+from common.harness import Benchmark, Case, Gate, Metric, Panel
 
 # Measured operations, in thousands per GB of data. The slow workloads get fewer.
 WORKLOADS = {

@@ -3,8 +3,8 @@
 import functools
 import shutil
 
-import tier_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from tier import tier_systems
 
 RECORDS, VALUE_SIZE = 1_000_000, 1024
 QUICK_RECORDS = 150_000

@@ -2,8 +2,8 @@
 
 import functools
 
-import pmem_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from tier import pmem_systems
 
 SECONDS = 3
 GROUPS = (1, 10, 100, 1000)

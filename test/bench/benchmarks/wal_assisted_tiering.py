@@ -3,10 +3,9 @@
 import dataclasses
 import functools
 
-import tier_systems
-import volatile_systems
-from harness import Benchmark, Case, Gate, Metric, Panel
-from volatile_systems import MAIN_SYSTEMS, ONCE_SYSTEMS, PLAIN, THROTTLED, Place, Shape
+from common.harness import Benchmark, Case, Gate, Metric, Panel
+from tier import tier_systems, volatile_systems
+from tier.volatile_systems import MAIN_SYSTEMS, ONCE_SYSTEMS, PLAIN, THROTTLED, Place, Shape
 
 THREADS = 8
 SHAPE = Shape(records=1_500_000, value_size=1024, file_bytes=16 << 20, level_base=80 << 20,

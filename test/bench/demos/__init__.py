@@ -1,1 +1,1 @@
-"""One module per plugin's section of the demo; see ../demo.py."""
+"""One module per plugin's section of the demo; see ../common/demo.py."""

@@ -1,6 +1,6 @@
 """Synchronous writes of stock RocksDB and with the plugin, alone and beside compactions."""
 
-import wal_systems
+from wal import wal_systems
 
 TITLE = "synchronous writes that wait for one device write"
 

@@ -2,7 +2,7 @@
 
 import re
 
-import cache_systems
+from cache import cache_systems
 
 TITLE = "a secondary cache that scans cannot flush"
 

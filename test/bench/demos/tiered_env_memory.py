@@ -6,9 +6,7 @@ The disk is emulated.
 import os
 import shutil
 
-import pmem_systems
-import volatile_figures
-import volatile_systems
+from tier import pmem_systems, volatile_figures, volatile_systems
 
 TITLE = "the upper levels in memory, rebuilt of write-ahead logs after a crash"
 

@@ -39,6 +39,8 @@
 #include "rocksdb/table.h"
 #include "test/crash/blob_hybrid/model.h"
 #include "test/support/open_db.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 #include "test_util/testharness.h"
 #include "utilities/merge_operators.h"
 
@@ -335,13 +337,8 @@ Model::Records AllOf(DB* db) {
 class KillTest : public testing::Test {
  protected:
   explicit KillTest(const std::string& name) {
-    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
-    printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed + std::hash<std::string>()(name));
-    const char* base = getenv("TEST_TMPDIR");
-    folder_ = std::string(base != nullptr ? base : "/tmp") + "/blob-kill-" + name;
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    random_.seed(Seed() + std::hash<std::string>()(name));
+    folder_ = NewFolder("blob-kill-" + name);
     shared_ = MapShared<Shared>(folder_ + "/shared");
   }
   ~KillTest() override {

@@ -31,6 +31,8 @@
 #include "port/stack_trace.h"
 #include "test/crash/hot_promotion/model.h"
 #include "test/support/open_db.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 #include "test_util/testharness.h"
 #include "utilities/merge_operators.h"
 
@@ -195,12 +197,7 @@ class Child {
 
 class HotKillTest : public testing::Test {
  protected:
-  HotKillTest()
-      : folder_(std::string(getenv("TEST_TMPDIR") ? getenv("TEST_TMPDIR") : "/tmp") + "/hot_kill_" +
-                std::to_string(getpid())) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
+  HotKillTest() : folder_(NewFolder("hot_kill_" + std::to_string(getpid()))) {}
   ~HotKillTest() override { std::filesystem::remove_all(folder_); }
 
   uint64_t StoreBytes() const {
@@ -238,11 +235,9 @@ class HotKillTest : public testing::Test {
 };
 
 TEST_F(HotKillTest, AnswersAreRightAndHotRecordsAreStillServed) {
-  const uint64_t seed = FromEnvironment("ROCKTIER_SEED", time(nullptr));
   const uint64_t rounds = FromEnvironment("ROCKTIER_CRASH_ROUNDS", 12);
   const time_t end = time(nullptr) + FromEnvironment("ROCKTIER_CRASH_SECONDS", 0);
-  printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(Seed());
   Shared* shared = MapShared<Shared>(folder_ + "/shared");
   uint64_t full = 0;  // rounds in which the child had all hot records in the store
   uint64_t round = 0;

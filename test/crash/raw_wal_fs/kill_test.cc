@@ -32,6 +32,8 @@
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "test/support/open_db.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 extern char** environ;
 
@@ -164,13 +166,8 @@ int ChildMain(const std::string& folder, int variant_number) {
 class KillTest : public ::testing::TestWithParam<int> {
  protected:
   KillTest() {
-    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed + static_cast<uint64_t>(GetParam()));
-    const char* base = getenv("TEST_TMPDIR");
-    folder_ = std::string(base != nullptr ? base : "/tmp") + "/kill-" + kVariants[GetParam()].name;
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    random_.seed(Seed() + static_cast<uint64_t>(GetParam()));
+    folder_ = NewFolder(std::string("kill-") + kVariants[GetParam()].name);
     shared_ = MapShared<Shared>(folder_ + "/shared");
   }
   ~KillTest() override {

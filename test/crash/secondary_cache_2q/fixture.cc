@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "test/support/scratch.h"
+
 namespace rocktier {
 
 uint64_t g_seed = 0;
@@ -16,17 +18,7 @@ double CrashSeconds(double standard) {
   return text != nullptr && *text != '\0' ? atof(text) : standard;
 }
 
-CrashTest::CrashTest() : random_(g_seed) {
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  std::string name = std::string(info->test_case_name()) + "." + info->name();
-  for (char& c : name) {
-    c = c == '/' ? '_' : c;
-  }
-  const char* scratch = getenv("TEST_TMPDIR");
-  site_.folder = std::string(scratch != nullptr ? scratch : "/tmp") + "/" + name;
-  std::filesystem::remove_all(site_.folder);
-  std::filesystem::create_directories(site_.folder);
-}
+CrashTest::CrashTest() : random_(g_seed) { site_.folder = NewFolder(); }
 
 CrashTest::~CrashTest() {
   oracle_.reset();

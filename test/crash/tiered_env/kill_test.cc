@@ -36,6 +36,8 @@
 #include "test/crash/tiered_env/memory.h"
 #include "test/crash/tiered_env/shared.h"
 #include "test/support/open_db.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 extern char** environ;
 
@@ -179,13 +181,8 @@ int ChildMain(const std::string& folder, uint64_t seed, const Point& point, int 
 class KillTest : public ::testing::TestWithParam<int> {
  protected:
   KillTest() {
-    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed + static_cast<uint64_t>(GetParam()));
-    const char* base = getenv("TEST_TMPDIR");
-    folder_ =
-        std::string(base != nullptr ? base : "/tmp") + "/tier-kill-" + std::to_string(GetParam());
-    std::filesystem::remove_all(folder_);
+    random_.seed(Seed() + static_cast<uint64_t>(GetParam()));
+    folder_ = NewFolder("tier-kill-" + std::to_string(GetParam()));
     std::filesystem::create_directories(FolderOf(folder_, "fast"));
     std::filesystem::create_directories(FolderOf(folder_, "slow"));
     shared_ = MapShared<Shared>(folder_ + "/shared");

@@ -27,6 +27,8 @@
 #include "test/crash/tiered_env/model.h"
 #include "test/crash/tiered_env/shared.h"
 #include "test/support/kill.h"
+#include "test/support/scratch.h"
+#include "test/support/seed.h"
 
 extern char** environ;
 
@@ -67,13 +69,8 @@ const Point kPoints[] = {
 class MemoryKillTest : public ::testing::TestWithParam<int> {
  protected:
   MemoryKillTest() {
-    const uint64_t seed = FromEnvironment("ROCKTIER_SEED", std::random_device()());
-    printf("seed %llu (ROCKTIER_SEED)\n", static_cast<unsigned long long>(seed));
-    random_.seed(seed + static_cast<uint64_t>(GetParam()));
-    const char* base = getenv("TEST_TMPDIR");
-    folder_ =
-        std::string(base != nullptr ? base : "/tmp") + "/memory-kill-" + std::to_string(GetParam());
-    std::filesystem::remove_all(folder_);
+    random_.seed(Seed() + static_cast<uint64_t>(GetParam()));
+    folder_ = NewFolder("memory-kill-" + std::to_string(GetParam()));
     std::filesystem::create_directories(folder_ + "/slow");
     shared_ = MapShared<Shared>(folder_ + "/shared");
     TrimEarly();

@@ -5,6 +5,7 @@
 #include "file/file_util.h"
 #include "rocksdb/statistics.h"
 #include "test/hot_promotion/support.h"
+#include "test/support/seed.h"
 #include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -192,7 +193,7 @@ TEST_F(EngineTest, BadOptionsFailTheOpen) {
 
 // Any of its files is lost or changed while it is closed.
 TEST_F(EngineTest, DamageNeverIsAnError) {
-  const int seed = getenv("ROCKTIER_SEED") ? atoi(getenv("ROCKTIER_SEED")) : 7;
+  const auto seed = static_cast<uint32_t>(rocktier::FromEnvironment("ROCKTIER_SEED", 7));
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   Open();

@@ -118,10 +118,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-int Rounds() {
-  const char* rounds = getenv("ROCKTIER_CRASH_ROUNDS");
-  return rounds != nullptr ? atoi(rounds) : 12;
-}
+uint64_t Rounds() { return rocktier::FromEnvironment("ROCKTIER_CRASH_ROUNDS", 12); }
 
 }  // namespace
 
@@ -184,7 +181,7 @@ class KillTest : public testing::Test {
 
 TEST_F(KillTest, WhatWasFlushedIsThere) {
   Random random(Seed());
-  for (int round = 0; round < Rounds(); ++round) {
+  for (uint64_t round = 0; round < Rounds(); ++round) {
     told_->accessed = told_->flushed.load();
     RunChild(kFlushing, 1 + random.Uniform(20000), random.Uniform(20000));
     Open(kFlushing);
@@ -197,7 +194,7 @@ TEST_F(KillTest, WhatWasFlushedIsThere) {
 
 TEST_F(KillTest, NoMoreIsLostThanTheBufferHolds) {
   Random random(Seed());
-  for (int round = 0; round < Rounds(); ++round) {
+  for (uint64_t round = 0; round < Rounds(); ++round) {
     const uint64_t accessed = told_->accessed;
     const uint64_t recorded = told_->recorded;
     RunChild(kByItself, 5000 + random.Uniform(20000), random.Uniform(20000));
@@ -213,7 +210,7 @@ TEST_F(KillTest, NoMoreIsLostThanTheBufferHolds) {
 
 TEST_F(KillTest, EvictionsMayBeKilled) {
   Random random(Seed());
-  for (int round = 0; round < Rounds(); ++round) {
+  for (uint64_t round = 0; round < Rounds(); ++round) {
     RunChild(kEvicting, 5000 + random.Uniform(10000), random.Uniform(20000));
     Open(kEvicting);
     ralt_->Settle();

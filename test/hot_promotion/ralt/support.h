@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,11 +16,14 @@
 #include "plugin/hot_promotion/ralt/ralt.h"
 #include "plugin/hot_promotion/ralt/tree.h"
 #include "rocksdb/env.h"
+#include "test/support/seed.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
+
+using rocktier::Seed;
 
 inline std::string Name(uint64_t number) {
   char name[32];
@@ -31,15 +33,6 @@ inline std::string Name(uint64_t number) {
 
 inline std::string Whole(Space space, const std::string& key) {
   return Key(space, key).slice().ToString();
-}
-
-// The seed of this run: a new one each time, or $ROCKTIER_SEED.
-inline uint32_t Seed() {
-  const char* given = getenv("ROCKTIER_SEED");
-  const auto seed = static_cast<uint32_t>(given != nullptr ? strtoul(given, nullptr, 10)
-                                                           : Env::Default()->NowMicros());
-  printf("ROCKTIER_SEED=%u\n", seed);
-  return seed;
 }
 
 inline void MakeEmpty(Env* env, const std::string& folder) {

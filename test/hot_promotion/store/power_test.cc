@@ -8,7 +8,6 @@
 //
 // The seed is printed; ROCKTIER_SEED sets it.
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,7 +15,7 @@
 #include <string>
 
 #include "test/hot_promotion/support.h"
-#include "test/support/kill.h"
+#include "test/support/seed.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -124,9 +123,7 @@ class PowerTest : public HotDb {
 };
 
 TEST_F(PowerTest, TheStoreGoesOnOrBeginsAnewAndNoAnswerIsWrong) {
-  const uint64_t seed = rocktier::FromEnvironment("ROCKTIER_SEED", std::random_device()());
-  printf("ROCKTIER_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  random_.seed(seed);
+  random_.seed(rocktier::Seed());
   hot_.promotion_cache = 64 << 10;
   hot_.ralt_buffer_bytes = 16 << 10;
   Open();

@@ -1,0 +1,1 @@
+"""Placements of values under comparison."""

@@ -1,0 +1,1 @@
+"""hot_promotion and what it is compared with."""

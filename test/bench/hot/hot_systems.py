@@ -1,0 +1,171 @@
+"""The arrangements that the benchmark of hot_promotion compares, and how one is run."""
+
+import dataclasses
+import json
+import os
+import shutil
+
+from tier import tier_systems
+
+# Reads a second as in HotRAP's table 1.
+FAST = {"read_iops": 83_000}
+SLOW_US = 300
+SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
+
+SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
+# Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not
+# for SSTs (row_cache: that is in memory). What there really is on it is measured: L0 often has more
+# than its room.
+FAT, UPPER, EXTRA = 10, 4.3, 7.8
+# To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the
+# others have it for two.
+FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
+# Bytes of the access table for each record that hot_promotion's store has room for.
+ACCESS = 60
+# A hot record is read twice from the slow device before it is promoted; then there is as much
+# time again.
+SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How much data there is, and how long it is used."""
+
+    megabytes: int
+    value_size: int
+    seconds: float
+    threads: int
+
+    @property
+    def record_size(self):
+        return self.value_size + 16
+
+    @property
+    def records(self):
+        return self.megabytes * 10**6 // self.record_size
+
+    def share(self, percent):
+        return int(self.megabytes * 10**6 * percent / 100)
+
+    def run_seconds(self, stages=1):
+        return stages * max(self.seconds, self.records * 0.05 * SECONDS_PER_HOT_RECORD)
+
+    @property
+    def name(self):
+        return f"{self.megabytes / 1000:g} GB of {self.value_size} B"
+
+
+class Place:
+    """A fast and a slow folder. Both are on the same file system if `devices` is empty."""
+
+    def __init__(self, fast, slow, devices):
+        self.fast, self.slow, self.devices = fast, slow, devices
+
+
+def place(context, scale):
+    """Made when it is first asked for: with throttled devices where there can be some."""
+    if tier_systems.missing(in_memory=True):
+        return on_one_device(context)
+    name = f"hot-ground-{scale.name}"
+
+    def make():
+        data = scale.megabytes * 10**6
+        # All systems' databases, and what is inserted and compactions need besides. There may be
+        # room for some of them only.
+        room = int(0.8 * shutil.disk_usage(context.path()).free)
+        sizes = {"fast": (1 << 30) + 4 * data, "slow": min((1 << 30) + 8 * data, room)}
+        ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW},
+                                     in_memory=("fast",))
+        return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
+
+    return context.resource(name, make)
+
+
+def on_one_device(context):
+    folders = [context.path("hot-fast"), context.path("hot-slow")]
+    for folder in folders:
+        os.makedirs(folder, exist_ok=True)
+    return Place(*folders, "")
+
+
+def flags(where, scale, system):
+    db, slow = f"{where.fast}/db-{system}", f"{where.slow}/{system}"
+    extra = f"{where.fast}/extra-{system}"
+    os.makedirs(slow, exist_ok=True)
+    os.makedirs(extra, exist_ok=True)
+    result = [
+        f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
+        f"--threads={scale.threads}", f"--fast_folders={db},{extra}",
+        # A hundredth of the data is about what indexes and a few blocks need.
+        f"--cache_bytes={max(8 << 20, scale.share(1))}",
+    ]
+    if where.devices:
+        result += [f"--devices={where.devices}", f"--slow={where.slow}", f"--slow_us={SLOW_US}"]
+    if system in ("fast", "fat"):
+        fast, levels = scale.share(FAT), FAT_LEVELS
+    else:
+        fast, levels = scale.share(UPPER), LEVELS
+    result.append(f"--level_base_bytes={fast // levels}")
+    if system == "fast":
+        return result
+    result.append(f"--db_paths={db}={fast};{slow}={1 << 50}")
+    more = scale.share(EXTRA)
+    if system == "row_cache":
+        result.append(f"--row_cache_bytes={more}")
+    elif system == "2q_file":
+        # The file is up to 4% larger than its data.
+        result.append(f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={extra}/cache;"
+                      f"capacity={max(4 << 20, int(more / 1.05))}")
+    elif system == "hot":
+        store = more * scale.record_size // (scale.record_size + ACCESS)
+        cache = max(1 << 20, scale.share(1) // 2)
+        result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};"
+                      f"slow={slow};promotion_cache={cache};"
+                      f"direct_io={'true' if where.devices else 'false'}")
+    return result
+
+
+def fill(context, where, scale, system):
+    clear(where, system)
+    return run_driver(context, [*flags(where, scale, system), "--mode=fill"])
+
+
+def trace(context, scale):
+    """A file with a synthetic trace, made when it is first asked for."""
+    name = f"hot-trace-{scale.name}"
+
+    def make():
+        path = context.path("hot-trace.csv")
+        context.child([
+            context.program("hot_driver"), "--mode=trace", f"--trace={path}",
+            f"--records={scale.records}", f"--value_size={scale.value_size}",
+            f"--trace_operations={4 * scale.records}",
+        ])
+        return path, lambda: os.unlink(path)
+
+    return context.resource(name, make)
+
+
+def forget(where, system):
+    """Copies and cached blocks."""
+    shutil.rmtree(f"{where.fast}/extra-{system}", ignore_errors=True)
+
+
+def clear(where, system):
+    forget(where, system)
+    for folder in (f"{where.fast}/db-{system}", f"{where.slow}/{system}"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(context, where, scale, system, seconds, seed, *more, kill=False):
+    return run_driver(context, [
+        *flags(where, scale, system), f"--seed={seed}", f"--seconds={seconds}",
+        f"--kill={str(kill).lower()}", *more,
+    ], kill)
+
+
+def run_driver(context, arguments, killed=False):
+    argv = [context.program("hot_driver"), *arguments]
+    if killed:  # by itself, when it has told its figures
+        argv = ["sh", "-c", '"$@"; [ $? -eq 137 ]', "sh", *argv]
+    return json.loads(context.child(argv).splitlines()[0])

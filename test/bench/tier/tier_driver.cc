@@ -1,0 +1,378 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Fills a database, or runs one mix of operations over a filled one, with its files in tiers, in
+// db_paths or in one place. Prints one JSON object of figures; test/bench/README.md says what each
+// means.
+
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/table.h"
+#include "test/bench/common/devices.h"
+#include "test/bench/common/json_out.h"
+#include "test/bench/common/records.h"
+#include "test/bench/common/store.h"
+#include "test/bench/common/workload.h"
+#include "test/support/open_db.h"
+
+DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs a mix");
+DEFINE_string(db, "", "directory of the database");
+DEFINE_string(fs_uri, "", "FileSystem; empty: RocksDB's own");
+DEFINE_bool(listener, false, "with a TieredEnvListener");
+DEFINE_bool(dynamic_levels, true,
+            "level_compaction_dynamic_level_bytes, which --db_paths turns off");
+DEFINE_bool(direct, true, "with direct I/O of SSTs");
+DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
+DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
+DEFINE_string(devices, "",
+              "block devices whose reads and writes are counted: fast=loop1;slow=loop2");
+DEFINE_string(mix, "c", "one of YCSB's, a to f, or overwrite");
+DEFINE_bool(uniform, false, "all keys are alike, in each mix");
+DEFINE_uint64(records, 1000000, "that the database is filled with");
+DEFINE_uint64(value_size, 1024, "bytes per value");
+DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
+DEFINE_int32(threads, 4, "client threads");
+DEFINE_double(seconds, 10, "of a run");
+DEFINE_uint64(rate, 0, "operations per second; 0: as many as can be");
+DEFINE_uint64(seed, 42, "same seed, same operations");
+
+namespace rocktier_bench {
+namespace {
+
+using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
+using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::Env;
+using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FlushOptions;
+using ROCKSDB_NAMESPACE::Iterator;
+using ROCKSDB_NAMESPACE::NewCompositeEnv;
+using ROCKSDB_NAMESPACE::Options;
+using ROCKSDB_NAMESPACE::ReadOptions;
+using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::WaitForCompactOptions;
+using ROCKSDB_NAMESPACE::tiered_env::GetTieredStats;
+using ROCKSDB_NAMESPACE::tiered_env::TieredStats;
+using ROCKSDB_NAMESPACE::tiered_env::TieredTierStats;
+
+constexpr double kTheta = 0.99;
+constexpr int kLongestScan = 100;  // records
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Shares of the operations; the rest are scans.
+struct TierMix {
+  const char* name;
+  double reads;
+  double updates;
+  double inserts;
+  double read_modify_writes;
+  bool latest;   // the newest records are the most popular
+  bool uniform;  // all are alike
+};
+
+constexpr TierMix kMixes[] = {
+    {"a", 0.5, 0.5, 0, 0, false, false},    {"b", 0.95, 0.05, 0, 0, false, false},
+    {"c", 1, 0, 0, 0, false, false},        {"d", 0.95, 0, 0.05, 0, true, false},
+    {"e", 0, 0, 0.05, 0, false, false},     {"f", 0.5, 0, 0, 0.5, false, false},
+    {"overwrite", 0, 1, 0, 0, false, true},
+};
+
+const TierMix* FindMix(const std::string& name) {
+  for (const TierMix& mix : kMixes) {
+    if (name == mix.name) return &mix;
+  }
+  return nullptr;
+}
+
+// Of one of some threads, for --rate.
+class Pace {
+ public:
+  explicit Pace(int threads)
+      : pause_(FLAGS_rate == 0 ? 0 : threads / static_cast<double>(FLAGS_rate)) {}
+
+  // False: there is no rate.
+  bool Wait() {
+    if (FLAGS_rate == 0) return false;
+    std::this_thread::sleep_until(next_);
+    next_ += std::chrono::duration_cast<Clock::duration>(pause_);
+    return true;
+  }
+
+ private:
+  const std::chrono::duration<double> pause_;
+  Clock::time_point next_ = Clock::now();
+};
+
+class Devices {
+ public:
+  Devices() : devices_(ParsePairs(FLAGS_devices)) { Start(); }
+
+  void Start() {
+    before_.clear();
+    for (const auto& device : devices_) before_.push_back(CountsOf(device.second));
+  }
+  void AddTo(JsonObject* json) const {
+    for (size_t i = 0; i < devices_.size(); i++) {
+      const DeviceCounts now = CountsOf(devices_[i].second);
+      const std::string& name = devices_[i].first;
+      json->Add(name + "_reads", now.reads - before_[i].reads);
+      json->Add(name + "_read_bytes", now.read_bytes - before_[i].read_bytes);
+      json->Add(name + "_written_bytes", now.written_bytes - before_[i].written_bytes);
+    }
+  }
+
+ private:
+  const std::vector<std::pair<std::string, std::string>> devices_;
+  std::vector<DeviceCounts> before_;
+};
+
+// The keys of the records, in an order that has nothing to do with their age or popularity.
+class Keys {
+ public:
+  Keys()
+      : keys_(std::numeric_limits<uint32_t>::max(), 1),
+        popular_(FLAGS_records, 2),
+        zipf_(FLAGS_records, kTheta) {}
+
+  // Of the n-th record that was inserted.
+  uint64_t KeyOf(uint64_t n) const { return keys_(n); }
+  // A record to read or change.
+  uint64_t Choose(const TierMix& mix, uint64_t count, Random* random) const {
+    if (mix.uniform || FLAGS_uniform) return KeyOf(random->Uniform(FLAGS_records));
+    const uint64_t rank = zipf_.Next(random);
+    return KeyOf(mix.latest ? count - 1 - rank : popular_(rank));
+  }
+
+ private:
+  const Permutation keys_;
+  const Permutation popular_;
+  const Zipf zipf_;
+};
+
+class TierBench {
+ public:
+  Status Open();
+  Status Fill();
+  Status Run(const TierMix& mix);
+  Status Close();
+  std::string ToString() const { return json_.ToString(); }
+
+ private:
+  Options MakeOptions() const;
+  // Until nothing compacts or moves.
+  Status Settle();
+  Status Work(const TierMix& mix, int number, std::vector<double>* micros);
+  Status Operate(const TierMix& mix, Random* random);
+  Status Scan(uint64_t key, Random* random);
+  void AddTiers();
+
+  const Keys keys_;
+  std::shared_ptr<FileSystem> fs_;
+  std::unique_ptr<Env> env_;
+  std::unique_ptr<DB> db_;
+  std::atomic<uint64_t> count_{FLAGS_records};
+  Clock::time_point end_;
+  JsonObject json_;
+};
+
+// Small for a database of a GB: three levels below L0, as one of a TB has with RocksDB's defaults.
+Options TierBench::MakeOptions() const {
+  Options options;
+  options.env = env_.get();
+  options.create_if_missing = FLAGS_mode == "fill";
+  options.compression = ROCKSDB_NAMESPACE::kNoCompression;
+  options.write_buffer_size = 16 << 20;
+  options.target_file_size_base = 8 << 20;
+  options.max_bytes_for_level_base = 32 << 20;
+  options.max_bytes_for_level_multiplier = 5;
+  options.level_compaction_dynamic_level_bytes = FLAGS_dynamic_levels;
+  options.max_background_jobs = 3;
+  options.use_direct_reads = FLAGS_direct;
+  options.use_direct_io_for_flush_and_compaction = FLAGS_direct;
+  options.wal_dir = FLAGS_wal_dir;
+  BlockBasedTableOptions table;
+  table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
+  table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  options.table_factory.reset(NewBlockBasedTableFactory(table));
+  for (const auto& path : ParsePairs(FLAGS_db_paths)) {
+    options.db_paths.emplace_back(path.first, std::stoull(path.second));
+  }
+  if (FLAGS_listener) {
+    options.listeners.push_back(ROCKSDB_NAMESPACE::tiered_env::NewTieredEnvListener());
+  }
+  return options;
+}
+
+Status TierBench::Open() {
+  Status s;
+  fs_ = FileSystem::Default();
+  if (!FLAGS_fs_uri.empty()) {
+    s = FileSystem::CreateFromString(ConfigOptions(), FLAGS_fs_uri, &fs_);
+  }
+  env_ = NewCompositeEnv(fs_);
+  return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(MakeOptions(), FLAGS_db, &db_) : s;
+}
+
+Status TierBench::Settle() {
+  Status s = db_->Flush(FlushOptions());
+  if (s.ok()) s = db_->WaitForCompact(WaitForCompactOptions());
+  if (s.ok() && !FLAGS_fs_uri.empty()) {
+    s = ROCKSDB_NAMESPACE::tiered_env::WaitForMoves(fs_.get());
+  }
+  return s;
+}
+
+Status TierBench::Fill() {
+  Devices devices;
+  const auto start = Clock::now();
+  Random random(FLAGS_seed);
+  Status s;
+  Pace pace(1);
+  for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
+    pace.Wait();
+    s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
+  }
+  json_.Add("ops_per_s", static_cast<double>(FLAGS_records) / SecondsSince(start));
+  if (s.ok()) s = Settle();
+  json_.Add("settled_s", SecondsSince(start));
+  devices.AddTo(&json_);
+  AddTiers();
+  return s;
+}
+
+Status TierBench::Scan(uint64_t key, Random* random) {
+  std::string name;
+  MakeKey(key, &name);
+  const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  int left = 1 + static_cast<int>(random->Uniform(kLongestScan));
+  for (it->Seek(name); it->Valid() && left > 0; it->Next()) left--;
+  return it->status();
+}
+
+Status TierBench::Operate(const TierMix& mix, Random* random) {
+  const double which = random->NextDouble();
+  if (which < mix.inserts)
+    return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
+  const uint64_t key = keys_.Choose(mix, count_.load(), random);
+  if (which < mix.inserts + mix.reads) {
+    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
+    return mix.latest && s.IsNotFound() ? Status::OK() : s;  // another thread is about to write it
+  }
+  if (which < mix.inserts + mix.reads + mix.updates)
+    return PutRecord(db_.get(), key, random->Next(), FLAGS_value_size);
+  if (which < mix.inserts + mix.reads + mix.updates + mix.read_modify_writes) {
+    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
+    return s.ok() ? PutRecord(db_.get(), key, random->Next(), FLAGS_value_size) : s;
+  }
+  return Scan(key, random);
+}
+
+Status TierBench::Work(const TierMix& mix, int number, std::vector<double>* micros) {
+  Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
+  Status s;
+  Pace pace(FLAGS_threads);
+  for (auto start = Clock::now(); s.ok() && start < end_;) {
+    if (pace.Wait()) start = Clock::now();
+    s = Operate(mix, &random);
+    const auto now = Clock::now();
+    micros->push_back(std::chrono::duration<double, std::micro>(now - start).count());
+    start = now;
+  }
+  return s;
+}
+
+Status TierBench::Run(const TierMix& mix) {
+  Status s = Settle();
+  Devices devices;
+  std::vector<std::vector<double>> micros(static_cast<size_t>(FLAGS_threads));
+  std::vector<Status> statuses(micros.size());
+  std::vector<std::thread> threads;
+  const auto start = Clock::now();
+  end_ = start +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(FLAGS_seconds));
+  for (size_t i = 0; s.ok() && i < micros.size(); i++) {
+    threads.emplace_back([&, i] { statuses[i] = Work(mix, static_cast<int>(i), &micros[i]); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double seconds = SecondsSince(start);
+  devices.AddTo(&json_);
+  AddTiers();
+  std::vector<double> all;
+  for (size_t i = 0; i < micros.size(); i++) {
+    all.insert(all.end(), micros[i].begin(), micros[i].end());
+    if (s.ok()) s = statuses[i];
+  }
+  if (!s.ok() || all.empty()) return s.ok() ? Status::Aborted("no operation was done") : s;
+  std::sort(all.begin(), all.end());
+  const auto percentile = [&](double p) {
+    return all[static_cast<size_t>(p / 100 * static_cast<double>(all.size() - 1))];
+  };
+  json_.Add("ops_per_s", static_cast<double>(all.size()) / seconds);
+  json_.Add("p50_us", percentile(50));
+  json_.Add("p99_us", percentile(99));
+  json_.Add("p999_us", percentile(99.9));
+  json_.Add("max_us", all.back());
+  return s;
+}
+
+// As the FileSystem counts, if it is ours.
+void TierBench::AddTiers() {
+  TieredStats stats;
+  if (FLAGS_fs_uri.empty() || !GetTieredStats(fs_.get(), &stats).ok()) return;
+  for (const TieredTierStats& tier : stats.tiers) {
+    json_.Add("tier_" + tier.name + "_bytes", tier.bytes);
+    json_.Add("tier_" + tier.name + "_reads", tier.reads);
+    json_.Add("tier_" + tier.name + "_moved_bytes", tier.moved_bytes);
+    json_.Add("tier_" + tier.name + "_stranded_bytes", tier.stranded_bytes);
+  }
+}
+
+Status TierBench::Close() {
+  Status s = db_->Close();
+  db_.reset();
+  return s;
+}
+
+Status RunAll() {
+  const TierMix* mix = FindMix(FLAGS_mix);
+  if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
+  TierBench bench;
+  Status s = bench.Open();
+  if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);
+  if (s.ok()) s = bench.Close();
+  if (s.ok()) std::printf("%s\n", bench.ToString().c_str());
+  return s;
+}
+
+}  // namespace
+}  // namespace rocktier_bench
+
+int main(int argc, char** argv) {
+  gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  const rocktier_bench::Status s = rocktier_bench::RunAll();
+  if (!s.ok()) {
+    std::fprintf(stderr, "tier_driver: %s\n", s.ToString().c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,1 @@
+"""Logs under comparison."""

@@ -1,0 +1,330 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "test/support/power_fs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The same for all that a file or directory is called: RocksDB doubles slashes, and ends with one.
+std::string Normalized(const std::string& path) {
+  std::string result = fs::path(path).lexically_normal();
+  if (result.size() > 1 && result.back() == '/') {
+    result.pop_back();
+  }
+  return result;
+}
+
+std::string DirectoryOf(const std::string& path) { return fs::path(path).parent_path(); }
+
+}  // namespace
+
+PowerFs::Node::~Node() { unlink(anchor.c_str()); }
+
+class PowerFs::File : public FSWritableFileOwnerWrapper {
+ public:
+  File(PowerFs* power, NodePointer node, std::unique_ptr<FSWritableFile>&& target)
+      : FSWritableFileOwnerWrapper(std::move(target)), power_(power), node_(std::move(node)) {}
+
+  using FSWritableFileOwnerWrapper::Append;
+  using FSWritableFileOwnerWrapper::PositionedAppend;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    return Ask() ? target()->Append(data, options, dbg) : Off();
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const DataVerificationInfo& verification, IODebugContext* dbg) override {
+    return Ask() ? target()->Append(data, options, verification, dbg) : Off();
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    return Ask() ? target()->PositionedAppend(data, offset, options, dbg) : Off();
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& verification,
+                            IODebugContext* dbg) override {
+    return Ask() ? target()->PositionedAppend(data, offset, options, verification, dbg) : Off();
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
+    return Ask() ? target()->Truncate(size, options, dbg) : Off();
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return SyncAll([&] { return target()->Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return SyncAll([&] { return target()->Fsync(options, dbg); });
+  }
+
+ private:
+  bool Ask() {
+    std::lock_guard<std::mutex> lock(power_->mutex_);
+    return power_->Change1();
+  }
+  // What was there when it began is durable when it has ended.
+  template <typename DoSync>
+  IOStatus SyncAll(const DoSync& sync) {
+    if (!Ask()) {
+      return Off();
+    }
+    std::error_code error;
+    const uint64_t size = fs::file_size(node_->anchor, error);
+    IOStatus s = sync();
+    std::lock_guard<std::mutex> lock(power_->mutex_);
+    if (power_->left_ == 0) {
+      return Off();
+    }
+    node_->synced = std::max(node_->synced, size);
+    return s;
+  }
+
+  PowerFs* const power_;
+  const NodePointer node_;
+};
+
+class PowerFs::Directory : public FSDirectoryWrapper {
+ public:
+  Directory(PowerFs* power, std::string path, std::unique_ptr<FSDirectory>&& target)
+      : FSDirectoryWrapper(std::move(target)), power_(power), path_(std::move(path)) {}
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return SyncAll([&] { return FSDirectoryWrapper::Fsync(options, dbg); });
+  }
+  IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
+                               const DirFsyncOptions& reason) override {
+    return SyncAll([&] { return FSDirectoryWrapper::FsyncWithDirOptions(options, dbg, reason); });
+  }
+
+ private:
+  template <typename DoSync>
+  IOStatus SyncAll(const DoSync& sync) {
+    uint64_t end;
+    {
+      std::lock_guard<std::mutex> lock(power_->mutex_);
+      if (!power_->Change1()) {
+        return Off();
+      }
+      const Journal& journal = power_->unsynced_[path_];
+      end = journal.durable + journal.changes.size();
+    }
+    usleep(100);  // others may come to believe that it has ended
+    IOStatus s = sync();
+    std::lock_guard<std::mutex> lock(power_->mutex_);
+    if (power_->left_ == 0) {
+      return Off();
+    }
+    Journal& journal = power_->unsynced_[path_];
+    for (; journal.durable < end; journal.durable++) {  // another sync may have done some of it
+      journal.changes.pop_front();
+    }
+    return s;
+  }
+
+  PowerFs* const power_;
+  const std::string path_;
+};
+
+PowerFs::PowerFs(std::string attic)
+    : FileSystemWrapper(FileSystem::Default()), attic_(std::move(attic)) {
+  fs::create_directories(attic_);
+}
+
+IOStatus PowerFs::Off() { return IOStatus::IOError("the power has failed"); }
+
+void PowerFs::FailAfter(uint64_t changes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  left_ = changes;
+}
+
+bool PowerFs::failed() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return left_ == 0;
+}
+
+bool PowerFs::Change1() {
+  left_ -= left_ > 0 && left_ != UINT64_MAX ? 1 : 0;
+  return left_ > 0;
+}
+
+PowerFs::NodePointer PowerFs::Anchor(const std::string& path, uint64_t synced) {
+  auto node = std::make_shared<Node>();
+  node->anchor = attic_ + "/" + std::to_string(anchors_++);
+  node->synced = synced;
+  fs::create_hard_link(path, node->anchor);
+  return node;
+}
+
+// Files that are older than this object are durable.
+PowerFs::NodePointer PowerFs::NodeOf(const std::string& path) {
+  const auto it = nodes_.find(path);
+  if (it != nodes_.end()) {
+    return it->second;
+  }
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    return nullptr;
+  }
+  return nodes_[path] = Anchor(path, fs::file_size(path, error));
+}
+
+void PowerFs::Note(Change change) {
+  unsynced_[DirectoryOf(change[0].first)].changes.push_back(std::move(change));
+}
+
+IOStatus PowerFs::Wrap(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
+  *result = std::make_unique<File>(this, NodeOf(path), std::move(*result));
+  return IOStatus::OK();
+}
+
+IOStatus PowerFs::NewWritableFile(const std::string& raw_path, const FileOptions& options,
+                                  std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
+  const std::string path = Normalized(raw_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  const NodePointer old = NodeOf(path);
+  IOStatus s = target_->NewWritableFile(path, options, result, dbg);
+  if (s.ok() && old != nullptr) {
+    old->synced = 0;
+  } else if (s.ok()) {
+    nodes_[path] = Anchor(path, 0);
+    Note({{path, nullptr}});
+  }
+  return s.ok() ? Wrap(path, result) : s;
+}
+
+IOStatus PowerFs::ReopenWritableFile(const std::string& raw_path, const FileOptions& options,
+                                     std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
+  const std::string path = Normalized(raw_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  const NodePointer old = NodeOf(path);
+  IOStatus s = target_->ReopenWritableFile(path, options, result, dbg);
+  if (s.ok() && old == nullptr) {
+    nodes_[path] = Anchor(path, 0);
+    Note({{path, nullptr}});
+  }
+  return s.ok() ? Wrap(path, result) : s;
+}
+
+IOStatus PowerFs::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                    const FileOptions& options,
+                                    std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
+  IOStatus s = RenameFile(old_path, path, options.io_options, dbg);
+  return s.ok() ? NewWritableFile(path, options, result, dbg) : s;
+}
+
+IOStatus PowerFs::NewDirectory(const std::string& path, const IOOptions& options,
+                               std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) {
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
+  if (s.ok()) {
+    *result = std::make_unique<Directory>(this, Normalized(path), std::move(directory));
+  }
+  return s;
+}
+
+IOStatus PowerFs::DeleteFile(const std::string& raw_path, const IOOptions& options,
+                             IODebugContext* dbg) {
+  const std::string path = Normalized(raw_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  const NodePointer old = NodeOf(path);
+  IOStatus s = target_->DeleteFile(path, options, dbg);
+  if (s.ok()) {
+    nodes_.erase(path);
+    Note({{path, old}});
+  }
+  return s;
+}
+
+IOStatus PowerFs::RenameFile(const std::string& raw_from, const std::string& raw_to,
+                             const IOOptions& options, IODebugContext* dbg) {
+  const std::string from = Normalized(raw_from);
+  const std::string to = Normalized(raw_to);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  const NodePointer moved = NodeOf(from);
+  const NodePointer replaced = NodeOf(to);
+  IOStatus s = target_->RenameFile(from, to, options, dbg);
+  if (!s.ok() || moved == nullptr) {  // directories: durable at once
+    return s;
+  }
+  nodes_.erase(from);
+  nodes_[to] = moved;
+  if (DirectoryOf(from) == DirectoryOf(to)) {
+    Note({{from, moved}, {to, replaced}});
+  } else {
+    Note({{from, moved}});
+    Note({{to, replaced}});
+  }
+  return s;
+}
+
+IOStatus PowerFs::LinkFile(const std::string& raw_from, const std::string& raw_to,
+                           const IOOptions& options, IODebugContext* dbg) {
+  const std::string from = Normalized(raw_from);
+  const std::string to = Normalized(raw_to);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  IOStatus s = target_->LinkFile(from, to, options, dbg);
+  if (s.ok()) {
+    nodes_[to] = NodeOf(from);
+    Note({{to, nullptr}});
+  }
+  return s;
+}
+
+void PowerFs::Restart() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  left_ = UINT64_MAX;
+}
+
+void PowerFs::Fail(std::mt19937_64* random, bool least) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // The last changes of each directory are undone, in the order of a journal.
+  for (auto& [directory, journal] : unsynced_) {
+    std::deque<Change>& changes = journal.changes;
+    size_t undone = least ? changes.size() : (*random)() % (changes.size() + 1);
+    for (; undone > 0; undone--) {
+      for (const auto& [path, node] : changes.back()) {
+        std::error_code error;
+        fs::remove(path, error);
+        nodes_.erase(path);
+        if (node != nullptr) {
+          fs::create_hard_link(node->anchor, path, error);
+          nodes_[path] = node;
+        }
+      }
+      changes.pop_back();
+    }
+  }
+  for (const auto& [path, node] : nodes_) {
+    std::error_code error;
+    const uint64_t size = fs::file_size(path, error);
+    if (!error && size > node->synced) {
+      fs::resize_file(
+          path, least ? node->synced : node->synced + (*random)() % (size - node->synced + 1));
+    }
+  }
+  unsynced_.clear();
+  nodes_.clear();
+  left_ = UINT64_MAX;
+}
+
+}  // namespace rocktier

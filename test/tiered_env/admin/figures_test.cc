@@ -1,0 +1,248 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What is told of tiers in memory: statistics, the LOG, and what tools see from outside.
+
+#include <algorithm>
+#include <fstream>
+
+#include "plugin/tiered_env/stats.h"
+#include "test/tiered_env/support/volatile.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class FiguresTest : public VolatileTest {
+ protected:
+  int Reports() const {
+    std::ifstream in(db_name_ + "/LOG");
+    int count = 0;
+    for (std::string line; std::getline(in, line);) {
+      count += line.find("tiered_env: in memory:") != std::string::npos &&
+                       line.find("wal_amplification=") != std::string::npos &&
+                       line.find("literal_ratio=") != std::string::npos &&
+                       line.find("saved_bytes=") != std::string::npos
+                   ? 1
+                   : 0;
+    }
+    return count;
+  }
+  static uint64_t SizeOf(const std::vector<std::string>& paths) {
+    uint64_t size = 0;
+    for (const std::string& path : paths) {
+      size += fs::file_size(path);
+    }
+    return size;
+  }
+};
+
+TEST_F(FiguresTest, FollowFromEachOther) {
+  OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+  EXPECT_EQ(Stats().wal_amplification(), 0);
+  EXPECT_EQ(Stats().literal_ratio(), 0);
+  Fill(10000);
+  Settle();
+  const VolatileStats stats = Stats();
+  EXPECT_GT(stats.wal_amplification(), 0.5);
+  EXPECT_LT(stats.literal_ratio(), 0.1);
+  EXPECT_GT(stats.saved_bytes(), static_cast<int64_t>(stats.table_bytes / 2));
+  EXPECT_LT(stats.saved_bytes(), static_cast<int64_t>(stats.table_bytes));
+  EXPECT_EQ(stats.persisted_bytes, 0u);
+  const std::string text = fs_->GetPrintableOptions();
+  for (const char* const name : {"wal_amplification : ", "literal_ratio : ", "saved_bytes : "}) {
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+  }
+  Close();
+  OpenMemory("on_close=persist");
+  Fill(3000);
+  Settle();
+  const uint64_t bytes = Stats().bytes;
+  ASSERT_GT(bytes, 0u);
+  Close();
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_GE(info.in_memory.persisted_bytes, bytes);
+  EXPECT_EQ(info.in_memory.bytes, 0u);
+}
+
+TEST_F(FiguresTest, ToolsSeeThemToo) {
+  OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+  Fill(10000);
+  Settle();
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_TRUE(info.has_memory);
+  EXPECT_EQ(info.in_memory.bytes, Stats().bytes);
+  EXPECT_EQ(info.in_memory.recipes, Stats().recipes);
+  const VolatileStats last = Stats();
+  Close();
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_TRUE(info.has_memory);
+  EXPECT_EQ(info.in_memory.bytes, last.bytes);
+  EXPECT_EQ(info.in_memory.recipes, last.recipes);
+  EXPECT_EQ(info.in_memory.recipe_bytes, last.recipe_bytes);
+  EXPECT_EQ(info.in_memory.recipe_log_bytes, fs::file_size(Kept("RECIPES").front()));
+  EXPECT_EQ(info.in_memory.segments, Kept(".log").size() + Kept(".seg").size());
+  EXPECT_EQ(info.in_memory.retained_bytes, SizeOf(Kept(".log")) + SizeOf(Kept(".seg")));
+  EXPECT_EQ(info.in_memory.needed_bytes, last.needed_bytes);
+  EXPECT_EQ(info.in_memory.tables, last.tables);
+  EXPECT_EQ(info.in_memory.references, last.references);
+  LoseMemory();
+  OpenMemory();
+  const uint64_t rebuilt = Stats().rebuilt_files;
+  EXPECT_GT(rebuilt, 0u);
+  Close();
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_EQ(info.in_memory.rebuilt_files, rebuilt);
+  EXPECT_GT(info.in_memory.recovery_micros, 0u);
+}
+
+// What a tool finds in recipes and logs is what the database counts.
+TEST_F(FiguresTest, LogsAreToldWithTheirLiveShare) {
+  OpenMemory("wal_amplification_high=1e9;wal_amplification_low=1e9");
+  Fill(10000, 3000);
+  Settle();
+  std::vector<TieredLogInfo> logs;
+  const auto sum = [&](const auto& figure) {
+    uint64_t result = 0;
+    for (const TieredLogInfo& log : logs) {
+      result += figure(log);
+    }
+    return result;
+  };
+  const auto live_entries = [](const TieredLogInfo& log) { return log.live_entries; };
+  const auto live_bytes = [](const TieredLogInfo& log) { return log.live_bytes; };
+  const auto retained_bytes = [](const TieredLogInfo& log) {
+    return log.kind == "log" ? 0 : log.bytes;
+  };
+  const auto count = [&](const std::string& kind) {
+    return std::count_if(logs.begin(), logs.end(),
+                         [&](const TieredLogInfo& log) { return log.kind == kind; });
+  };
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));  // the database is open
+  EXPECT_EQ(sum(live_entries), Stats().live_entries);
+  Close();
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_EQ(sum(live_entries), info.in_memory.live_entries);
+  EXPECT_EQ(sum(live_bytes), info.in_memory.live_bytes);
+  EXPECT_EQ(sum(retained_bytes), info.in_memory.retained_bytes);
+  ASSERT_FALSE(logs.empty());
+  for (const TieredLogInfo& log : logs) {
+    EXPECT_EQ(log.problem, "");
+    EXPECT_EQ(log.bytes, fs::file_size(log.path));
+    EXPECT_LE(log.live_entries, log.entries);
+    EXPECT_LE(log.live_bytes, log.entry_bytes);
+    EXPECT_LE(log.live_byte_share(), 1);
+    EXPECT_NE(log.kind, "rewritten");
+  }
+  // Rewritten, all that is left of them is live.
+  const int64_t needed = std::count_if(
+      logs.begin(), logs.end(), [](const TieredLogInfo& log) { return log.live_entries > 0; });
+  OpenMemory("wal_compression=zstd;wal_amplification_high=1e9;wal_amplification_low=1e9");
+  ASSERT_FALSE(HasFailure());
+  for (int i = 0; i < 600 && !Kept(".log").empty(); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  Env::Default()->SleepForMicroseconds(500000);
+  EXPECT_LE(Stats().trims, static_cast<uint64_t>(needed)) << "each once";
+  Close();
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_GT(count("rewritten"), 0);
+  EXPECT_EQ(sum(live_entries), info.in_memory.live_entries);
+  for (const TieredLogInfo& log : logs) {
+    EXPECT_EQ(log.live_entry_share(), log.kind == "rewritten" ? 1 : log.live_entry_share());
+    EXPECT_EQ(log.live_byte_share(), log.kind == "rewritten" ? 1 : log.live_byte_share());
+  }
+  const std::string path = Kept(".seg").front();
+  fs::rename(path, folder_ + "/away");
+  ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  EXPECT_EQ(count("lost"), 1);
+  fs::rename(folder_ + "/away", path);
+}
+
+TEST_F(FiguresTest, WhereNothingIsInMemoryNothingIsTold) {
+  NewFs(Tiers(), "0..=slow");
+  Open();
+  Fill(1000);
+  Settle();
+  Close();
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_FALSE(info.has_memory);
+  EXPECT_FALSE(fs::exists(db_name_ + "/TIERS-STATS"));
+}
+
+// stats_dump_period_sec of the database is that of the reports, too, also if it changes.
+TEST_F(FiguresTest, TheLogHasThemAsOftenAsRocksDbsOwn) {
+  MountMemory();
+  Options options = DbOptions();
+  options.stats_dump_period_sec = 1;
+  Open(options);
+  Fill(1000);
+  for (int i = 0; i < 600 && Reports() < 2; i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_GE(Reports(), 2);
+  Close();
+  MountMemory();
+  options.stats_dump_period_sec = 0;
+  Open(options);
+  Fill(1000);
+  EXPECT_EQ(Reports(), 0);
+  ASSERT_OK(db_->SetDBOptions({{"stats_dump_period_sec", "1"}}));
+  for (int i = 0; i < 600 && Reports() < 2; i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_GE(Reports(), 2);
+  Close();
+}
+
+TEST_F(FiguresTest, AreReadAsTheyWereWritten) {
+  VolatileStats stats;
+  uint64_t next = 1;
+#define X(name, unit, description) stats.name = next++ * 1000000007;
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  const std::string text = EncodeStatistics(stats);
+  VolatileStats read;
+  ASSERT_TRUE(DecodeStatistics(text, &read));
+#define X(name, unit, description) EXPECT_EQ(read.name, stats.name);
+  TIERED_VOLATILE_STATS(X)
+#undef X
+  for (size_t size = 0; size < text.size(); size++) {
+    EXPECT_FALSE(DecodeStatistics(text.substr(0, size), &read)) << size;
+    std::string damaged = text;
+    damaged[size] = static_cast<char>(damaged[size] ^ 1);
+    EXPECT_FALSE(DecodeStatistics(damaged, &read)) << size;
+    EXPECT_EQ(read.bytes, 0u);
+  }
+}
+
+// Nobody would bring SSTs away when the budget is reached.
+TEST_F(FiguresTest, ABudgetOfLogsNeedsTheMover) {
+  TieredOptions options;
+  options.tiers = MemoryTiers();
+  options.placement = "0..=memory";
+  options.mover = false;
+  std::shared_ptr<FileSystem> result;
+  ASSERT_OK(NewTieredFileSystem(options, nullptr, &result));
+  options.wal_budget = 1 << 20;
+  const Status s = NewTieredFileSystem(options, nullptr, &result);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  for (const char* const text : {"wal_budget=1048576", "mover=false"}) {
+    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+  }
+  options.mover = true;
+  EXPECT_OK(NewTieredFileSystem(options, nullptr, &result));
+}
+
+}  // namespace
+
+}  // namespace rocktier
