@@ -2,13 +2,14 @@
 //
 // What decides and does nothing: which records are worth a copy, and what that is remembered by.
 
+#include "plugin/hot_promotion/policy/copy_policy.h"
+
 #include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "plugin/hot_promotion/policy/clock_bits.h"
-#include "plugin/hot_promotion/policy/copy_policy.h"
 #include "plugin/hot_promotion/policy/seen_filter.h"
 #include "test_util/testharness.h"
 #include "util/hash.h"
