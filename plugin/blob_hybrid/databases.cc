@@ -9,10 +9,10 @@
 #include "db/db_impl/db_impl.h"
 #include "db/version_set.h"
 #include "file/filename.h"
-#include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/gc_picker.h"
+#include "plugin/blob_hybrid/gc_scheduler.h"
 #include "table/unique_id_impl.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -64,22 +64,20 @@ Databases* Databases::Instance() {
   return instance;
 }
 
-std::shared_ptr<Collector> Databases::Notice(DB* db, uint32_t family) {
-  std::shared_ptr<Collector> collector;
+std::shared_ptr<GcFamily> Databases::Notice(DB* db, uint32_t family) {
+  auto* impl = static_cast<DBImpl*>(db);
+  std::shared_ptr<GcScheduler> scheduler;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    auto& entry = collectors_[db];
+    auto& entry = schedulers_[db];
     if (entry == nullptr) {
-      entry = std::make_shared<Collector>(static_cast<DBImpl*>(db));
+      entry = std::make_shared<GcScheduler>(impl);
     }
-    collector = entry;
+    scheduler = entry;
   }
   bool added = false;
-  if (!collector->Uses(family, &added)) {
-    return nullptr;
-  }
+  GcFamily* const entered = scheduler->Enter(family, &added);
   if (added) {
-    auto* impl = static_cast<DBImpl*>(db);
     const auto handle = impl->GetColumnFamilyHandleUnlocked(family);
     if (handle != nullptr) {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -88,34 +86,34 @@ std::shared_ptr<Collector> Databases::Notice(DB* db, uint32_t family) {
       }
     }
   }
-  return collector;
+  return {scheduler, entered};
 }
 
 void Databases::Forget(DB* db) {
-  std::shared_ptr<Collector> collector;
+  std::shared_ptr<GcScheduler> scheduler;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = collectors_.find(db);
-    if (it == collectors_.end()) {
+    const auto it = schedulers_.find(db);
+    if (it == schedulers_.end()) {
       return;
     }
-    collector = std::move(it->second);
-    collectors_.erase(it);
+    scheduler = std::move(it->second);
+    schedulers_.erase(it);
     for (auto folder = folders_.begin(); folder != folders_.end();) {
       folder->second.erase(static_cast<DBImpl*>(db));
       folder = folder->second.empty() ? folders_.erase(folder) : std::next(folder);
     }
   }
-  collector->Stop();
+  scheduler->Stop();
 }
 
-std::shared_ptr<Collector> Databases::Find(DB* db) {
+std::shared_ptr<GcScheduler> Databases::Find(DB* db) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = collectors_.find(db);
-  return it == collectors_.end() ? nullptr : it->second;
+  const auto it = schedulers_.find(db);
+  return it == schedulers_.end() ? nullptr : it->second;
 }
 
-std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(
+std::pair<DBImpl*, std::shared_ptr<GcScheduler>> Databases::FindByFolder(
     const std::string& folder, uint32_t family, const std::function<bool(DBImpl*)>& is_it) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = folders_.find(std::make_pair(folder, family));
@@ -128,22 +126,23 @@ std::pair<DBImpl*, std::shared_ptr<Collector>> Databases::FindByFolder(
   }
   // Copies that compact the same SSTs at the same time cannot be told apart: nothing is moved then.
   DBImpl* const db = found.size() == 1 ? found.front() : nullptr;
-  const auto entry = collectors_.find(db);
-  return {db, entry == collectors_.end() ? nullptr : entry->second};
+  const auto entry = schedulers_.find(db);
+  return {db, entry == schedulers_.end() ? nullptr : entry->second};
 }
 
 bool Databases::IsCrowdedFamily(const Env* env, const std::string& folder, uint32_t family) {
-  const auto [db, collector] =
+  const auto [db, scheduler] =
       FindByFolder(folder, family, [env](DBImpl* candidate) { return candidate->GetEnv() == env; });
-  return collector != nullptr && collector->IsCrowdedFamily(family);
+  const GcFamily* found = scheduler == nullptr ? nullptr : scheduler->Find(family);
+  return found != nullptr && found->is_crowded();
 }
 
 bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
                               const BlobHybridOptions& options, BlobFiles* files) {
   const uint32_t family = compaction.column_family_id;
-  const auto [db, collector] = FindByFolder(
+  const auto [db, scheduler] = FindByFolder(
       FolderOf(compaction), family, [&](DBImpl* candidate) { return IsOf(candidate, compaction); });
-  if (collector == nullptr) {
+  if (scheduler == nullptr) {
     return false;
   }
   // The compaction that asks keeps the database open, the family's data, and the blob files that
@@ -154,7 +153,7 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
   }
   ColumnFamilyData* data = DataOf(handle.get());
   files->source = data->blob_source();
-  files->errors = collector->errors();
+  files->errors = scheduler->errors();
   files->logger = ImmutableOf(*data).logger;
   // Files that are mapped into memory are not read into buffers.
   files->readahead_size = ImmutableOf(*data).allow_mmap_reads ? 0 : options.readahead_size;
@@ -166,7 +165,8 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
     files->merge_level = MergeLevelOf(options.merge_level, info.last_level);
   }
   const std::vector<BlobInfo> blobs = BlobsOf(db, data);
-  const Collector::Aim aim = collector->AimOf(family, blobs);
+  GcFamily* const found = scheduler->Find(family);
+  const GcProgress::Aim aim = found == nullptr ? GcProgress::Aim() : found->progress().AimOf(blobs);
   if (aim.victims.empty() && (!has_medium || blobs.empty())) {
     return false;  // there may be many
   }

@@ -22,7 +22,8 @@ class Env;
 
 namespace blob_hybrid {
 
-class Collector;
+class GcFamily;
+class GcScheduler;
 
 // The open databases of the process that use the plugin. They are known from the first event that
 // their listener sees to their close. Thread-safe.
@@ -30,34 +31,34 @@ class Databases {
  public:
   static Databases* Instance();
 
-  // An event of a family. Null if the family does not use the plugin. DB is one of RocksDB's own
-  // (DBImpl).
-  std::shared_ptr<Collector> Notice(DB* db, uint32_t family);
+  // Takes in a family at its first event. Null if the family does not use the plugin. DB is one of
+  // RocksDB's own (DBImpl).
+  std::shared_ptr<GcFamily> Notice(DB* db, uint32_t family);
 
-  // Before a database is closed: ends its job.
+  // Ends the job of a database, which is about to be closed.
   void Forget(DB* db);
 
-  // Null if it is not known.
-  std::shared_ptr<Collector> Find(DB* db);
+  // Null if the database is not known.
+  std::shared_ptr<GcScheduler> Find(DB* db);
 
-  // The blob files of the family of a compaction that is under way, which is told by its inputs.
-  // False if there are none that values are to be moved out of, or the family is not known.
+  // Finds the blob files of the family of a compaction that is under way, which is told by its
+  // inputs. False if there are none that values are to be moved out of, or the family is not known.
   bool FindBlobFiles(const CompactionFilter::Context& compaction, const BlobHybridOptions& options,
                      BlobFiles* files);
 
-  // Whether a flush is to leave medium values in its SST, by its folder. False if the family is not
-  // known.
+  // Tells whether a flush is to leave medium values in its SST, by its folder. False if the family
+  // is not known.
   bool IsCrowdedFamily(const Env* env, const std::string& folder, uint32_t family);
 
  private:
-  // The database, and its collector; null if it is not known. `is_it` tells which of those that
+  // The database, and its scheduler; null if it is not known. `is_it` tells which of those that
   // have this folder, each in an Env of its own; it is called with mutex_ held, so that none of
   // them is closed.
-  std::pair<DBImpl*, std::shared_ptr<Collector>> FindByFolder(
+  std::pair<DBImpl*, std::shared_ptr<GcScheduler>> FindByFolder(
       const std::string& folder, uint32_t family, const std::function<bool(DBImpl*)>& is_it);
 
   std::mutex mutex_;
-  std::map<DB*, std::shared_ptr<Collector>> collectors_;
+  std::map<DB*, std::shared_ptr<GcScheduler>> schedulers_;
   // By folder of SSTs and number of the family. Databases of one folder are in several Envs.
   std::map<std::pair<std::string, uint32_t>, std::set<DBImpl*>> folders_;
 };

@@ -4,31 +4,32 @@
 
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
-#include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/gc_family.h"
+#include "plugin/blob_hybrid/gc_scheduler.h"
 #include "plugin/blob_hybrid/subcompaction.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 void BlobHybridListener::OnFlushBegin(DB* db, const FlushJobInfo& info) {
-  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
-  if (collector != nullptr) {
-    collector->WaitForRoom(info.cf_id);
+  const auto family = Databases::Instance()->Notice(db, info.cf_id);
+  if (family != nullptr) {
+    family->WaitForRoom();
   }
 }
 
 void BlobHybridListener::OnFlushCompleted(DB* db, const FlushJobInfo& info) {
-  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
-  if (collector != nullptr) {
-    collector->Wake(info.cf_id);
+  const auto family = Databases::Instance()->Notice(db, info.cf_id);
+  if (family != nullptr) {
+    family->Wake();
   }
 }
 
 void BlobHybridListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info) {
-  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
-  if (collector != nullptr) {
-    collector->NoteBegin(info);
+  const auto family = Databases::Instance()->Notice(db, info.cf_id);
+  if (family != nullptr) {
+    family->NoteBegin(info);
   }
 }
 
@@ -37,17 +38,17 @@ void BlobHybridListener::OnSubcompactionBegin(const SubcompactionJobInfo& info) 
 }
 
 void BlobHybridListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
-  const auto collector = Databases::Instance()->Notice(db, info.cf_id);
-  if (collector != nullptr) {
-    collector->NoteEnd(info);
-    collector->Wake(info.cf_id);
+  const auto family = Databases::Instance()->Notice(db, info.cf_id);
+  if (family != nullptr) {
+    family->NoteEnd(info);
+    family->Wake();
   }
 }
 
 void BlobHybridListener::OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo&) {
-  const auto collector = Databases::Instance()->Find(db);
-  if (collector != nullptr) {
-    collector->WakeAll();
+  const auto scheduler = Databases::Instance()->Find(db);
+  if (scheduler != nullptr) {
+    scheduler->WakeAll();
   }
 }
 

@@ -129,6 +129,15 @@ double SoftBound(double bound, bool log) { return 1 + (bound - 1) * kSoft[log ? 
 
 double WaitBound(double bound, bool log) { return 1 + (bound - 1) * kWait[log ? 1 : 0]; }
 
+bool IsAbove(const Space& space, const BlobHybridOptions& options) {
+  return options.max_space_amplification > 0 &&
+         space.amplification > options.max_space_amplification;
+}
+
+bool IsLogAbove(const Space& space, const BlobHybridOptions& options) {
+  return options.transient_log_budget > 0 && space.log_share > options.transient_log_budget;
+}
+
 bool IsCrowded(const Space& space, double bound, bool crowded) {
   if (bound == 0 || space.amplification < 1 + (bound - 1) * kRoomy) {
     return false;

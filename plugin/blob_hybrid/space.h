@@ -45,6 +45,10 @@ double SoftBound(double bound, bool log);
 // twice, see Room.
 double WaitBound(double bound, bool log);
 
+// Whether the bound of space is exceeded, or that of the log.
+bool IsAbove(const Space& space, const BlobHybridOptions& options);
+bool IsLogAbove(const Space& space, const BlobHybridOptions& options);
+
 // Tells whether a family's flushes should put medium values into SSTs at once, for which there is
 // no room otherwise: so many entries are overwritten or deleted that the log would mostly keep
 // garbage. `crowded`: it was so before; it goes on until there is room again.

@@ -7,10 +7,10 @@
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
 #include "plugin/blob_hybrid/blob_hybrid.h"
-#include "plugin/blob_hybrid/collector.h"
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/databases.h"
 #include "plugin/blob_hybrid/family.h"
+#include "plugin/blob_hybrid/gc_scheduler.h"
 #include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/space.h"
 #include "plugin/blob_hybrid/survey.h"
@@ -104,9 +104,9 @@ Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* s
 }
 
 Status SettleBlobHybrid(DB* db) {
-  const auto collector = Databases::Instance()->Find(db->GetRootDB());
-  if (collector != nullptr) {
-    collector->Settle();
+  const auto scheduler = Databases::Instance()->Find(db->GetRootDB());
+  if (scheduler != nullptr) {
+    scheduler->Settle();
   }
   return Status::OK();
 }

@@ -6,6 +6,7 @@
 #include "plugin/blob_hybrid/survey.h"
 
 #include <functional>
+#include <initializer_list>
 
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
@@ -95,48 +96,71 @@ class SurveyTest : public HybridDb {
   std::unique_ptr<Surveyor> surveyor_ = std::make_unique<Surveyor>();
 
  private:
-  static void ExpectSums(const Totals& expected, const Totals& totals) {
-    EXPECT_EQ(expected.blob_files, totals.blob_files);
-    EXPECT_EQ(expected.blob_file_bytes, totals.blob_file_bytes);
-    EXPECT_EQ(expected.value_bytes, totals.value_bytes);
-    EXPECT_EQ(expected.garbage_bytes, totals.garbage_bytes);
-    EXPECT_EQ(expected.sst_files, totals.sst_files);
-    EXPECT_EQ(expected.sst_bytes, totals.sst_bytes);
-    EXPECT_EQ(expected.sst_user_bytes, totals.sst_user_bytes);
-    EXPECT_EQ(expected.medium_bytes, totals.medium_bytes);
-    EXPECT_EQ(expected.unsampled, totals.unsampled);
-    EXPECT_EQ(expected.last_level, totals.last_level);
-    EXPECT_EQ(expected.sampled.keys, totals.sampled.keys);
-    EXPECT_EQ(expected.sampled.hidden_blob_bytes, totals.sampled.hidden_blob_bytes);
-    for (size_t i = 0; i < totals.levels.size(); i++) {
-      const Totals::Level level = i < expected.levels.size() ? expected.levels[i] : Totals::Level();
-      EXPECT_EQ(level.entries, totals.levels[i].entries) << i;
-      EXPECT_EQ(level.values, totals.levels[i].values) << i;
-      EXPECT_EQ(level.covered, totals.levels[i].covered) << i;
+  template <typename Struct>
+  struct Field {
+    const char* name;
+    uint64_t Struct::*member;
+  };
+
+  // Each of the members is the same in both.
+  template <typename Struct>
+  static void ExpectSameFields(std::initializer_list<Field<Struct>> fields, const Struct& expected,
+                               const Struct& actual) {
+    for (const Field<Struct>& field : fields) {
+      EXPECT_EQ(expected.*field.member, actual.*field.member) << field.name;
     }
   }
 
-  // But for what range deletions cover, which is counted once.
+  static void ExpectSums(const Totals& expected, const Totals& totals) {
+    ExpectSameFields<Totals>({{"blob_files", &Totals::blob_files},
+                              {"blob_file_bytes", &Totals::blob_file_bytes},
+                              {"value_bytes", &Totals::value_bytes},
+                              {"garbage_bytes", &Totals::garbage_bytes},
+                              {"sst_files", &Totals::sst_files},
+                              {"sst_bytes", &Totals::sst_bytes},
+                              {"sst_user_bytes", &Totals::sst_user_bytes},
+                              {"medium_bytes", &Totals::medium_bytes},
+                              {"unsampled", &Totals::unsampled}},
+                             expected, totals);
+    ExpectSameFields<Sampled>(
+        {{"keys", &Sampled::keys}, {"hidden_blob_bytes", &Sampled::hidden_blob_bytes}},
+        expected.sampled, totals.sampled);
+    EXPECT_EQ(expected.last_level, totals.last_level);
+    for (size_t i = 0; i < totals.levels.size(); i++) {
+      SCOPED_TRACE(i);
+      ExpectSameFields<Totals::Level>(
+          {{"entries", &Totals::Level::entries},
+           {"values", &Totals::Level::values},
+           {"covered", &Totals::Level::covered}},
+          i < expected.levels.size() ? expected.levels[i] : Totals::Level(), totals.levels[i]);
+    }
+  }
+
+  // All but what range deletions cover, which is counted once.
   static void ExpectSame(const SstInfo& expected, const SstInfo& sst) {
-    EXPECT_EQ(expected.number, sst.number);
+    SCOPED_TRACE(sst.number);
+    ExpectSameFields<SstInfo>({{"number", &SstInfo::number},
+                               {"bytes", &SstInfo::bytes},
+                               {"user_bytes", &SstInfo::user_bytes},
+                               {"entries", &SstInfo::entries},
+                               {"deletions", &SstInfo::deletions},
+                               {"range_deletions", &SstInfo::range_deletions},
+                               {"oldest_blob", &SstInfo::oldest_blob}},
+                              expected, sst);
     EXPECT_EQ(expected.level, sst.level);
-    EXPECT_EQ(expected.bytes, sst.bytes);
-    EXPECT_EQ(expected.user_bytes, sst.user_bytes);
-    EXPECT_EQ(expected.entries, sst.entries);
-    EXPECT_EQ(expected.deletions, sst.deletions);
-    EXPECT_EQ(expected.range_deletions, sst.range_deletions);
-    EXPECT_EQ(expected.oldest_blob, sst.oldest_blob);
     EXPECT_EQ(expected.references == nullptr, sst.references == nullptr);
     EXPECT_EQ(expected.sketch == nullptr, sst.sketch == nullptr);
     EXPECT_EQ(expected.keys->smallest, sst.keys->smallest);
   }
 
   static void ExpectSame(const BlobInfo& expected, const BlobInfo& blob) {
-    EXPECT_EQ(expected.number, blob.number);
-    EXPECT_EQ(expected.bytes, blob.bytes);
-    EXPECT_EQ(expected.file_bytes, blob.file_bytes);
-    EXPECT_EQ(expected.garbage_bytes, blob.garbage_bytes) << blob.number;
-    EXPECT_EQ(expected.corrected, blob.corrected) << blob.number;
+    SCOPED_TRACE(blob.number);
+    ExpectSameFields<BlobInfo>({{"number", &BlobInfo::number},
+                                {"bytes", &BlobInfo::bytes},
+                                {"file_bytes", &BlobInfo::file_bytes},
+                                {"garbage_bytes", &BlobInfo::garbage_bytes}},
+                               expected, blob);
+    EXPECT_EQ(expected.corrected, blob.corrected);
   }
 };
 

@@ -1,0 +1,283 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/blob_hybrid/gc_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/column_family.h"
+#include "db/db_impl/db_impl.h"
+#include "logging/logging.h"
+#include "plugin/blob_hybrid/compat.h"
+#include "plugin/blob_hybrid/family.h"
+#include "plugin/blob_hybrid/gc_compaction.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace blob_hybrid {
+
+namespace {
+
+// Microseconds.
+constexpr uint64_t kLater = 100 * 1000;  // unless a flush or a compaction ends before
+constexpr uint64_t kForeign = 500 * 1000;
+constexpr uint64_t kMinRetry = 1000 * 1000;
+constexpr uint64_t kMaxRetry = 64 * kMinRetry;
+
+// Drops SSTs that do not refer to the log any more.
+void KeepReferring(const Survey& survey, std::set<uint64_t>* numbers) {
+  std::set<uint64_t> kept;
+  for (const SstInfo& sst : survey.ssts) {
+    if (sst.medium_bytes > 0 && numbers->count(sst.number) > 0) {
+      kept.insert(sst.number);
+    }
+  }
+  numbers->swap(kept);
+}
+
+}  // namespace
+
+// For gc_bytes_per_second, if nobody waits.
+bool GcJob::Rests() const { return !family_->gate().IsAwaited() && SteadyMicros() < rest_until_; }
+
+// Changes with each flush and compaction, and with options: what a look would find does not change
+// without it. 0: the family has been dropped.
+uint64_t GcJob::Version() const {
+  const auto handle = family_->Handle();
+  return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
+}
+
+GcJob::Next GcJob::Step() {
+  if (Rests()) {
+    later_ = rest_until_;
+    return Next::kLater;
+  }
+  const uint64_t version = Version();
+  if (version != 0 && version == rested_at_) {
+    return Next::kNothing;
+  }
+  rested_at_ = 0;
+  family_->EndCalm();
+  const uint64_t files = family_->FilesVersion();
+  GcFamily::Findings found;
+  if (!family_->Look(&found)) {
+    Publish(false, false);
+    return Next::kNothing;
+  }
+  family_->UpdateCrowded(found.space);
+  const bool ours = family_->IsOurs(found);
+  Situation now;
+  now.space = found.space;
+  now.needs = NeedsOf(now.space, ours, options_);
+  if (!now.needs.any()) {
+    Rest();
+    rested_at_ = version;
+    family_->BeginCalm(files, ours && IsAbove(now.space, options_));
+    return Next::kNothing;
+  }
+  family_->gate().SetSpace(now.space.disk_bytes);
+  const auto handle = family_->Handle();
+  const char* const by = handle == nullptr ? nullptr : HeldBy(db_, DataOf(handle.get()));
+  if (by != nullptr) {
+    return Hold(by, now.needs.above);
+  }
+  if (handle == nullptr || !family_->surveyor().Take(db_, DataOf(handle.get()), &now.survey).ok()) {
+    Publish(false, false);
+    return Next::kNothing;
+  }
+  held_ = false;
+  return Act(now, DataOf(handle.get()));
+}
+
+// Nothing is needed.
+void GcJob::Rest() {
+  family_->progress().Rest();
+  merged_.clear();
+  busy_.clear();
+  retry_pause_ = 0;
+  held_ = false;
+  Publish(false, false);
+}
+
+// Something is needed, and nothing holds the job.
+GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
+  std::set<uint64_t> foreign = InCompaction(db_, data);
+  busy_.insert(foreign.begin(), foreign.end());
+  bool merge = false;
+  const std::vector<Plan> plans = PlanFor(now, &merge);
+  if (plans.empty() && !busy_.empty() && AwaitsOthers(now, std::move(foreign))) {
+    later_ = SteadyMicros() + kLater;
+    return Next::kLater;
+  }
+  foreign_since_ = 0;
+  if (plans.empty()) {
+    return Stay(now.needs.above);
+  }
+  Publish(now.needs.above, false);
+  return CompactAll(plans, now.needs.above, merge);
+}
+
+// Whether compactions that are under way may help; `foreign`: their inputs. Flushes wait for
+// RocksDB's own; how long a user's take nobody knows.
+bool GcJob::AwaitsOthers(const Situation& now, std::set<uint64_t> foreign) {
+  bool merge = false;
+  const bool automatic = family_->RemoveAutomatic(&foreign);
+  busy_ = std::move(foreign);
+  const bool waits = automatic && !PlanFor(now, &merge).empty();
+  busy_.clear();
+  if (!waits && PlanFor(now, &merge).empty()) {
+    return false;
+  }
+  // RocksDB tells of its own a moment after they have begun.
+  const uint64_t time = SteadyMicros();
+  if (waits) {
+    foreign_since_ = 0;
+  } else if (foreign_since_ == 0) {
+    foreign_since_ = time;
+  }
+  if (!waits && time - foreign_since_ > kForeign) {
+    Publish(false, IsAbove(now.space, options_) || IsLogAbove(now.space, options_));
+  }
+  return true;
+}
+
+std::vector<Plan> GcJob::PlanFor(const Situation& now, bool* merge) {
+  std::vector<Plan> plans;
+  if (!now.needs.log) {
+    merged_.clear();
+  } else {
+    KeepReferring(now.survey, &merged_);
+    const Plan plan = PickMerge(now.survey, options_.merge_level, merged_, busy_);
+    *merge = !plan.inputs.empty();
+    if (*merge) {
+      plans.push_back(plan);
+    }
+  }
+  if (!now.needs.space) {
+    family_->progress().Rest();
+    return plans;
+  }
+  const Since since = family_->progress().Track(now.survey);
+  if (plans.empty()) {
+    plans = PickCompactions(now.survey, now.space, since, busy_);
+  }
+  return plans;
+}
+
+// Runs a batch, as far as nothing else comes up.
+GcJob::Next GcJob::CompactAll(const std::vector<Plan>& plans, bool above, bool merge) {
+  Next next = Next::kAgain;
+  for (const Plan& plan : plans) {
+    const auto handle = family_->Handle();
+    if (handle == nullptr || (!above && Rests()) || HeldBy(db_, DataOf(handle.get())) != nullptr) {
+      break;  // the next look tells
+    }
+    next = Compact(plan, above, merge);
+    std::lock_guard<std::mutex> lock(monitor_->mutex);
+    if (next != Next::kAgain || monitor_->ends()) {
+      break;
+    }
+  }
+  return next;
+}
+
+GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
+  const auto handle = family_->Handle();
+  if (handle == nullptr) {
+    Publish(false, false);
+    return Next::kNothing;
+  }
+  CompactionJobInfo info;
+  const Status s = RunCompaction(db_, handle.get(), plan, &info);
+  if (s.ok()) {
+    Count(info, above, merge);
+    return Next::kAgain;
+  }
+  if (s.IsAborted()) {
+    for (const SstInfo& sst : plan.inputs) {
+      busy_.insert(sst.number);
+    }
+    return Next::kAgain;
+  }
+  if (s.IsShutdownInProgress()) {
+    std::lock_guard<std::mutex> lock(monitor_->mutex);
+    monitor_->closing = true;
+    monitor_->changed.notify_all();
+    return Next::kNothing;
+  }
+  if (!s.IsColumnFamilyDropped() && !s.IsIncomplete()) {
+    family_->settings().counters->job_errors++;
+    ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
+                    "BlobHybrid: compaction for space: %s", s.ToString().c_str());
+  }
+  Publish(false, above);
+  return Next::kNothing;
+}
+
+// A compaction has been done.
+void GcJob::Count(const CompactionJobInfo& info, bool above, bool merge) {
+  const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
+  Counters& counters = *family_->settings().counters;
+  counters.jobs++;
+  counters.log_jobs += merge ? 1 : 0;
+  counters.job_bytes += bytes;
+  if (merge) {
+    for (const CompactionFileInfo& output : info.output_file_infos) {
+      merged_.insert(output.file_number);
+    }
+  }
+  if (options_.gc_bytes_per_second > 0 && !above) {
+    rest_until_ =
+        SteadyMicros() + static_cast<uint64_t>(static_cast<double>(bytes) * 1e6 /
+                                               static_cast<double>(options_.gc_bytes_per_second));
+  }
+}
+
+// Somebody wants nothing to be compacted now.
+GcJob::Next GcJob::Hold(const char* by, bool above) {
+  if (!held_) {
+    ROCKS_LOG_INFO(db_->immutable_db_options().logger,
+                   "BlobHybrid: too much space is taken, and %s holds the job", by);
+  }
+  held_ = true;
+  retry_pause_ = kMinRetry;  // nobody tells when it ends
+  retry_at_ = SteadyMicros();
+  Publish(false, above);
+  return Next::kNothing;
+}
+
+// Whether files that stayed should be tried again at once: once for each call of
+// SettleBlobHybrid().
+bool GcJob::IsAskedToSettle() {
+  std::lock_guard<std::mutex> lock(monitor_->mutex);
+  const bool asked = monitor_->settling > 0 && settles_ != monitor_->settles;
+  settles_ = monitor_->settles;
+  return asked;
+}
+
+// Nothing is left to compact, and still there is too much.
+GcJob::Next GcJob::Stay(bool above) {
+  const uint64_t now = SteadyMicros();
+  bool retries = IsAskedToSettle();
+  if (retry_pause_ == 0) {
+    retry_pause_ = kMinRetry;
+    retry_at_ = now + retry_pause_;
+  } else if (now >= retry_at_) {
+    retry_pause_ = std::min(2 * retry_pause_, kMaxRetry);
+    retry_at_ = now + retry_pause_;
+    retries = true;
+  }
+  // Snapshots may have gone, and compactions that began before the files were tracked.
+  if (retries) {
+    const bool tracked = family_->progress().Restart();
+    const bool merged = !merged_.empty();
+    merged_.clear();
+    if (tracked || merged) {
+      return Next::kAgain;
+    }
+  }
+  Publish(false, above);
+  return Next::kNothing;
+}
+
+}  // namespace blob_hybrid
+}  // namespace ROCKSDB_NAMESPACE
