@@ -56,7 +56,7 @@ class Examination {
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
-  Folders* folders() const { return session_->fs()->folders(); }
+  Folders* folders() const { return session_->folders(); }
   const Survey& survey() const { return session_->survey(); }
 
   void Add(const std::string& path, const std::string& what, bool harmless, Repair repair) {
@@ -218,7 +218,7 @@ void Examination::AddNeeded(const std::string& base, const LiveTable& need, cons
 
 IOStatus Examination::WriteStub(const std::string& base, const Place& place) {
   const std::string path = session_->PathOf(base);
-  IOStatus s = session_->fs()->WriteStub(path + kTemporary, place);
+  IOStatus s = session_->names()->WriteStub(path + kTemporary, place);
   if (s.ok()) {
     s = session_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
@@ -433,7 +433,7 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
     return s;
   }
   result->open_elsewhere = !s.ok();
-  s = CheckDirectories(ours->policy().tiers, session.directory());
+  s = CheckDirectories(ours->names()->policy().tiers, session.directory());
   if (!s.ok()) {
     return s;
   }

@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "plugin/tiered_env/compat.h"
-#include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/copy.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
-#include "plugin/tiered_env/recovery/recovery_manager.h"
 #include "plugin/tiered_env/tier/expected_level.h"
 #include "test_util/sync_point.h"
 
@@ -22,13 +20,15 @@ constexpr uint64_t kReserveStep = 1 << 20;  // bytes of a budget that are taken 
 
 }  // namespace
 
-TieredWritableFile::TieredWritableFile(TieredFileSystem* fs, std::shared_ptr<Database> database,
-                                       std::string path, const FileOptions& options)
+TieredWritableFile::TieredWritableFile(Namespace* names, std::shared_ptr<OpenDatabase> database,
+                                       std::string path, const FileOptions& options,
+                                       std::function<void()> changed)
     : FSWritableFile(options),
-      fs_(fs),
+      names_(names),
       database_(std::move(database)),
       path_(std::move(path)),
-      options_(options) {
+      options_(options),
+      changed_(std::move(changed)) {
   uint64_t number;
   content_ = ContentOf(path_, &number);
   write_hint_ = HintOf(options);
@@ -64,7 +64,7 @@ Facts TieredWritableFile::WhatIsKnown() const {
 IOStatus TieredWritableFile::StartOrFail() const {
   if (!started_) {
     started_ = true;
-    const Policy& policy = fs_->policy();
+    const Policy& policy = names_->policy();
     tried_.assign(policy.tiers.size(), false);
     const Facts facts = WhatIsKnown();
     purpose_.level = facts.level;
@@ -82,7 +82,7 @@ Tier* TieredWritableFile::FirstTier(Tier* wanted) const {
     return wanted;
   }
   no_recipe_ = true;
-  const std::vector<Tier*> order = SpillOrder(fs_->policy(), wanted);
+  const std::vector<Tier*> order = SpillOrder(names_->policy(), wanted);
   return *std::find_if(order.begin(), order.end(), [](Tier* tier) { return !tier->is_volatile(); });
 }
 
@@ -102,7 +102,7 @@ IOStatus TieredWritableFile::StartIn(Tier* first) const {
   const_cast<TieredWritableFile*>(this)->GetPreallocationStatus(&block, &last_block);
   const uint64_t wanted = counts() ? std::max<uint64_t>(block, size_) : 0;
   IOStatus s = IOStatus::NoSpace(path_, "finds no room in any tier");
-  const Policy& policy = fs_->policy();
+  const Policy& policy = names_->policy();
   for (Tier* tier : SpillOrder(policy, first)) {
     if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(purpose_.level, *tier))) {
       continue;
@@ -110,19 +110,19 @@ IOStatus TieredWritableFile::StartIn(Tier* first) const {
     reserved_ = wanted;
     tried_[static_cast<size_t>(tier->index())] = true;
     Place place;
-    s = fs_->NewPlace(path_, tier, &place);
+    s = names_->NewPlace(path_, tier, &place);
     if (s.ok()) {
       s = Open(place);
     }
     if (s.ok()) {
       if (tier != first) {
-        fs_->ReportSpill(path_, *first, *tier);
+        names_->ReportSpill(path_, *first, *tier);
       }
       return s;
     }
     tier->Release(reserved_);
     reserved_ = 0;
-    fs_->ReportFailure(path_, tier, s);
+    names_->ReportFailure(path_, tier, s);
   }
   return s;
 }
@@ -148,15 +148,15 @@ IOStatus TieredWritableFile::Open(const Place& place) const {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = Create(place, &file);
   if (s.ok() && place.stub) {
-    fs_->folders()->Touch(DirectoryOf(path_), *place.tier);
+    names_->folders()->Touch(DirectoryOf(path_), *place.tier);
   }
   // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
   if (s.ok() && place.stub && !counts()) {
-    s = fs_->folders()->Sync(DirectoryOf(path_));
+    s = names_->folders()->Sync(DirectoryOf(path_));
   }
   TEST_SYNC_POINT("TieredWritableFile::Open:BeforeStub");
   if (s.ok() && place.stub) {
-    s = fs_->WriteStub(path_, place, &stub_);
+    s = names_->WriteStub(path_, place, &stub_);
   }
   // Recipes need logs that RocksDB never syncs, and whoever syncs a log for them does not know its
   // stub.
@@ -213,7 +213,7 @@ IOStatus TieredWritableFile::WriteUpTo(uint64_t end, const Write& write) {
     if (s.ok()) {
       s = write();
       if (s.IsNoSpace() && counts()) {
-        fs_->ReportFailure(path_, place_.tier, s);
+        names_->ReportFailure(path_, place_.tier, s);
       }
     }
     if (!s.IsNoSpace() || !counts()) {
@@ -223,7 +223,7 @@ IOStatus TieredWritableFile::WriteUpTo(uint64_t end, const Write& write) {
     start_ = s;
   }
   if (!s.ok() && file_ != nullptr) {
-    fs_->ReportFailure(path_, place_.tier, s);  // whoever tries again shall not come here
+    names_->ReportFailure(path_, place_.tier, s);  // whoever tries again shall not come here
   }
   if (s.ok()) {
     place_.tier->written_bytes.fetch_add(end - std::min(end, size_), std::memory_order_relaxed);
@@ -234,9 +234,9 @@ IOStatus TieredWritableFile::WriteUpTo(uint64_t end, const Write& write) {
 
 // NoSpace: it must be another tier.
 IOStatus TieredWritableFile::CopyFrom(const Place& source) {
-  IOStatus s = TieredFileSystem::Copy(source, size_, file_.get());
+  IOStatus s = Copy(source, size_, file_.get());
   if (s.IsNoSpace()) {
-    fs_->ReportFailure(path_, place_.tier, s);
+    names_->ReportFailure(path_, place_.tier, s);
   }
   return s;
 }
@@ -258,7 +258,7 @@ IOStatus TieredWritableFile::Spill() {
   IOStatus s = old->Flush(IOOptions(), nullptr);
   if (s.ok()) {
     // The name of a file at home is needed for its stub.
-    s = fs_->SetAside(path_, before, &place_);
+    s = names_->SetAside(path_, before, &place_);
   }
   const Place source = place_;
   TEST_SYNC_POINT("TieredWritableFile::Spill:BeforeStart");
@@ -356,7 +356,7 @@ IOStatus TieredWritableFile::Flush(const IOOptions& options, IODebugContext* dbg
     s = file_->Flush(options, dbg);
   }
   if (s.ok() && content_ == Content::kMeta) {
-    fs_->Changed(database_);
+    changed_();
   }
   return s;
 }
@@ -402,7 +402,7 @@ IOStatus TieredWritableFile::SyncAll(const SyncFile& sync) {
     s = SyncStub();
   }
   if (s.ok() && content_ == Content::kMeta) {
-    fs_->Changed(database_);
+    changed_();
   }
   return s;
 }

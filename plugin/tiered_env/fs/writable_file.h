@@ -3,20 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "plugin/tiered_env/files/folders.h"
-#include "plugin/tiered_env/recovery/recovery_manager.h"
+#include "plugin/tiered_env/files/namespace.h"
+#include "plugin/tiered_env/fs/open_database.h"
 #include "plugin/tiered_env/tier/placement.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class Database;
-class TieredFileSystem;
 
 // A file that a database writes. The tier of an SST is chosen when RocksDB has told all that it
 // will of it: when the first byte comes, or a question whose answer depends on the tier. A file
@@ -24,8 +22,9 @@ class TieredFileSystem;
 // written.
 class TieredWritableFile : public FSWritableFile {
  public:
-  TieredWritableFile(TieredFileSystem* fs, std::shared_ptr<Database> database, std::string path,
-                     const FileOptions& options);
+  // `changed` is called when something was added to a MANIFEST.
+  TieredWritableFile(Namespace* names, std::shared_ptr<OpenDatabase> database, std::string path,
+                     const FileOptions& options, std::function<void()> changed);
   ~TieredWritableFile() override;
 
   // Chooses the tier and makes the file, if that is not done yet. The first failure is what all
@@ -90,10 +89,11 @@ class TieredWritableFile : public FSWritableFile {
   // Makes the stub durable, if it is not yet.
   IOStatus SyncStub() const;
 
-  TieredFileSystem* const fs_;
-  const std::shared_ptr<Database> database_;
+  Namespace* const names_;
+  const std::shared_ptr<OpenDatabase> database_;
   const std::string path_;
   const FileOptions options_;
+  const std::function<void()> changed_;
   Content content_ = Content::kOther;
 
   // Set by Start(), which questions cause, too.

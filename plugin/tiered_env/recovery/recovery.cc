@@ -12,7 +12,6 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "test_util/sync_point.h"
@@ -103,13 +102,12 @@ class Recovery::Entries : public EntrySource {
   uint64_t last_id_ = 0;
 };
 
-Recovery::Recovery(TieredFileSystem* fs, std::string directory, RecipeLog* recipe_log,
-                   uint32_t threads)
-    : fs_(fs),
+Recovery::Recovery(Namespace* names, std::string directory, RecipeLog* recipe_log, uint32_t threads)
+    : names_(names),
       directory_(std::move(directory)),
       recipe_log_(recipe_log),
       threads_(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
-      info_log_(fs->InfoLog(directory_)),
+      info_log_(names->InfoLog(directory_)),
       start_(std::chrono::steady_clock::now()),
       reported_(start_) {}
 
@@ -270,7 +268,7 @@ IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
     table.base = BaseOf(MakeTableFileName(number));
     table.size = live.size;
     table.has_recipe = contents_.recipes.count(table.base) > 0;
-    table.has_stub = fs_->Resolve(directory_ + "/" + table.base, &table.place).ok() &&
+    table.has_stub = names_->Resolve(directory_ + "/" + table.base, &table.place).ok() &&
                      table.place.stub && table.place.tier->is_volatile();
     if (table.has_recipe && table.has_stub) {  // else it was deleted meanwhile
       lost_bytes_ += table.size;
@@ -334,7 +332,7 @@ IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
   table.size = live.size;
   table.has_recipe = contents_.recipes.count(table.base) > 0;
   const std::string path = directory_ + "/" + table.base;
-  IOStatus s = fs_->Resolve(path, &table.place);
+  IOStatus s = names_->Resolve(path, &table.place);
   uint64_t size = 0;
   const auto is_there = [&] {
     return table.place.fs()->GetFileSize(table.place.path, IOOptions(), &size, nullptr).ok() &&
@@ -361,7 +359,7 @@ IOStatus Recovery::Classify(uint64_t number, const LiveTable& live) {
     table.place = Place();
   }
   if (table.place.tier == nullptr) {
-    table.place.tier = FirstVolatile(fs_->policy());
+    table.place.tier = FirstVolatile(names_->policy());
   }
   if (table.place.tier == nullptr) {
     return IOStatus::InvalidArgument(path, "was in a volatile tier, and tiers= has none");
@@ -454,11 +452,11 @@ IOStatus Recovery::CollectReferences() {
 IOStatus Recovery::FindLogs() {
   IOStatus s;
   const std::string tag = RecipeLog::TagOf(contents_);
-  searched_ = FindLogDirectories(fs_, directory_, contents_.directories);
+  searched_ = FindLogDirectories(names_->shown(), directory_, contents_.directories);
   for (const std::string& base : searched_) {
     for (const std::string& directory : {base, ArchivalDirectory(base)}) {
       std::vector<std::string> names;
-      IOStatus listed = fs_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
+      IOStatus listed = names_->target()->GetChildren(directory, IOOptions(), &names, nullptr);
       if (!listed.ok() && !IsMissing(listed) && !contents_.segments.empty()) {
         s = s.ok() ? listed : s;
       }
@@ -521,10 +519,11 @@ IOStatus Recovery::LoadFrom(const std::string& path, Loaded* loaded) const {
   Loader loader(loaded, is_archive);
   if (is_archive) {
     uint64_t found;
-    IOStatus s = ReadArchive(fs_, path, &found, &loader);
+    IOStatus s = ReadArchive(names_->shown(), path, &found, &loader);
     return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
   }
-  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &loader, loaded->known.bytes);
+  IOStatus s =
+      ReadLog(names_->shown(), path, loaded->known.log_number, &loader, loaded->known.bytes);
   if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
                  loaded->segment->digest() != loaded->known.digest)) {
     s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");

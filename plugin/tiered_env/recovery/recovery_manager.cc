@@ -10,7 +10,6 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/env.h"
@@ -52,16 +51,18 @@ bool HasRetained(FileSystem* fs, const std::string& directory) {
 
 }  // namespace
 
-RecoveryManager::RecoveryManager(TieredFileSystem* fs, Database* database,
+RecoveryManager::RecoveryManager(Relocator* relocator, Database* database,
                                  const RecoveryOptions& options,
-                                 std::shared_ptr<RateLimiter> limiter)
-    : fs_(fs),
+                                 std::shared_ptr<RateLimiter> limiter, NotifyMover notify_mover)
+    : relocator_(relocator),
+      names_(relocator->names()),
       database_(database),
       options_(options),
       limiter_(std::move(limiter)),
-      recipe_log_(fs->target(), database->directory()),
+      notify_mover_(std::move(notify_mover)),
+      recipe_log_(names_->target(), database->directory()),
       log_directories_(database->directory()),
-      logs_(fs) {}
+      logs_(names_->shown()) {}
 
 RecoveryManager::~RecoveryManager() { Stop(); }
 
@@ -114,7 +115,7 @@ IOStatus RecoveryManager::Remove(FileSystem* fs, const std::string& directory) {
 
 IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
   const auto start = std::chrono::steady_clock::now();
-  Recovery recovery(fs_, database_->directory(), &recipe_log_, options_.recovery_threads);
+  Recovery recovery(names_, database_->directory(), &recipe_log_, options_.recovery_threads);
   IOStatus s = recovery.Run(tables);
   if (s.ok()) {
     s = recipe_log_.Start(recovery.keep());
@@ -149,14 +150,14 @@ IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
 }
 
 IOStatus RecoveryManager::BringAway(const Recovery::Present& table) {
-  for (Tier* tier : SpillOrder(fs_->policy(), table.place.tier)) {
+  for (Tier* tier : SpillOrder(names_->policy(), table.place.tier)) {
     if (!tier->is_volatile()) {
       Database::Misplaced move;
       move.base = table.base;
       move.size = table.size;
       move.from = table.place.tier;
       move.to = move.wanted = tier;
-      return fs_->MoveFile(database_, move, limiter_.get(), /*anyway=*/true);
+      return relocator_->Move(database_, move, limiter_.get(), /*anyway=*/true);
     }
   }
   return IOStatus::NoSpace(table.base, "has no durable tier to go to");
@@ -166,14 +167,14 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
                                                        std::unique_ptr<FSWritableFile>&& file) {
   uint64_t number;
   ContentOf(path, &number);
-  auto log = std::make_shared<OpenLog>(fs_, path);
+  auto log = std::make_shared<OpenLog>(names_->shown(), path);
   logs_.Created(number, log_directories_.PathOf(path), log);
   return std::make_unique<TrackedLog>(std::move(file), std::move(log));
 }
 
 IOStatus RecoveryManager::AddLogDirectory(const std::string& directory) {
   std::vector<std::string> names;
-  IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
+  IOStatus s = names_->shown()->GetChildren(directory, IOOptions(), &names, nullptr);
   const std::string spelling = log_directories_.SpellingOf(directory);
   if ((s.ok() || IsMissing(s)) && spelling != database_->directory()) {
     s = recipe_log_.AddDirectory(NameOfLogDirectory(database_->directory(), spelling));
@@ -200,7 +201,7 @@ void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
     compressed_.erase(purpose);
   } else if (++compressed_[purpose].in_a_row == kMostCompressed) {
     ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
+        names_->InfoLog(database_->directory()),
         "tiered_env: SSTs of level %d of column family %u go straight to other tiers from now on, "
         "for their blocks are compressed, and so are not found in write-ahead logs. To have them "
         "in memory, set kNoCompression for this level in compression_per_level (or as "
@@ -213,7 +214,7 @@ void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
 IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, uint64_t size,
                                    const Purpose& purpose, bool anyway) {
   DropTable(base);
-  logs_.Index(&recipe_log_, fs_->InfoLog(database_->directory()).get());
+  logs_.Index(&recipe_log_, names_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
   IOStatus s = place.fs()->NewMemoryMappedFileBuffer(place.path, &sst);
   if (s.ok() && sst->GetLen() < size) {
@@ -238,7 +239,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   }
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
+        names_->InfoLog(database_->directory()),
         "tiered_env: %s goes to a durable tier, as others will: a recipe must be smaller than half "
         "of its SST, and this one would have %llu of %llu bytes. %llu of %llu entries are in "
         "write-ahead logs, and %llu blocks are compressed. See \"Memory\" in the README: "
@@ -262,7 +263,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   references_.fetch_add(summary.references, std::memory_order_relaxed);
   literal_bytes_.fetch_add(summary.literal_bytes, std::memory_order_relaxed);
   ROCKS_LOG_INFO(
-      fs_->InfoLog(database_->directory()),
+      names_->InfoLog(database_->directory()),
       "tiered_env: recipe of %s, %llu bytes: %zu bytes, %llu of %llu entries by reference",
       base.c_str(), static_cast<unsigned long long>(summary.size), recipe.size(),
       static_cast<unsigned long long>(summary.references),
@@ -278,7 +279,7 @@ IOStatus RecoveryManager::SyncLogs(const std::string& base, const std::set<uint6
   if (s.ok()) {
     return s;
   }
-  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
+  ROCKS_LOG_WARN(names_->InfoLog(database_->directory()),
                  "tiered_env: %s goes to a durable tier, for a log that it could be rebuilt of "
                  "cannot be synced: %s",
                  base.c_str(), s.ToString().c_str());
@@ -371,7 +372,7 @@ void RecoveryManager::CompactRecipes(std::chrono::steady_clock::time_point now) 
     compact_pause_ = kLeastPause;
     return;
   }
-  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
+  ROCKS_LOG_WARN(names_->InfoLog(database_->directory()),
                  "tiered_env: cannot write the recipe log anew, the next try is in %lld s: %s",
                  static_cast<long long>(compact_pause_.count()), s.ToString().c_str());
   compact_from_ = std::chrono::steady_clock::now() + compact_pause_;
@@ -393,7 +394,7 @@ void RecoveryManager::Report() const {
   ForEachFigure(stats, [&](const std::string& name, const std::string& value, const std::string&) {
     text += " " + name + "=" + value;
   });
-  ROCKS_LOG_INFO(fs_->InfoLog(database_->directory()), "tiered_env: in memory:%s", text.c_str());
+  ROCKS_LOG_INFO(names_->InfoLog(database_->directory()), "tiered_env: in memory:%s", text.c_str());
   WriteStatistics();
 }
 
@@ -403,7 +404,7 @@ void RecoveryManager::WriteStatistics() const {
   AddStats(&stats);
   const std::string path = database_->directory() + "/" + kStatisticsName;
   std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs_->target()->NewWritableFile(path + kTemporary, FileOptions(), &file, nullptr);
+  IOStatus s = names_->target()->NewWritableFile(path + kTemporary, FileOptions(), &file, nullptr);
   if (s.ok()) {
     s = file->Append(EncodeStatistics(stats), IOOptions(), nullptr);
   }
@@ -411,7 +412,7 @@ void RecoveryManager::WriteStatistics() const {
     s = file->Close(IOOptions(), nullptr);
   }
   if (s.ok()) {
-    s = fs_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
+    s = names_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
   s.PermitUncheckedError();  // there will be another one
 }
@@ -454,7 +455,7 @@ void RecoveryManager::WarnOfTrim(const IOStatus& reason) {
   const auto now = std::chrono::steady_clock::now();
   if (trim_warned_ == std::chrono::steady_clock::time_point() || now - trim_warned_ >= kWarnEvery) {
     trim_warned_ = now;
-    ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
+    ROCKS_LOG_WARN(names_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
                    reason.ToString().c_str());
   }
 }
@@ -467,7 +468,7 @@ void RecoveryManager::CheckBudget() {
   const bool full = sizes.retained_bytes + sizes.needed_bytes > options_.wal_budget;
   if (full && !full_.load()) {
     ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
+        names_->InfoLog(database_->directory()),
         "tiered_env: logs that are retained have reached wal_budget: SSTs are brought from "
         "volatile tiers to others");
   }
@@ -476,7 +477,7 @@ void RecoveryManager::CheckBudget() {
     database_->PersistOldest();
     const std::shared_ptr<Database> database = database_->weak_from_this().lock();
     if (database != nullptr) {
-      fs_->Changed(database);
+      notify_mover_(database);
     }
   }
 }

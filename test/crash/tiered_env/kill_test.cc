@@ -72,13 +72,13 @@ struct Point {
 
 const Point kPoints[] = {
     {"", Needs::kNothing, 1},  // it is killed at a random moment
-    {"TieredFileSystem::MoveFile:BeforeCopy", Needs::kMisplaced, 10},
-    {"TieredFileSystem::Copy:Chunk", Needs::kMisplaced, 10},
-    {"TieredFileSystem::MoveFile:AfterCopy", Needs::kMisplaced, 10},
-    {"TieredFileSystem::Swap:BeforeRename", Needs::kMisplaced, 10},
-    {"TieredFileSystem::Swap:AfterRename", Needs::kMisplaced, 10},
-    {"TieredFileSystem::MoveFile:BeforeDelete", Needs::kMisplaced, 10},
-    {"TieredFileSystem::MoveFile:AfterDelete", Needs::kMisplaced, 10},
+    {"Relocator::Move:BeforeCopy", Needs::kMisplaced, 10},
+    {"Copy:Chunk", Needs::kMisplaced, 10},
+    {"Relocator::Move:AfterCopy", Needs::kMisplaced, 10},
+    {"Relocator::Swap:BeforeRename", Needs::kMisplaced, 10},
+    {"Relocator::Swap:AfterRename", Needs::kMisplaced, 10},
+    {"Relocator::Move:BeforeDelete", Needs::kMisplaced, 10},
+    {"Relocator::Move:AfterDelete", Needs::kMisplaced, 10},
     {"TieredWritableFile::Open:BeforeStub", Needs::kNothing, 10},
     {"TieredWritableFile::Spill:BeforeStart", Needs::kSmallTier, 10},
     {"TieredWritableFile::Spill:BeforeCopy", Needs::kSmallTier, 10},
