@@ -60,8 +60,8 @@ const Point kPoints[] = {
     {"Relocator::Move:BeforeDelete", MemorySite::kUniversal, false},
     {"Relocator::Swap:AfterRename", MemorySite::kWalDir, false},
     {"TieredFileSystem::DeleteFile:StubIsGone", MemorySite::kWalDir, false},
-    {"TieredWritableFile::Open:BeforeStub", MemorySite::kUniversal, false},
-    {"TieredWritableFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
+    {"PlacedFile::Open:BeforeStub", MemorySite::kUniversal, false},
+    {"PlacedFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
 };
 
 class MemoryKillTest : public ::testing::TestWithParam<int> {
