@@ -5,7 +5,8 @@
 // A plugin adds a sub-command by a file plugin/<plugin>/tools/<name>.cc with a function
 //   int <Name>Command(int argc, char** argv);
 // in the namespace ROCKSDB_NAMESPACE::rocktier: argv[0] is the sub-command's name, and the result
-// is the exit status. tools/CMakeLists.txt finds the file and generates Commands().
+// is the exit status. tools/CMakeLists.txt finds the file and generates Commands(). Other sources
+// of the sub-command may be in plugin/<plugin>/tools/<name>/.
 
 #pragma once
 

@@ -104,7 +104,7 @@ struct TieredOptions {
   // Bytes of logs for each byte of SSTs in memory. Write-ahead logs are retained as long as these
   // SSTs need them. When logs have more than `high`, those of whose bytes the smallest part is
   // needed are rewritten without the rest, until they have less than `low` (thresholds lambda_t and
-  // lambda_s of the paper, section 3.3). Less takes less disk and writes more. `low` is at least 1,
+  // lambda_s of the paper, section 3.2). Less takes less disk and writes more. `low` is at least 1,
   // `high` at least `low`. Defaults: 1.5 and 1.3.
   double wal_amplification_high = 1.5;
   double wal_amplification_low = 1.3;

@@ -451,7 +451,8 @@ class ForgetfulFs : public FileSystemWrapper {
 // Whatever is not durable then has neither a name nor a stub.
 TEST_F(MemoryMistakes, ARecoveryThatSpillsIsCutOffByTheLossOfPower) {
   for (const bool home : {true, false}) {
-    for (const char* point : {"Recovery::WriteTo:BeforeSync", "Recovery::WriteTo:BeforeName"}) {
+    for (const char* point :
+         {"TableWriter::WriteTo:BeforeSync", "TableWriter::WriteTo:BeforeName"}) {
       SCOPED_TRACE(std::string(home ? "home " : "slow ") + point);
       Prepare();
       LoseMemory();

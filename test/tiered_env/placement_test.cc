@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "plugin/tiered_env/tier/plan.h"
 #include "rocksdb/env.h"
 #include "test_util/testharness.h"
 

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/make.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 

@@ -2,11 +2,10 @@
 //
 // Recipes of SSTs that RocksDB has made with all that can change their bytes.
 
-#include "plugin/tiered_env/recipe/recipe.h"
-
 #include <set>
 
-#include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/recipe/make.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"

@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/admin/session.h"
 #include "plugin/tiered_env/db/mover.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"

@@ -7,9 +7,10 @@
 
 #include "plugin/tiered_env/admin/inventory.h"
 #include "plugin/tiered_env/admin/session.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/stats.h"
 

@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_directories.h"
 #include "plugin/tiered_env/wal/log_reader.h"

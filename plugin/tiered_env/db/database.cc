@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/tier/plan.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

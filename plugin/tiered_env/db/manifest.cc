@@ -10,7 +10,7 @@
 #include "db/version_edit.h"
 #include "file/sequence_file_reader.h"
 #include "plugin/tiered_env/compat.h"
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/io.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

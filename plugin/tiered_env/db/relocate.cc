@@ -7,6 +7,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/copy.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "test_util/sync_point.h"
 

@@ -42,6 +42,7 @@
 #include <set>
 
 #include "logging/logging.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
 namespace ROCKSDB_NAMESPACE {

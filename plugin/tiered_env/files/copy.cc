@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "plugin/tiered_env/files/io.h"
 #include "test_util/sync_point.h"
 #include "util/aligned_buffer.h"
 

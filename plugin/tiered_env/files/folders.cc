@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/files/identity.h"
-#include "plugin/tiered_env/files/lost.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "test_util/sync_point.h"
 
@@ -31,66 +31,10 @@ std::string FolderNameFor(const std::string& directory, const std::string& suffi
 
 }  // namespace
 
-IOStatus DeleteAll(FileSystem* fs, const std::string& directory) {
-  std::vector<std::string> names;
-  IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (IsMissing(s)) {
-    return IOStatus::OK();
-  }
-  for (const std::string& name : names) {
-    if (s.ok() && name == kLostName) {
-      s = DeleteAll(fs, directory + "/" + name);
-    } else if (s.ok() && name != "." && name != "..") {
-      s = fs->DeleteFile(directory + "/" + name, IOOptions(), nullptr);
-    }
-  }
-  return s.ok() ? fs->DeleteDir(directory, IOOptions(), nullptr) : s;
-}
-
-IOStatus SyncAndClose(IOStatus s, FSWritableFile* file) {
-  if (s.ok()) {
-    s = file->Sync(IOOptions(), nullptr);
-  }
-  if (file != nullptr) {
-    IOStatus closed = file->Close(IOOptions(), nullptr);
-    s = s.ok() ? closed : s;
-  }
-  return s;
-}
-
-IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents) {
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
-  if (s.ok()) {
-    s = file->Append(contents, IOOptions(), nullptr);
-  }
-  return SyncAndClose(s, file.get());
-}
-
-IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most,
-                       std::string* contents) {
-  std::unique_ptr<FSSequentialFile> file;
-  IOStatus s = fs->NewSequentialFile(path, FileOptions(), &file, nullptr);
-  if (!s.ok()) {
-    return s;
-  }
-  std::string buffer(most, '\0');
-  Slice bytes;
-  s = file->Read(most, IOOptions(), &bytes, buffer.data(), nullptr);
-  contents->assign(bytes.data(), s.ok() ? bytes.size() : 0);
-  return s;
-}
-
 IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result) {
   std::string contents;
   IOStatus s = ReadSmallFile(fs, path, kMostIdentity, &contents);
   return s.ok() ? AsIOStatus(Identity::Decode(contents, path, result)) : s;
-}
-
-IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
-  std::unique_ptr<FSDirectory> directory;
-  IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
-  return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
 }
 
 IOStatus Folders::Find(const std::string& directory, std::string* folder) {
@@ -134,7 +78,7 @@ IOStatus Folders::Create(const std::string& directory, Folder** result) {
   return s;
 }
 
-// Under another name first: a crash must not leave half of it.
+// Writes it under another name first: a crash must not leave half of it.
 IOStatus Folders::WriteTiers(const std::string& directory, const Identity& identity) {
   const std::string path = directory + "/" + kIdentityName;
   IOStatus s = WriteSmallFile(target_, path + kTemporary, identity.Encode());
@@ -145,7 +89,7 @@ IOStatus Folders::WriteTiers(const std::string& directory, const Identity& ident
   return s.ok() ? SyncDirectory(target_, directory) : s;
 }
 
-// With the directories above: a start of the machine takes them all.
+// Makes the directories above, too: a start of the machine takes them all.
 IOStatus Folders::MakeTier(const Tier& tier) {
   const std::string& path = tier.options().path;
   IOStatus s;
@@ -186,7 +130,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   return s;
 }
 
-// As TIERS is: others look at it, and the power may fail.
+// Writes it as TIERS is written: others look at it, and the power may fail.
 IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
                              const Identity& identity) {
   Identity owner;
@@ -291,7 +235,7 @@ void Folders::Renamed(const std::string& from, const std::string& to) {
       folder->identity.version == 1) {
     return;
   }
-  // If not, it is known as one that was moved.
+  // A folder whose OWNER cannot be written is known as one that was moved.
   folder->identity.directory = AbsolutePath(to);
   for (const auto& tier : tiers_) {
     Identity owner;
@@ -310,7 +254,7 @@ IOStatus Folders::Remove(const std::string& directory) {
   if (s.IsNotFound()) {
     return IOStatus::OK();
   }
-  // If it is interrupted, nobody shall miss what is gone.
+  // Nobody shall miss what is gone if this is interrupted.
   if (s.ok() && !folder->identity.tiers.empty()) {
     Identity without = folder->identity;
     without.tiers.clear();
@@ -357,7 +301,7 @@ IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
   return s;
 }
 
-// With the ids that the folders have.
+// Takes the ids that the folders have.
 IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);

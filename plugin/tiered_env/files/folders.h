@@ -33,18 +33,18 @@ class Folders {
  public:
   Folders(FileSystem* target, const Tiers& tiers) : target_(target), tiers_(tiers) {}
 
-  // The name of a directory's folders. NotFound: it has none.
+  // Finds the name of a directory's folders. NotFound: it has none.
   IOStatus Find(const std::string& directory, std::string* folder);
-  // A path for a new file in a tier; makes what is missing.
+  // Chooses a path for a new file in a tier; makes what is missing.
   IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
-  // A name was made or removed in a directory's folder. Not before it was: a Sync() of another
-  // thread would come too early for it.
+  // Notes that a name was made or removed in a directory's folder. To be called after that: a
+  // Sync() of another thread would come too early for it.
   void Touch(const std::string& directory, const Tier& tier);
   // Makes the directory of a tier in memory.
   IOStatus MakeTier(const Tier& tier);
   // Makes durable what was made in a directory's folders; not in memory.
   IOStatus Sync(const std::string& directory);
-  // A directory has another name now.
+  // Notes that a directory has another name now.
   void Renamed(const std::string& from, const std::string& to);
   // Deletes the folders of a directory with all that is in them, and its name.
   IOStatus Remove(const std::string& directory);
@@ -55,9 +55,9 @@ class Folders {
   // is open elsewhere. `is_database`: there is one already, which gets its folders now; else it
   // gets them with the first file in a tier.
   IOStatus Claim(const std::string& directory, bool is_database);
-  // Of what Claim() has taken.
+  // Gives up what Claim() has taken.
   void Release(const std::string& directory);
-  // What Claim() would refuse but for Busy.
+  // Refuses what Claim() would, but for Busy.
   IOStatus CheckOwner(const std::string& directory);
   // Whether its folders were never opened by a version that gives ids.
   bool IsOld(const std::string& directory);
@@ -137,25 +137,10 @@ class Folders {
   std::mt19937_64 random_{std::random_device()()};
 };
 
-// What ends the writing of a file that was begun with this status: makes it durable if that is OK.
-// `file` may be null after an error.
-IOStatus SyncAndClose(IOStatus s, FSWritableFile* file);
-// An id of an opening, at random.
+// Makes an id of an opening, at random.
 std::string NewOpening();
-// Writes a small file as a whole, durably but for its name.
-IOStatus WriteSmallFile(FileSystem* fs, const std::string& path, const std::string& contents);
-// A TIERS or OWNER file.
+// Reads a TIERS or OWNER file.
 IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);
-// Reads a small file as a whole.
-IOStatus ReadSmallFile(FileSystem* fs, const std::string& path, size_t most, std::string* contents);
-// Deletes a folder in a tier with what is in it, and in its lost/.
-IOStatus DeleteAll(FileSystem* fs, const std::string& directory);
-// Makes the names in a directory durable.
-IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
-
-inline bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
-
-inline IOStatus AsIOStatus(const Status& s) { return status_to_io_status(Status(s)); }
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

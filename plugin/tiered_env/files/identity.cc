@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "env/io_posix.h"
 #include "plugin/tiered_env/pmem/posix.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,7 +26,7 @@ IOStatus IdOf(const std::string& directory, std::pair<dev_t, ino_t>* id) {
   struct stat st;
   if (fd.get() < 0 || fstat(fd.get(), &st) != 0) {
     return errno == ENOTDIR ? IOStatus::InvalidArgument(directory, "is no directory")
-                            : PosixError("open", directory, errno);
+                            : IOError("While opening", directory, errno);
   }
   *id = {st.st_dev, st.st_ino};
   return IOStatus::OK();

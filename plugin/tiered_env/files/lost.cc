@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/io.h"
 #include "test_util/sync_point.h"
 #include "util/string_util.h"
 

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/tier/policy.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-constexpr char kLostName[] = "lost";  // of the directory in each folder
 
 // What seemed to be nobody's in a database's folders, and was put aside there instead of being
 // deleted: FOLDER/lost/NAME.TIME, the seconds since 1970 when it was found. Not thread-safe.

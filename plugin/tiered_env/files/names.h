@@ -16,6 +16,7 @@ namespace tiered_env {
 constexpr char kIdentityName[] = "TIERS";
 constexpr char kOwnerName[] = "OWNER";
 constexpr char kFolderLock[] = "LOCK";    // in each folder
+constexpr char kLostName[] = "lost";      // of the directory in each folder
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
 constexpr char kStatisticsName[] = "TIERS-STATS";
 constexpr char kManifest[] = "MANIFEST-";
@@ -36,7 +37,7 @@ inline bool IsOurs(const std::string& base) {
 
 inline std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Without a slash at the end.
+// Takes the slashes at the end off.
 inline std::string WithoutSlash(std::string path) {
   while (path.size() > 1 && path.back() == '/') {
     path.pop_back();
@@ -49,7 +50,7 @@ inline std::string DirectoryOf(const std::string& path) {
   return end == std::string::npos ? "." : WithoutSlash(path.substr(0, std::max<size_t>(end, 1)));
 }
 
-// The same for all that a file of a database is called. RocksDB doubles slashes: of its archive,
+// Makes one of all that a file of a database is called. RocksDB doubles slashes: of its archive,
 // for one.
 inline std::string Normalized(const std::string& path) {
   std::string result = DirectoryOf(path) + "/" + BaseOf(path);
@@ -59,7 +60,7 @@ inline std::string Normalized(const std::string& path) {
   return result;
 }
 
-// What a file of a database is by its name, and its number.
+// Tells what a file of a database is by its name, and its number.
 inline Content ContentOf(const std::string& path, uint64_t* number) {
   FileType type;
   *number = 0;

@@ -7,6 +7,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "file/filename.h"
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "util/string_util.h"
 

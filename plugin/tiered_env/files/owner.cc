@@ -10,6 +10,7 @@
 
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/pmem/posix.h"
 #include "test_util/sync_point.h"
@@ -36,8 +37,8 @@ std::string NewOpening() {
 
 namespace {
 
-// Of all that open files of one inode, on this host and, where the file system carries it, on
-// others. Where it knows no locks there are none. The processes that a fork leaves share it.
+// Locks out all others that open the file, on this host and, where the file system carries locks,
+// on others. Where it knows none there is none. The processes that a fork leaves share the lock.
 IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* result) {
   const std::string path = Folders::PathIn(tier, folder + "/" + kFolderLock);
   Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));

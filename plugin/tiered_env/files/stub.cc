@@ -52,7 +52,7 @@ bool IsOpening(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Without line ends.
+// Replaces line ends.
 std::string Escape(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -8,6 +8,7 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/survey.h"
 #include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "plugin/tiered_env/files/copy.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/files/options_file.h"
 #include "plugin/tiered_env/fs/file_system.h"

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/files/copy.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/tier/expected_level.h"
 #include "test_util/sync_point.h"

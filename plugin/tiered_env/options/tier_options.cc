@@ -63,7 +63,7 @@ bool ParseFactor(const std::string& text, double* value) {
          std::isfinite(*value) && *value >= 1;
 }
 
-// As short as it can be without a change of the value.
+// Prints it as short as it can be without a change of the value.
 std::string PrintFactor(double value) {
   std::string text;
   double same = 0;
@@ -126,7 +126,7 @@ Status SetKind(const std::string& where, const Item& item, TierOptions* tier) {
   return Invalid(where, item, "must be path, pmem or memory");
 }
 
-// Without what would make one directory look like two.
+// Leaves out what would make one directory look like two.
 Status SetPath(const std::string& where, const Item& item, TierOptions* tier) {
   const std::string& path = item.value;
   if (path.empty() || path[0] != '/' || path.find_first_of(";{}") != std::string::npos) {

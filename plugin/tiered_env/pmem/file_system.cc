@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "env/io_posix.h"
 #include "plugin/tiered_env/pmem/file_length.h"
 #include "plugin/tiered_env/pmem/header.h"
 #include "plugin/tiered_env/pmem/readable_files.h"
@@ -19,12 +20,12 @@ IOStatus Probe(const std::string& directory, bool* persistent) {
   std::string path = directory + "/rocktier.XXXXXX";
   Descriptor fd(mkostemp(path.data(), O_CLOEXEC));
   if (fd.get() < 0) {
-    return PosixError("create a file", directory, errno);
+    return IOError("While creating a file", directory, errno);
   }
   unlink(path.c_str());
   const int error = posix_fallocate(fd.get(), 0, kHeaderSize);
   if (error != 0) {
-    return PosixError("allocate", directory, error);
+    return IOError("While allocating", directory, error);
   }
   std::unique_ptr<Region> region;
   IOStatus s = Region::Map(fd.get(), path, 0, kHeaderSize, /*writable=*/true, &region);

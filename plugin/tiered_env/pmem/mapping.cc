@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "env/io_posix.h"
 #include "plugin/tiered_env/pmem/posix.h"
 #include "port/port.h"
 
@@ -73,7 +74,7 @@ IOStatus Region::Map(int fd, const std::string& path, uint64_t offset, size_t si
   if (!pmem) {
     data = mmap(nullptr, size, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
     if (data == MAP_FAILED) {
-      return PosixError("mmap", path, errno);
+      return IOError("While mapping", path, errno);
     }
     pmem = writable && IsPmem(data, size);
   }

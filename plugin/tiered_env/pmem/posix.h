@@ -1,4 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Calls of the operating system, on files of persistent memory and wherever RocksDB's FileSystem
+// has no such call. Errors are RocksDB's IOError(): "IO error: While ...: /the/file: why".
 
 #pragma once
 
@@ -7,7 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <string>
 
 #include "rocksdb/io_status.h"
@@ -15,19 +18,6 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-// "IO error: /the/file: operation: what errno says".
-inline IOStatus PosixError(const std::string& operation, const std::string& path, int error) {
-  const std::string where = path + ": " + operation;
-  switch (error) {
-    case ENOSPC:
-      return IOStatus::NoSpace(where, strerror(error));
-    case ENOENT:
-      return IOStatus::PathNotFound(where, strerror(error));
-    default:
-      return IOStatus::IOError(where, strerror(error));
-  }
-}
 
 // A file descriptor that closes itself; negative if there is none.
 class Descriptor {
@@ -61,51 +51,12 @@ class Descriptor {
   int fd_ = -1;
 };
 
-inline IOStatus OpenFile(const std::string& path, int flags, Descriptor* result) {
-  *result = Descriptor(open(path.c_str(), flags | O_CLOEXEC, 0644));
-  return result->get() >= 0 ? IOStatus::OK() : PosixError("open", path, errno);
-}
-
-inline IOStatus SizeOf(int fd, const std::string& path, uint64_t* result) {
-  struct stat st;
-  if (fstat(fd, &st) != 0) {
-    return PosixError("fstat", path, errno);
-  }
-  *result = static_cast<uint64_t>(st.st_size);
-  return IOStatus::OK();
-}
-
-// All n bytes; Corruption if the file ends before.
-inline IOStatus ReadFully(int fd, const std::string& path, uint64_t at, size_t n, char* to) {
-  while (n > 0) {
-    const ssize_t got = pread(fd, to, n, static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got <= 0) {
-      return got < 0 ? PosixError("pread", path, errno)
-                     : IOStatus::Corruption(path, "ends before its length");
-    }
-    at += static_cast<uint64_t>(got);
-    to += got;
-    n -= static_cast<size_t>(got);
-  }
-  return IOStatus::OK();
-}
-
-inline IOStatus WriteFully(int fd, const std::string& path, uint64_t at, Slice data) {
-  while (!data.empty()) {
-    const ssize_t put = pwrite(fd, data.data(), data.size(), static_cast<off_t>(at));
-    if (put < 0 && errno != EINTR) {
-      return PosixError("pwrite", path, errno);
-    }
-    if (put > 0) {
-      at += static_cast<uint64_t>(put);
-      data.remove_prefix(static_cast<size_t>(put));
-    }
-  }
-  return IOStatus::OK();
-}
+// Creates the file as 0644, if `flags` say so.
+IOStatus OpenFile(const std::string& path, int flags, Descriptor* result);
+IOStatus SizeOf(int fd, const std::string& path, uint64_t* result);
+// Reads all n bytes; Corruption if the file ends before.
+IOStatus ReadFully(int fd, const std::string& path, uint64_t at, size_t n, char* to);
+IOStatus WriteFully(int fd, const std::string& path, uint64_t at, Slice data);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -34,7 +34,7 @@ IOStatus PmemSequentialFile::Open(const std::string& path,
   return s;
 }
 
-// By pread(): a mapping would end the process if the file were truncated, as logs may be.
+// Calls pread(): a mapping would end the process if the file were truncated, as logs may be.
 IOStatus PmemSequentialFile::Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                                   IODebugContext*) {
   *result = Slice();

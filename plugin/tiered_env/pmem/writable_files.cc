@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "env/io_posix.h"
 #include "plugin/tiered_env/pmem/file_length.h"
 #include "plugin/tiered_env/pmem/header.h"
 #include "plugin/tiered_env/pmem/readable_files.h"
@@ -21,7 +22,7 @@ constexpr uint64_t kMostStep = 16 << 20;
 constexpr uint64_t kWindow = 64 << 20;
 
 IOStatus MakeDurable(int fd, const std::string& path) {
-  return fdatasync(fd) == 0 ? IOStatus::OK() : PosixError("fdatasync", path, errno);
+  return fdatasync(fd) == 0 ? IOStatus::OK() : IOError("While syncing", path, errno);
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ IOStatus PmemWritableFile::Open(const std::string& path, const FileOptions& opti
   if (existing == Existing::kReplace) {
     // O_TRUNC would end the processes that have the file mapped.
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {
-      return PosixError("unlink", path, errno);
+      return IOError("While deleting", path, errno);
     }
     flags |= O_EXCL;
   }
@@ -121,7 +122,7 @@ IOStatus PmemWritableFile::GrowTo(uint64_t size) {
     error = posix_fallocate(fd_.get(), static_cast<off_t>(size_), static_cast<off_t>(size - size_));
   } while (error == EINTR);
   if (error != 0) {
-    return PosixError("allocate", path_, error);
+    return IOError("While allocating", path_, error);
   }
   IOStatus s = MakeDurable(fd_.get(), path_);
   if (s.ok()) {
@@ -175,7 +176,8 @@ IOStatus PmemWritableFile::Write(uint64_t offset, const Slice& data) {
   return s;
 }
 
-// Without pmem, fdatasync() rather than pmem_msync(): it also finds what is not mapped any more.
+// Calls fdatasync() where there is no pmem, not pmem_msync(): it also finds what is not mapped
+// any more.
 IOStatus PmemWritableFile::Sync(const IOOptions&, IODebugContext*) {
   if (header_ == nullptr) {
     return IOStatus::InvalidArgument(path_, "is closed");
@@ -217,7 +219,7 @@ IOStatus PmemWritableFile::Close(const IOOptions&, IODebugContext*) {
     header_->Persist(kLengthOffset, sizeof(uint64_t));
     const uint64_t end = kHeaderSize + length_.load();
     if (size_ > end && ftruncate(fd_.get(), static_cast<off_t>(end)) != 0) {
-      s = PosixError("ftruncate", path_, errno);
+      s = IOError("While cutting off the room", path_, errno);
     }
   }
   window_.reset();

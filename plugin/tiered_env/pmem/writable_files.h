@@ -39,13 +39,13 @@ class PmemWritableFile : public FSWritableFile {
   // All of it or, with an error, nothing. NoSpace if there is no room.
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override;
   using FSWritableFile::PositionedAppend;
-  // Not beyond the end. For files that were begun with direct I/O in another tier.
+  // Writes what is not beyond the end, of files that were begun with direct I/O in another tier.
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
                             IODebugContext*) override;
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Sync(const IOOptions&, IODebugContext*) override;
   bool IsSyncThreadSafe() const override { return true; }
-  // Not while the file is read through a mapping. Longer: with zeros.
+  // Requires that nobody reads the file through a mapping. Makes it longer with zeros.
   IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override;
   // Gives room back that was allocated and not used.
   IOStatus Close(const IOOptions&, IODebugContext*) override;
@@ -67,7 +67,7 @@ class PmemWritableFile : public FSWritableFile {
   IOStatus Write(uint64_t offset, const Slice& data);
   IOStatus CreateHeader();
   IOStatus ReadHeader();
-  // So that size_ >= size, with some to spare if there is room.
+  // Makes size_ >= size, with some to spare if there is room.
   IOStatus Grow(uint64_t size);
   IOStatus GrowTo(uint64_t size);
   // Maps the part of the file that `at` is in.

@@ -18,11 +18,11 @@ namespace tiered_env {
 // deletions too.
 using Ordinal = uint32_t;
 
-// Of a log or of an SST.
+// An entry of a log or of an SST.
 struct Entry {
-  // In a log: `batch` and the index in the batch.
+  // The entry's sequence number; in a log it is `batch` plus the index in the batch.
   SequenceNumber sequence = 0;
-  // In a log: the first sequence number of the write batch.
+  // The first sequence number of the write batch, in a log.
   SequenceNumber batch = 0;
   // Never one of kTypeColumnFamily...: those are mapped to the plain type.
   ValueType type = kTypeValue;

@@ -1,6 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The parts of a recipe. All integers are little-endian.
+// The codec of recipes: the exact bytes of an SST, as literal bytes and references to entries of
+// segments. Pure functions, without I/O and thread-safe. make.h makes recipes, rebuild.h makes SSTs
+// of them. FORMAT.md has the rules of validity and an example. All integers are little-endian.
 //
 //   offset size  field
 //        0    4  CRC-32C of all that follows, masked
@@ -23,12 +25,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "plugin/tiered_env/recipe/bit_packing.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/entry.h"
 #include "plugin/tiered_env/sst/block_encoding.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -77,6 +82,16 @@ class NumberSpace {
   bool halves_ = false;
 };
 
+struct RecipeSummary {
+  uint64_t size = 0;      // of the SST, bytes
+  uint64_t checksum = 0;  // XXH3, 64 bits, of the SST
+  uint64_t entries = 0;   // in data blocks that are not compressed
+  uint64_t references = 0;
+  uint64_t literal_bytes = 0;  // keys and values of entries without a reference
+  uint64_t blocks = 0;         // of data
+  uint64_t compressed_blocks = 0;
+};
+
 struct RecipeParts {
   RecipeSummary summary;
   BlockEncoding shape;
@@ -89,9 +104,16 @@ struct RecipeParts {
 };
 
 void EncodeRecipe(const RecipeParts& parts, std::string* recipe);
-// Corruption, NotSupported: as in recipe.h. Numbers are in their space. The slices point into
-// `recipe`.
+// Corruption: damaged. NotSupported: a recipe of a later version. The functions below return the
+// same. Numbers are in their space. The slices point into `recipe`.
 Status DecodeRecipe(const Slice& recipe, RecipeParts* parts);
+
+// Reads the header alone.
+Status DecodeSummary(const Slice& recipe, RecipeSummary* summary);
+
+// Visits each reference, in the order in which MakeRecipe() took them, and as often as it is in the
+// recipe. The whole recipe is checked before the first visit.
+Status ForEachReference(const Slice& recipe, const std::function<void(const Reference&)>& visit);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

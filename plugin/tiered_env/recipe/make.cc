@@ -1,13 +1,19 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/recipe/make.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/sst/block.h"
+#include "plugin/tiered_env/sst/block_encoding.h"
+#include "plugin/tiered_env/sst/data_blocks.h"
 #include "util/coding.h"
 #include "util/xxhash.h"
 
@@ -227,7 +233,7 @@ void Maker::AddBlock(const BlockBounds& bounds) {
 void Maker::Make(std::string* recipe) {
   parts_.summary.size = sst_.size();
   parts_.summary.checksum = XXH3_64bits(sst_.data(), sst_.size());
-  // If they are not found there are none, and all is literal.
+  // All is literal if they are not found.
   FindDataBlocks(sst_, &layout_).PermitUncheckedError();
   parts_.shape = FindEncoding(sst_, layout_);
   parts_.checksum = layout_.checksum;

@@ -1,9 +1,13 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/recipe/rebuild.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "plugin/tiered_env/recipe/format.h"
 #include "port/port.h"
@@ -60,11 +64,11 @@ class Rebuilder {
   Status WriteEntry(const Found& found, bool restart);
   Status WriteReferenced(const Found& found, bool restart);
   Status CopyEntry(bool restart);
-  // Behind the entries: restarts, and footer and trailer.
+  // Writes what is behind the entries: restarts, and footer and trailer.
   bool FinishBlock(bool whole);
   bool WriteValue(const Slice& value);
   bool Room(uint64_t size) const { return size <= static_cast<size_t>(limit_ - next_); }
-  // Where keys must end: where the values begin that stand by themselves, or at the end of it all.
+  // Keys must end where the values begin that stand by themselves, or at the end of it all.
   bool RoomForKey(uint64_t size) const { return size <= static_cast<size_t>(key_limit_ - next_); }
   // Bytes of the internal key that the one before has too.
   size_t SharedWithLast(const Slice& user_key, const Slice& suffix) const;

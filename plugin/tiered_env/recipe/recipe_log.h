@@ -3,64 +3,42 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 
+#include "plugin/tiered_env/recipe/recipe_log_file.h"
+#include "plugin/tiered_env/recipe/recipe_log_format.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/slice.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A write-ahead log that recipes refer to.
-struct LoggedSegment {
-  uint64_t id = 0;          // never that of another one in this database
-  uint64_t log_number = 0;  // its name, while RocksDB has it
-  uint64_t entries = 0;     // that it has
-  uint64_t digest = 0;      // Segment::digest()
-  // Of the log, as far as it was read: what is behind may have been appended since.
-  uint64_t bytes = 0;
-};
-
 // The recipe log of a database: of which of its SSTs are there recipes, and which segments do they
 // refer to. What is added is durable after the next Sync(). FORMAT.md has the format. Thread-safe.
 class RecipeLog {
  public:
-  // In `directory`, which exists; `fs` shows all that is in it.
+  // `directory` exists; `fs` shows all that is in it.
   RecipeLog(FileSystem* fs, std::string directory);
   ~RecipeLog();
 
-  struct Recipe {
-    uint64_t offset = 0;
-    uint64_t size = 0;  // bytes
-  };
-  struct Contents {
-    std::string database;                        // its id, random bytes; empty: there is none yet
-    std::map<std::string, Recipe> recipes;       // by name of the SST
-    std::map<uint64_t, LoggedSegment> segments;  // by id
-    uint64_t next_segment = 1;                   // the least id that was never used
-    std::set<std::string> directories;           // NameOfLogDirectory() of others, with logs
-    std::set<std::string> tiers;                 // names of those that are memory
-  };
+  using Contents = RecipeLogContents;
+
   // Reads what is there, up to its end or to what is damaged: behind it nothing can have been
   // synced. Then recipes can be read.
   IOStatus Load(Contents* contents);
-  // Instead of Load(), for whoever has not locked the database: reads what another process has
-  // written since the last call. After an error what was known may be gone; the next call begins
-  // anew.
+  // Reads what another process has written since the last call: instead of Load(), for whoever has
+  // not locked the database. After an error what was known may be gone; the next call begins anew.
   IOStatus Follow();
   // Goes on, in a new file, with what is to be kept of that; the database gets an id if it has
   // none. The new file is durable before the old one is deleted.
   IOStatus Start(const Contents& keep);
 
-  // An SST whose name had a recipe has another one, or none, from now on. NotSupported: it is too
-  // long.
+  // Gives an SST a recipe, or another one, or none. NotSupported: the recipe is too long.
   IOStatus AddRecipe(const std::string& base, const Slice& recipe);
   IOStatus Drop(const std::string& base);
-  // An id that was never used.
+  // Returns an id that was never used.
   uint64_t NewSegment();
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
@@ -87,35 +65,15 @@ class RecipeLog {
   uint64_t written_bytes() const;  // since this object was made
 
  private:
-  enum Kind : char {
-    kRecipe = 1,
-    kDrop = 2,
-    kSegment = 3,
-    kForget = 4,
-    kNext = 5,
-    kDirectory = 6,
-    kTier = 7
-  };
-
-  struct File;
   IOStatus FindFile(uint64_t* number) const;
-  // Reads records from an offset, or the header first, up to the file's end or what is damaged:
-  // *offset is there then.
-  IOStatus Scan(const std::string& path, uint64_t* offset, Contents* contents) const;
-  // Corruption: there is no such kind of record.
-  static IOStatus Apply(char kind, const Slice& name, const Slice& body, uint64_t body_at,
-                        Contents* contents);
   // Deletes those before the newest one. Requires mutex_.
   void DeleteOld() const;
-  IOStatus Create(uint64_t number, const std::string& database, std::shared_ptr<File>* file) const;
   // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires
   // mutex_.
-  IOStatus Rewrite(const FSRandomAccessFile* from, const Contents& live);
-  static IOStatus CopyTo(File* to, const FSRandomAccessFile* from, Contents* live);
-  static IOStatus Write(File* file, Kind kind, const Slice& name, const Slice& body,
-                        uint64_t* body_at = nullptr);
+  IOStatus Rewrite(const RecipeLogFile* from, const Contents& live);
   // After a failure, in a new file. Requires mutex_.
-  IOStatus Append(Kind kind, const Slice& name, const Slice& body, uint64_t* body_at = nullptr);
+  IOStatus Append(recipe_log::Kind kind, const Slice& name, const Slice& body,
+                  uint64_t* body_at = nullptr);
 
   std::string PathOf(uint64_t number) const;
 
@@ -124,11 +82,10 @@ class RecipeLog {
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
-  std::shared_ptr<File> file_;
+  std::shared_ptr<RecipeLogFile> file_;
   bool broken_ = false;  // a record may be there in part: what is behind it would not be found
   uint64_t number_ = 0;  // of the newest file; 0: there is none
   Contents live_;
-  uint64_t followed_ = 0;  // bytes that Follow() has read of the file
   uint64_t live_bytes_ = 0;
   uint64_t written_bytes_ = 0;
 

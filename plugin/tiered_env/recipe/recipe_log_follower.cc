@@ -3,7 +3,7 @@
 #include "plugin/tiered_env/recipe/recipe_log_follower.h"
 
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/format.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

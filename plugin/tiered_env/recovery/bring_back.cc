@@ -4,6 +4,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 

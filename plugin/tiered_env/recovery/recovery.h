@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -15,7 +14,9 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
-#include "plugin/tiered_env/wal/entry_arena.h"
+#include "plugin/tiered_env/recovery/segment_loader.h"
+#include "plugin/tiered_env/recovery/table_finder.h"
+#include "plugin/tiered_env/recovery/table_writer.h"
 #include "plugin/tiered_env/wal/log_directories.h"
 #include "plugin/tiered_env/wal/segments.h"
 #include "rocksdb/file_system.h"
@@ -29,18 +30,17 @@ namespace tiered_env {
 class Recovery {
  public:
   Recovery(Namespace* names, std::string directory, RecipeLog* recipe_log, uint32_t threads);
-  ~Recovery();
 
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
   // SSTs are failures(), and so is all that a damaged recipe log would know of.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables, bool salvage = false);
-  // Instead of Run(): rebuilds all SSTs in volatile tiers, whether they are there or not, and
+  // Rebuilds all SSTs in volatile tiers, instead of Run(), whether they are there or not, and
   // compares checksums. Changes nothing. What could not be rebuilt is in failures().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
 
-  // Instead of Run(), while the database is open: rebuilds those of `tables` that have a stub of a
-  // volatile tier and a recipe, whether they are there or not. Nobody trims or deletes retained
-  // logs meanwhile.
+  // Rebuilds those of `tables` that have a stub of a volatile tier and a recipe, whether they are
+  // there or not: instead of Run(), while the database is open. Requires that nobody trims or
+  // deletes retained logs meanwhile.
   IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
 
   struct Failure {
@@ -54,7 +54,9 @@ class Recovery {
   // use any more, or something is missing, so that nothing is thrown away.
   const std::set<std::string>& carried() const { return carried_; }
   // Gives the segments that are needed to `logs`.
-  void Restore(WalSegments* logs, LogDirectories* directories);
+  void Restore(WalSegments* logs, LogDirectories* directories) {
+    segments_.Restore(logs, directories);
+  }
   // Deletes what is retained and was not given: when all that is there is durable without it.
   // Nothing, if an SST that the MANIFEST names is missing.
   void DeleteUnused();
@@ -71,62 +73,21 @@ class Recovery {
   uint64_t rebuilt_bytes() const { return rebuilt_bytes_; }
 
  private:
-  struct Table {
-    std::string base;
-    Place place;
-    uint64_t size = 0;  // as the MANIFEST has it
-    bool has_recipe = false;
-    bool intact = false;
-    bool has_stub = false;
-    bool given_up = false;
-  };
-  struct Loaded {
-    LoggedSegment known;
-    std::string path;     // empty: it is lost
-    std::string problem;  // why
-    std::unique_ptr<Segment> segment;
-    std::unique_ptr<EntryArena> entries;  // those that are wanted
-    std::vector<bool> wanted;
-    uint64_t references = 0;
-  };
-  class Loader;
-  class Entries;
-
   using Work = std::function<IOStatus(size_t)>;
   // Does work(0), work(1)... in several threads. The first error ends it.
   IOStatus ForAll(size_t count, const Work& work) const;
+  // Does it for each of these; what fails ends it, or is given up.
+  IOStatus ForTables(const std::vector<VolatileTable*>& tables,
+                     const std::function<IOStatus(VolatileTable*)>& work);
+  std::vector<VolatileTable*> All();
 
   IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables);
-  IOStatus Classify(uint64_t number, const LiveTable& table);
-  // Refuses a tier that was memory, and is not now.
-  IOStatus CheckKind(const Table& table) const;
-  void NoteMissing(const std::string& base);
-  // Whether a file that is retained is this database's, and none that is in use by another name.
-  bool MayDelete(const std::string& path, const std::set<FileId>& used) const;
-  IOStatus Check(Table* table) const;
+  // Reads the logs that recipes refer to.
+  IOStatus LoadSegments();
   IOStatus CollectReferences();
-  IOStatus FindLogs();
-  IOStatus Load(Loaded* loaded) const;
-  IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  IOStatus Rebuild(VolatileTable* table);
   IOStatus TakeReferences();
   void CarryOver();
-  IOStatus Rebuild(Table* table);
-  // Reads the logs that recipes refer to.
-  IOStatus LoadAll();
-  // Does it for each of these; what fails ends it, or is given up.
-  IOStatus ForTables(const std::vector<Table*>& tables,
-                     const std::function<IOStatus(Table*)>& work);
-  // What there is to say of the logs that a recipe refers to and that are lost.
-  std::string ProblemsOf(const std::string& recipe) const;
-  // To its tier or, where that has no room, durably to another.
-  IOStatus Write(Table* table, const Slice& sst);
-  IOStatus WriteTo(Tier* tier, Table* table, const Slice& sst);
-  // Gives `path` to what was written for it.
-  IOStatus NameDurably(const std::string& path, const Place& place, const std::string& written);
-  // The same, while others read it.
-  IOStatus NameInUse(const std::string& path, const Place& place, const std::string& written);
-  // `bytes` of the tier's budget are taken while this lives.
-  void Hold(Tier* tier, uint64_t bytes);
   void Progress(uint64_t bytes);
 
   Namespace* const names_;
@@ -140,16 +101,12 @@ class Recovery {
 
   RecipeLog::Contents contents_;
   RecipeLog::Contents keep_;
-  std::vector<Table> tables_;
-  std::map<uint64_t, Loaded> segments_;
-  std::multimap<uint64_t, std::string> retained_;  // by id
-  std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
-  std::vector<std::string> temporary_;             // what interrupted trimming has left
-  std::vector<std::string> searched_;              // directories
+  TableFinder finder_;
+  SegmentLoader segments_;
+  TableWriter writer_;
+  std::vector<VolatileTable> tables_;
   std::vector<Present> without_recipe_;
   std::set<std::string> carried_;
-  std::vector<std::string> missing_;  // SSTs
-  std::set<std::string> used_;        // paths of logs that were given away
   uint64_t lost_bytes_ = 0;
 
   std::chrono::steady_clock::time_point start_;
@@ -158,7 +115,6 @@ class Recovery {
   std::chrono::steady_clock::time_point reported_;
   uint64_t rebuilt_files_ = 0;
   uint64_t rebuilt_bytes_ = 0;
-  std::vector<std::pair<Tier*, uint64_t>> held_;
   std::vector<Failure> failures_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/env.h"
@@ -161,7 +162,7 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
                                                        std::unique_ptr<FSWritableFile>&& file) {
   uint64_t number;
   ContentOf(path, &number);
-  auto log = std::make_shared<OpenLog>(names_->shown(), path);
+  auto log = std::make_shared<ActiveLog>(names_->shown(), path);
   logs_.Created(number, log_directories_.PathOf(path), log);
   return std::make_unique<TrackedLog>(std::move(file), std::move(log));
 }

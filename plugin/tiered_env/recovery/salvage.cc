@@ -3,6 +3,7 @@
 // The part of RecoveryManager that saves what there is of a database that cannot be recovered, and
 // that tries whether it could.
 
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 

@@ -49,7 +49,7 @@ struct HeadForm {
   bool offset = false;
 };
 
-// Behind the head in [p, limit), or nullptr.
+// Returns what is behind the head in [p, limit), or nullptr.
 inline const char* ReadHead(const char* p, const char* limit, HeadForm form, EntryHead* head) {
   p = GetVarint32Ptr(p, limit, &head->shared);
   if (p != nullptr) {
@@ -103,7 +103,7 @@ class BlockReader {
   void TakeValue(size_t size);
 
   bool ok() const { return ok_; }
-  // Of this entry.
+  // The head of this entry.
   const EntryHead& head() const { return head_; }
   HeadForm form() const { return form_; }
   bool at_restart() const { return at_restart_; }
@@ -126,7 +126,7 @@ class BlockReader {
   const bool sized_;
   const char* next_;
   const char* const limit_;
-  // Of what has been read; of the values that stand by themselves, if they do.
+  // The end of what has been read; of the values that stand by themselves, if they do.
   const char* value_end_;
   uint32_t restart_ = 0;
   bool ok_ = true;

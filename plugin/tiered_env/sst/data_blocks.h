@@ -14,7 +14,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Behind each block: a byte for the compression and four for the checksum.
+// Each block has a trailer: a byte for the compression and four for the checksum.
 constexpr size_t kBlockTrailerSize = 5;
 
 struct BlockBounds {

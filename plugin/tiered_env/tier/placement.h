@@ -92,29 +92,5 @@ class Placement {
 // only universal compaction of RocksDB 11 gives, stands for none but with `flush`.
 int LevelOfHint(int hint, bool flush, const LevelRange& shape);
 
-// A file for Plan().
-struct PlannedFile {
-  uint64_t number = 0;
-  uint64_t size = 0;  // bytes
-  int level = 0;      // what is at a lower one has the better claim to room
-  int tier = 0;       // where it is
-  int wanted = 0;     // where it belongs: Placement::TierOf()
-};
-
-// A tier for Plan().
-struct PlannedTier {
-  uint64_t budget = 0;    // bytes; 0: no limit
-  uint64_t reserved = 0;  // bytes of it that are not of these files
-  bool usable = true;     // false: nothing may be put there, and what is there shall leave
-  bool closed = false;    // nothing may be put there, and what is there stays
-};
-
-// Where each file shall be: where it belongs or, where that has no room, in the next tier that has,
-// or, if none after it has, in the nearest before it that has; in the order of `files`. Of the
-// files that want a tier, the lowest levels are first, then those that are there already, then the
-// newest. A file that has room nowhere stays where it is, and is not counted there. Planning again
-// after the moves changes nothing.
-std::vector<int> Plan(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers);
-
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -1,9 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
+#include "plugin/tiered_env/tier/plan.h"
+
 #include <algorithm>
 #include <limits>
-
-#include "plugin/tiered_env/tier/placement.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

@@ -37,7 +37,7 @@ class ArchiveWriter {
   // Writes the footer, syncs and closes the file. The directory is the caller's to sync.
   IOStatus Finish();
 
-  // Of the file so far.
+  // Length of the file so far.
   uint64_t bytes() const;
 
  private:

@@ -31,7 +31,7 @@ struct ArchiveHeader {
   uint64_t id = 0;
 
   std::string Encode() const;
-  // Of kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version.
+  // Decodes kSize bytes. Corruption: not an archive, or damaged; NotSupported: of another version.
   // `path` is for messages.
   static IOStatus Decode(const char* bytes, const std::string& path, ArchiveHeader* result);
 };
@@ -54,7 +54,7 @@ struct PackHeader {
   uint64_t raw = 0;
 
   std::string Encode(uint64_t id, uint64_t offset, const Slice& block) const;
-  // Of kSize bytes: reads the numbers, checks nothing.
+  // Reads the numbers of kSize bytes, checks nothing.
   static PackHeader Decode(const char* bytes);
   // Whether `bytes`, kSize of them, and `block` are what was encoded.
   static bool IsSound(const char* bytes, uint64_t id, uint64_t offset, const Slice& block);

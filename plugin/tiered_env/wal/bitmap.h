@@ -50,7 +50,7 @@ class Bits {
   std::vector<uint64_t> words_;
 };
 
-// Also knows how many there are below one. Numbers are added in their order.
+// Bits that know how many there are below one. Numbers are added in their order.
 class RankedBits : public Bits {
  public:
   void Set(uint64_t i) {

@@ -37,7 +37,7 @@ LogDirectories::LogDirectories(const std::string& home) {
 }
 
 std::string LogDirectories::SpellingOf(const std::string& directory) {
-  // It may not be there yet.
+  // The directory may not be there yet.
   if (BaseOf(directory) == BaseOf(ArchivalDirectory("")) && DirectoryOf(directory) != directory) {
     return ArchivalDirectory(SpellingOf(DirectoryOf(directory)));
   }

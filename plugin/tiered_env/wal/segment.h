@@ -29,8 +29,8 @@ class Segment {
   // Building: not thread-safe, ordinals ascend.
   void Add(Ordinal ordinal, const Entry& entry);
 
-  // Of all entries that are kept, in order, and of their number: tells a log from another one of
-  // the same name. As if the segment had been built of what is kept.
+  // A digest of all entries that are kept, in order, and of their number: tells a log from another
+  // one of the same name. As if the segment had been built of what is kept.
   uint64_t digest() const;
 
   // What follows, up to Bitmap(), is thread-safe, but not against Add() and Trim(): the caller
@@ -62,7 +62,7 @@ class Segment {
   // live.
   std::vector<bool> Bitmap() const;
 
-  // With an exclusive lock: forgets all entries that are not in `kept`, which has a bit for each
+  // Forgets, with an exclusive lock, all entries that are not in `kept`, which has a bit for each
   // ordinal; what is behind its end is not in it. False, and nothing changes, if one of these is
   // live.
   bool Trim(const std::vector<bool>& kept);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/recipe/entry.h"
-#include "plugin/tiered_env/recipe/recipe.h"
+#include "plugin/tiered_env/recipe/make.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/wal/active_log.h"
 #include "plugin/tiered_env/wal/segment.h"
@@ -34,17 +34,17 @@ class WalSegments {
  public:
   // `fs` shows the database's files.
   explicit WalSegments(FileSystem* fs) : fs_(fs) {}
-  // What the names of retained logs have from now on. Before all else.
+  // Sets what the names of retained logs have from now on. To be called before all else.
   void SetTag(std::string tag) { tag_ = std::move(tag); }
 
   // --- What RocksDB does with its logs. ---
 
-  // RocksDB begins a log, so all others are complete.
-  void Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer);
-  // There is a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
+  // Notes that RocksDB begins a log, so that all others are complete.
+  void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
+  // Notes a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
-  // RocksDB wants a log to go. *kept: recipes need it, and it has a name of ours now. `stays`:
-  // under its old name it will be there too, for RocksDB to do with it what it likes.
+  // Keeps a log that RocksDB wants to go. *kept: recipes need it, and it has a name of ours now.
+  // `stays`: under its old name it will be there too, for RocksDB to do with it what it likes.
   IOStatus Keep(const std::string& path, bool stays, bool* kept);
 
   // --- For recipes. ---
@@ -70,7 +70,7 @@ class WalSegments {
       bool used;
     };
 
-    // Behind the last that may have it.
+    // The end of those that may have it.
     std::vector<Candidate>::iterator After(SequenceNumber sequence);
 
     const std::shared_lock<std::shared_mutex> lock_;
@@ -78,7 +78,7 @@ class WalSegments {
     std::vector<Candidate> segments_;  // by their first sequence numbers
   };
 
-  // A recipe is no longer.
+  // Lets go of what a recipe refers to.
   void Release(const Slice& recipe);
   // Makes logs durable; all of them.
   IOStatus Sync(const std::set<uint64_t>& ids);
@@ -86,7 +86,7 @@ class WalSegments {
 
   // --- For recovery. ---
 
-  // A segment that was read, from a log of RocksDB's or a file of ours.
+  // Takes a segment that was read, from a log of RocksDB's or a file of ours.
   void Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
                const std::string& path);
 
@@ -143,11 +143,11 @@ class WalSegments {
     bool complete = false;
     bool unreadable = false;
     bool retained = false;
-    bool compressed = false;           // rewritten
-    bool busy = false;                 // is being rewritten or renamed
-    bool damaged = false;              // could not be rewritten: has not what it had
-    std::unique_ptr<Segment> segment;  // null: was not read
-    std::shared_ptr<OpenLog> writer;   // null: is durable
+    bool compressed = false;            // rewritten
+    bool busy = false;                  // is being rewritten or renamed
+    bool damaged = false;               // could not be rewritten: has not what it had
+    std::unique_ptr<Segment> segment;   // null: was not read
+    std::shared_ptr<ActiveLog> writer;  // null: is durable
 
     bool failed() const { return writer != nullptr && writer->failed(); }
   };

@@ -1,12 +1,12 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // The part of WalSegments that rewrites segments with what recipes need of them ("KV trim" in
-// "WAL-assisted tiering", section 3.3).
+// "WAL-assisted tiering", section 3.2).
 
 #include <algorithm>
 #include <utility>
 
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/archive_format.h"

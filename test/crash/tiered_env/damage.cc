@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Those that are no SSTs are as they were.
+// All files, LOCK as well, but OWNER, which stays as it was.
 std::vector<fs::path> FilesIn(const std::string& directory) {
   std::vector<fs::path> files;
   if (fs::exists(directory)) {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       const std::string base = entry.path().filename().string();
-      if (entry.is_regular_file() && base != kOwnerName && base != kFolderLock) {
+      if (entry.is_regular_file() && base != kOwnerName) {
         files.push_back(entry.path());
       }
     }
@@ -72,7 +72,11 @@ void ChangeSome(const std::vector<fs::path>& files, std::mt19937_64* random, con
   }
 }
 
-void Exchange(const std::vector<fs::path>& files) {
+// Two SSTs: a LOCK is empty, and would always be one of the two, for it is the last by name.
+void Exchange(std::vector<fs::path> files) {
+  files.erase(std::remove_if(files.begin(), files.end(),
+                             [](const fs::path& file) { return file.filename() == kFolderLock; }),
+              files.end());
   if (files.size() >= 2) {
     const fs::path aside = files.front().string() + ".aside";
     fs::rename(files.front(), aside);

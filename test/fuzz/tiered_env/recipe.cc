@@ -3,13 +3,13 @@
 // Recipes: what MakeRecipe() makes of any bytes, an SST or not, is rebuilt as they were; a recipe
 // that was changed makes nothing else, and does no harm.
 
-#include "plugin/tiered_env/recipe/recipe.h"
-
 #include <string>
 #include <vector>
 
 #include "file/writable_file_writer.h"
 #include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/recipe/make.h"
+#include "plugin/tiered_env/recipe/rebuild.h"
 #include "rocksdb/sst_file_writer.h"
 #include "test/fuzz/memory.h"
 

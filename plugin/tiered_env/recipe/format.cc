@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
-#include "plugin/tiered_env/recipe/recipe.h"
-
 #include "plugin/tiered_env/recipe/format.h"
+
+#include <utility>
+
 #include "util/coding.h"
 #include "util/crc32c.h"
 
@@ -69,7 +70,7 @@ Status CheckFrame(const Slice& recipe) {
   return Status::OK();
 }
 
-// Behind the checksum and the version.
+// Leaves what is behind the counts in *input.
 Status DecodeHeader(const Slice& recipe, Slice* input, RecipeParts* parts) {
   Status s = CheckFrame(recipe);
   if (!s.ok()) {

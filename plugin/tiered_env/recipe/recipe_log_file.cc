@@ -1,0 +1,181 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/recipe/recipe_log_file.h"
+
+#include <cstring>
+#include <utility>
+
+#include "util/coding.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+using recipe_log::Kind;
+
+namespace {
+
+// Reads a file from its beginning. False at its end.
+class Scanner {
+ public:
+  Scanner(std::unique_ptr<FSSequentialFile> file, uint64_t offset)
+      : file_(std::move(file)), offset_(offset) {}
+
+  bool Next(size_t n, std::string* bytes) {
+    bytes->resize(n);
+    size_t got = 0;
+    while (status_.ok() && got < n) {
+      Slice part;
+      status_ = file_->Read(n - got, IOOptions(), &part, &(*bytes)[got], nullptr);
+      if (!status_.ok() || part.empty()) {
+        break;
+      }
+      if (part.data() != bytes->data() + got) {
+        memcpy(&(*bytes)[got], part.data(), part.size());
+      }
+      got += part.size();
+    }
+    offset_ += got;
+    return status_.ok() && got == n;
+  }
+  uint64_t offset() const { return offset_; }
+  const IOStatus& status() const { return status_; }
+
+ private:
+  const std::unique_ptr<FSSequentialFile> file_;
+  IOStatus status_;
+  uint64_t offset_;
+};
+
+}  // namespace
+
+RecipeLogFile::~RecipeLogFile() {
+  if (writer_ != nullptr) {
+    writer_->Close(IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+IOStatus RecipeLogFile::Scan(FileSystem* fs, const std::string& path, RecipeLogContents* contents) {
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = fs->NewSequentialFile(path, FileOptions(), &file, nullptr);
+  uint64_t size = 0;
+  if (s.ok()) {
+    s = fs->GetFileSize(path, IOOptions(), &size, nullptr);
+  }
+  if (s.ok() && size_ > 0) {
+    s = file->Skip(size_);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  Scanner scanner(std::move(file), size_);
+  std::string bytes;
+  if (size_ == 0) {
+    s = scanner.Next(recipe_log::kHeaderSize, &bytes)
+            ? recipe_log::DecodeHeader(bytes, path, &contents->database)
+            : IOStatus::Corruption(path, "has no header");
+    size_ = scanner.offset();
+  }
+  while (s.ok() && scanner.Next(recipe_log::kFrameSize, &bytes)) {
+    const recipe_log::Frame frame(bytes);
+    const uint64_t at = scanner.offset();
+    // A length that was damaged takes no memory.
+    if (frame.length > recipe_log::kMostRecord || at > size || frame.length > size - at ||
+        !scanner.Next(frame.length, &bytes) || !frame.IsSound(bytes)) {
+      break;  // it was never synced: nothing depends on it
+    }
+    Slice body(bytes);
+    Slice name;
+    if (!GetLengthPrefixedSlice(&body, &name)) {
+      break;
+    }
+    const uint64_t body_at = at + (frame.length - body.size());
+    if (!recipe_log::Apply(frame.kind, name, body, body_at, contents).ok()) {
+      s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
+    }
+    size_ = scanner.offset();
+  }
+  return s.ok() ? scanner.status() : s;
+}
+
+IOStatus RecipeLogFile::Open(FileSystem* fs, const std::string& path,
+                             std::shared_ptr<RecipeLogFile>* result) {
+  auto file = std::make_shared<RecipeLogFile>();
+  IOStatus s = fs->NewRandomAccessFile(path, FileOptions(), &file->reader_, nullptr);
+  if (s.ok()) {
+    *result = std::move(file);
+  }
+  return s;
+}
+
+IOStatus RecipeLogFile::Create(FileSystem* fs, const std::string& path, const std::string& database,
+                               std::shared_ptr<RecipeLogFile>* result) {
+  auto file = std::make_shared<RecipeLogFile>();
+  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file->writer_, nullptr);
+  if (s.ok()) {
+    const std::string header = recipe_log::EncodeHeader(database);
+    s = file->writer_->Append(header, IOOptions(), nullptr);
+    file->size_ = header.size();
+  }
+  if (s.ok()) {
+    s = fs->NewRandomAccessFile(path, FileOptions(), &file->reader_, nullptr);
+  }
+  *result = std::move(file);
+  return s;
+}
+
+IOStatus RecipeLogFile::Read(const LoggedRecipe& recipe, std::string* bytes) const {
+  bytes->resize(recipe.size);
+  Slice found;
+  IOStatus s =
+      reader_->Read(recipe.offset, bytes->size(), IOOptions(), &found, bytes->data(), nullptr);
+  if (s.ok() && found.data() != bytes->data()) {
+    memcpy(bytes->data(), found.data(), found.size());
+  }
+  bytes->resize(s.ok() ? found.size() : 0);
+  return s;
+}
+
+IOStatus RecipeLogFile::Write(Kind kind, const Slice& name, const Slice& body, uint64_t* body_at) {
+  uint64_t at;
+  const std::string record = recipe_log::EncodeRecord(kind, name, body, &at);
+  IOStatus s = writer_->Append(record, IOOptions(), nullptr);
+  if (s.ok()) {
+    s = writer_->Flush(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    if (body_at != nullptr) {
+      *body_at = size_ + at;
+    }
+    size_ += record.size();
+  }
+  return s;
+}
+
+IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, RecipeLogContents* live) {
+  LoggedSegment next;
+  next.id = live->next_segment;
+  IOStatus s = Write(Kind::kNext, Slice(), recipe_log::EncodeSegment(next));
+  for (auto it = live->segments.begin(); s.ok() && it != live->segments.end(); ++it) {
+    s = Write(Kind::kSegment, Slice(), recipe_log::EncodeSegment(it->second));
+  }
+  for (auto it = live->directories.begin(); s.ok() && it != live->directories.end(); ++it) {
+    s = Write(Kind::kDirectory, *it, Slice());
+  }
+  for (auto it = live->tiers.begin(); s.ok() && it != live->tiers.end(); ++it) {
+    s = Write(Kind::kTier, *it, Slice());
+  }
+  std::string recipe;
+  for (auto it = live->recipes.begin(); s.ok() && it != live->recipes.end(); ++it) {
+    s = from->Read(it->second, &recipe);
+    if (s.ok() && recipe.size() != it->second.size) {
+      s = IOStatus::Corruption(it->first, "has a recipe that is cut off");
+    }
+    if (s.ok()) {
+      s = Write(Kind::kRecipe, it->first, recipe, &it->second.offset);
+    }
+  }
+  return s.ok() ? Sync() : s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,263 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/recovery/segment_loader.h"
+
+#include <cstring>
+
+#include "logging/logging.h"
+#include "plugin/tiered_env/files/io.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/wal/archive.h"
+#include "plugin/tiered_env/wal/log_reader.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+std::string Join(const std::vector<std::string>& paths) {
+  std::string result;
+  for (const std::string& path : paths) {
+    result += (result.empty() ? "" : ", ") + path;
+  }
+  return result;
+}
+
+}  // namespace
+
+// Puts the entries of a log into an index, and keeps those that are wanted.
+class SegmentLoader::Visitor : public EntryVisitor {
+ public:
+  Visitor(Loaded* loaded, bool is_archive) : loaded_(loaded), is_archive_(is_archive) {}
+
+  void OnEntry(Ordinal ordinal, const Entry& entry) override {
+    if (!is_archive_ && ordinal >= loaded_->known.entries) {
+      return;  // was added after recipes were made
+    }
+    loaded_->segment->Add(ordinal, entry);
+    if (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal]) {
+      loaded_->entries->Add(ordinal, entry);
+    }
+  }
+
+ private:
+  Loaded* const loaded_;
+  const bool is_archive_;
+};
+
+// Shows what was kept of all segments.
+class SegmentLoader::Source : public EntrySource {
+ public:
+  explicit Source(const Segments& segments) : segments_(segments) {}
+
+  bool Get(const Reference& reference, Entry* entry) override {
+    if (last_ == nullptr || last_id_ != reference.segment) {
+      const auto it = segments_.find(reference.segment);
+      if (it == segments_.end() || it->second.entries == nullptr) {
+        return false;
+      }
+      last_ = it->second.entries.get();
+      last_id_ = reference.segment;
+    }
+    return last_->Get(reference.ordinal, entry);
+  }
+
+ private:
+  const Segments& segments_;
+  const EntryArena* last_ = nullptr;
+  uint64_t last_id_ = 0;
+};
+
+IOStatus SegmentLoader::Add(const std::string& recipe, bool wanted) {
+  Loaded* last = nullptr;
+  return AsIOStatus(ForEachReference(recipe, [&](const Reference& reference) {
+    if (last == nullptr || last->known.id != reference.segment) {
+      last = &segments_[reference.segment];
+      last->known.id = reference.segment;
+    }
+    if (wanted) {
+      if (last->wanted.size() <= reference.ordinal) {
+        last->wanted.resize(reference.ordinal + 1);
+      }
+      last->wanted[reference.ordinal] = true;
+    }
+  }));
+}
+
+IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
+  for (auto& [id, loaded] : segments_) {
+    const auto known = contents.segments.find(id);
+    if (known != contents.segments.end()) {
+      loaded.known = known->second;
+      loaded.is_known = true;
+    }
+  }
+  IOStatus s;
+  tag_ = RecipeLog::TagOf(contents);
+  searched_ = FindLogDirectories(fs_, directory_, contents.directories);
+  for (const std::string& base : searched_) {
+    for (const std::string& directory : {base, ArchivalDirectory(base)}) {
+      std::vector<std::string> names;
+      IOStatus listed = target_->GetChildren(directory, IOOptions(), &names, nullptr);
+      if (!listed.ok() && !IsMissing(listed) && !contents.segments.empty()) {
+        s = s.ok() ? listed : s;
+      }
+      WalSegments::FindRetained(directory, names, &retained_, &tag_);
+      for (const std::string& name : names) {
+        uint64_t number;
+        if (ContentOf(name, &number) == Content::kWal) {
+          logs_.emplace(number, directory + "/" + name);
+        } else if (IsKept(name) && EndsWith(name, kTemporary)) {
+          temporary_.push_back(directory + "/" + name);
+        }
+      }
+    }
+  }
+  return s;
+}
+
+std::vector<uint64_t> SegmentLoader::ids() const {
+  std::vector<uint64_t> result;
+  for (const auto& [id, loaded] : segments_) {
+    result.push_back(id);
+  }
+  return result;
+}
+
+void SegmentLoader::Load(uint64_t id) {
+  Loaded* const loaded = &segments_.at(id);
+  std::vector<std::string> paths;
+  const auto retained = retained_.equal_range(loaded->known.id);
+  for (auto it = retained.first; it != retained.second; ++it) {
+    paths.push_back(it->second);
+  }
+  const auto logs = logs_.equal_range(loaded->known.log_number);
+  for (auto it = logs.first; it != logs.second; ++it) {
+    paths.push_back(it->second);
+  }
+  loaded->problem = "there is no " + WalSegments::LogName(loaded->known.id, tag_) +
+                    " in any of: " + Join(searched_);
+  for (const std::string& path : paths) {
+    IOStatus s = LoadFrom(path, loaded);
+    if (s.ok()) {
+      loaded->path = path;
+      break;
+    }
+    loaded->problem = "cannot use " + path + ": " + s.ToString();
+    ROCKS_LOG_WARN(info_log_, "tiered_env: cannot use %s: %s", path.c_str(), s.ToString().c_str());
+    loaded->segment.reset();
+  }
+}
+
+IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {
+  const uint64_t id = loaded->known.id;
+  loaded->segment = std::make_unique<Segment>(id);
+  loaded->entries = std::make_unique<EntryArena>();
+  const bool is_archive = EndsWith(path, ".seg");
+  Visitor visitor(loaded, is_archive);
+  if (is_archive) {
+    uint64_t found;
+    IOStatus s = ReadArchive(fs_, path, &found, &visitor);
+    return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
+  }
+  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &visitor, loaded->known.bytes);
+  if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
+                 loaded->segment->digest() != loaded->known.digest)) {
+    s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
+  }
+  return s;
+}
+
+std::unique_ptr<EntrySource> SegmentLoader::Entries() const {
+  return std::make_unique<Source>(segments_);
+}
+
+void SegmentLoader::DropEntries() {
+  for (auto& [id, loaded] : segments_) {
+    loaded.entries.reset();
+  }
+}
+
+Segment* SegmentLoader::segment(uint64_t id) const {
+  const auto it = segments_.find(id);
+  return it == segments_.end() ? nullptr : it->second.segment.get();
+}
+
+std::string SegmentLoader::ProblemsOf(const std::string& recipe) const {
+  std::set<uint64_t> lost;
+  ForEachReference(recipe, [&](const Reference& reference) {
+    const auto it = segments_.find(reference.segment);
+    if (it != segments_.end() && it->second.path.empty()) {
+      lost.insert(reference.segment);
+    }
+  }).PermitUncheckedError();  // was read before
+  std::string result;
+  for (const uint64_t id : lost) {
+    result += "; " + segments_.at(id).problem;
+  }
+  return result;
+}
+
+std::map<uint64_t, LoggedSegment> SegmentLoader::known() const {
+  std::map<uint64_t, LoggedSegment> result;
+  for (const auto& [id, loaded] : segments_) {
+    if (loaded.is_known) {
+      result[id] = loaded.known;
+    }
+  }
+  return result;
+}
+
+void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
+  for (auto& [id, loaded] : segments_) {
+    if (loaded.segment != nullptr && loaded.segment->live() > 0) {
+      used_.insert(loaded.path);
+      logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path));
+    }
+  }
+  // Leaves out those in the archive: nobody has made their names durable, and what recipes need of
+  // them is retained.
+  for (const auto& [number, path] : logs_) {
+    if (used_.count(path) == 0 && BaseOf(DirectoryOf(path)) != BaseOf(ArchivalDirectory(""))) {
+      logs->Found(number, directories->PathOf(path), /*complete=*/true);
+    }
+  }
+}
+
+bool SegmentLoader::MayDelete(const std::string& path, const std::set<FileId>& used) const {
+  FileId id;
+  if (used_.count(path) > 0 || (FindFileId(path, &id) && used.count(id) > 0)) {
+    return false;
+  }
+  std::string name = BaseOf(path);
+  if (EndsWith(name, kTemporary)) {
+    name.resize(name.size() - strlen(kTemporary));
+  }
+  uint64_t segment;
+  std::string tag;
+  const bool has_tag = WalSegments::ParseName(name, &segment, &tag) && !tag.empty();
+  return has_tag ? tag == tag_ : IsAtHome(directory_, DirectoryOf(path));
+}
+
+void SegmentLoader::DeleteUnused() {
+  std::set<FileId> used;
+  for (const std::string& path : used_) {
+    FileId id;
+    if (FindFileId(path, &id)) {
+      used.insert(id);
+    }
+  }
+  std::vector<std::string> all = temporary_;
+  for (const auto& [id, path] : retained_) {
+    all.push_back(path);
+  }
+  for (const std::string& path : all) {
+    if (MayDelete(path, used)) {
+      fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,101 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/tiered_env/recipe/rebuild.h"
+#include "plugin/tiered_env/recipe/recipe_log.h"
+#include "plugin/tiered_env/wal/entry_arena.h"
+#include "plugin/tiered_env/wal/log_directories.h"
+#include "plugin/tiered_env/wal/segment.h"
+#include "plugin/tiered_env/wal/segments.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Finds the logs that recipes refer to, and reads them. Recovery makes one for each run: it adds
+// the recipes, then Find(), then Load() of each id; all else is of what was loaded. "WAL-assisted
+// tiering", section 3.3, scans all logs; here those that recipes refer to. Not thread-safe but for
+// Load().
+class SegmentLoader {
+ public:
+  // `fs` shows the database's files, `target` those at home as they are.
+  SegmentLoader(FileSystem* fs, FileSystem* target, std::string directory,
+                std::shared_ptr<Logger> info_log)
+      : fs_(fs),
+        target_(target),
+        directory_(std::move(directory)),
+        info_log_(std::move(info_log)) {}
+
+  // Takes note of all that a recipe refers to. `wanted`: its SST is to be rebuilt, so Load() keeps
+  // these entries. Corruption: nothing was noted.
+  IOStatus Add(const std::string& recipe, bool wanted);
+  // Lists the logs that there are. An error is that of a directory.
+  IOStatus Find(const RecipeLogContents& contents);
+
+  // The segments that recipes refer to.
+  std::vector<uint64_t> ids() const;
+  // Reads a segment. What cannot be read is no error yet: what refers to it may be there.
+  // Thread-safe for different ids.
+  void Load(uint64_t id);
+
+  // The entries that were kept, until DropEntries(). Not thread-safe: one for each thread.
+  std::unique_ptr<EntrySource> Entries() const;
+  void DropEntries();
+  // Null: it was not loaded.
+  Segment* segment(uint64_t id) const;
+  // What there is to say of the logs that a recipe refers to and that are lost.
+  std::string ProblemsOf(const std::string& recipe) const;
+
+  // What was searched.
+  const std::vector<std::string>& directories() const { return searched_; }
+  // What recipes refer to, of what the recipe log knows.
+  std::map<uint64_t, LoggedSegment> known() const;
+
+  // Gives the segments that are needed to `logs`.
+  void Restore(WalSegments* logs, LogDirectories* directories);
+  // Deletes what is retained and was not given.
+  void DeleteUnused();
+
+ private:
+  struct Loaded {
+    LoggedSegment known;
+    bool is_known = false;  // to the recipe log
+    std::string path;       // empty: it is lost
+    std::string problem;    // why
+    std::unique_ptr<Segment> segment;
+    std::unique_ptr<EntryArena> entries;  // those that are wanted
+    std::vector<bool> wanted;
+  };
+  using Segments = std::map<uint64_t, Loaded>;
+  class Visitor;
+  class Source;
+
+  IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  // Whether a file that is retained is this database's, and none that is in use by another name.
+  bool MayDelete(const std::string& path, const std::set<FileId>& used) const;
+
+  FileSystem* const fs_;
+  FileSystem* const target_;
+  const std::string directory_;
+  const std::shared_ptr<Logger> info_log_;
+
+  std::string tag_;  // RecipeLog::TagOf()
+  Segments segments_;
+  std::multimap<uint64_t, std::string> retained_;  // by id
+  std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
+  std::vector<std::string> temporary_;             // what interrupted trimming has left
+  std::vector<std::string> searched_;              // directories
+  std::set<std::string> used_;                     // paths of logs that were given away
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,131 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/recovery/table_writer.h"
+
+#include <memory>
+
+#include "plugin/tiered_env/files/io.h"
+#include "plugin/tiered_env/files/names.h"
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+IOStatus CloseFile(IOStatus s, FSWritableFile* file) {
+  IOStatus closed = file != nullptr ? file->Close(IOOptions(), nullptr) : IOStatus::OK();
+  return s.ok() ? closed : s;
+}
+
+}  // namespace
+
+TableWriter::~TableWriter() {
+  for (const auto& [tier, bytes] : held_) {
+    tier->Release(bytes);
+  }
+}
+
+void TableWriter::Count(const VolatileTable& table) {
+  table.place.tier->Take(table.size);
+  Hold(table.place.tier, table.size);
+}
+
+void TableWriter::Hold(Tier* tier, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  held_.emplace_back(tier, bytes);
+}
+
+IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use) {
+  Tier* const wanted = table->place.tier;
+  if (in_use) {  // counts as it was
+    return WriteTo(wanted, table, sst, in_use);
+  }
+  IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
+  for (Tier* tier : SpillOrder(names_->policy(), wanted)) {
+    if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
+      continue;
+    }
+    Hold(tier, sst.size());
+    s = WriteTo(tier, table, sst, in_use);
+    if (s.ok() && tier != wanted) {
+      names_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
+    }
+    if (!s.IsNoSpace()) {
+      break;
+    }
+  }
+  return s;
+}
+
+// Writes a file in a durable tier as a whole before it has its name, or a stub: what has these is
+// taken for durable.
+IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst, bool in_use) {
+  const std::string path = directory_ + "/" + table->base;
+  const bool has_stub = table->has_stub && table->place.tier == tier;
+  Place place;
+  IOStatus s = names_->NewPlace(path, tier, &place);  // also makes the folder
+  if (s.ok() && has_stub) {
+    place.path = table->place.path;
+  }
+  const std::string written = place.stub && !in_use ? place.path : place.path + kTemporary;
+  std::unique_ptr<FSWritableFile> file;
+  if (s.ok()) {
+    s = tier->fs()->NewWritableFile(written, FileOptions(), &file, nullptr);
+  }
+  if (s.ok()) {
+    s = file->Append(sst, IOOptions(), nullptr);
+  }
+  TEST_SYNC_POINT("TableWriter::WriteTo:BeforeSync");
+  const bool made = file != nullptr;
+  s = tier->is_volatile() ? CloseFile(std::move(s), file.get())
+                          : SyncAndClose(std::move(s), file.get());
+  if (!s.ok()) {
+    if (made) {
+      tier->fs()->DeleteFile(written, IOOptions(), nullptr).PermitUncheckedError();
+    }
+    return s;
+  }
+  TEST_SYNC_POINT("TableWriter::WriteTo:BeforeName");
+  if (in_use) {
+    s = NameInUse(path, place, written);
+  } else if (!tier->is_volatile()) {
+    s = NameDurably(path, place, written);
+  } else if (!has_stub) {
+    s = names_->WriteStub(path, place);
+  }
+  if (s.ok()) {
+    table->place = place;
+  }
+  return s;
+}
+
+// Who deletes the SST deletes its stub first, and then what that stood for.
+IOStatus TableWriter::NameInUse(const std::string& path, const Place& place,
+                                const std::string& written) {
+  IOStatus s = place.fs()->RenameFile(written, place.path, IOOptions(), nullptr);
+  Place now;
+  if (s.ok() && (!names_->Resolve(path, &now).ok() || now.path != place.path)) {
+    place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return s;
+}
+
+// Its recipe will be forgotten.
+IOStatus TableWriter::NameDurably(const std::string& path, const Place& place,
+                                  const std::string& written) {
+  IOStatus s;
+  std::string renamed = written;
+  if (place.stub) {
+    s = SyncDirectory(place.fs(), DirectoryOf(place.path));
+    renamed = path + kTemporary;
+    s = s.ok() ? names_->WriteStub(renamed, place) : s;
+  }
+  if (s.ok()) {
+    s = names_->target()->RenameFile(renamed, path, IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(names_->target(), directory_) : s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,52 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/tiered_env/files/namespace.h"
+#include "plugin/tiered_env/recovery/table_finder.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/slice.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Writes SSTs that were rebuilt. Recovery has one, and calls it from each of its threads. Takes the
+// bytes of SSTs off the budgets of their tiers as long as it exists: until whoever counts the
+// database's files has done so. Thread-safe.
+class TableWriter {
+ public:
+  TableWriter(Namespace* names, std::string directory)
+      : names_(names), directory_(std::move(directory)) {}
+  ~TableWriter();
+  TableWriter(const TableWriter&) = delete;
+  TableWriter& operator=(const TableWriter&) = delete;
+
+  // Takes the bytes of an SST that is there, whatever the budget.
+  void Count(const VolatileTable& table);
+  // Writes an SST to its tier or, where that has no room, durably to another. `in_use`: others
+  // read it, and its tier has room for it; see TableFinder::FindInUse().
+  IOStatus Write(VolatileTable* table, const Slice& sst, bool in_use);
+
+ private:
+  IOStatus WriteTo(Tier* tier, VolatileTable* table, const Slice& sst, bool in_use);
+  // Gives `path` to what was written for it.
+  IOStatus NameDurably(const std::string& path, const Place& place, const std::string& written);
+  // The same, while others read it.
+  IOStatus NameInUse(const std::string& path, const Place& place, const std::string& written);
+  void Hold(Tier* tier, uint64_t bytes);
+
+  Namespace* const names_;
+  const std::string directory_;
+
+  std::mutex mutex_;
+  std::vector<std::pair<Tier*, uint64_t>> held_;  // guarded by mutex_
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
