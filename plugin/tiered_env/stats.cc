@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <sstream>
 
-#include "plugin/tiered_env/fs/find.h"
 #include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -107,25 +106,6 @@ std::string TieredStats::ToJson() const {
                   separator = ",";
                 });
   return json + "}}";
-}
-
-Status GetTieredStats(FileSystem* fs, TieredStats* stats) {
-  TieredFileSystem* ours;
-  Status s = FindFs(fs, &ours);
-  if (s.ok()) {
-    *stats = TieredStats();
-    ours->AddStats(stats);
-  }
-  return s;
-}
-
-Status WaitForMoves(FileSystem* fs) {
-  TieredFileSystem* ours;
-  Status s = FindFs(fs, &ours);
-  if (s.ok()) {
-    ours->WaitForMoves();
-  }
-  return s;
 }
 
 }  // namespace tiered_env

@@ -223,7 +223,7 @@ TEST_F(MemoryFaults, ATierThatCannotBeMadeAgain) {
 // It is cleaned up while an SST is written.
 TEST_F(MemoryFaults, AnSstThatIsGoneBeforeItIsComplete) {
   std::atomic<bool> due{false};
-  SyncPoint::GetInstance()->SetCallBack("TieredWritableFile::KeepTable:Start", [&](void*) {
+  SyncPoint::GetInstance()->SetCallBack("PlacedFile::KeepTable:Start", [&](void*) {
     if (due.exchange(false)) {
       LoseMemory();
     }

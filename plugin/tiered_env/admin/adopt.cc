@@ -44,7 +44,7 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force,
     result->unnamed.push_back(orphan.place.path);
   }
   if (force || (result->missing.empty() && result->unnamed.empty())) {
-    s = ours->folders()->Adopt(session.directory());
+    s = session.folders()->Adopt(session.directory());
     result->adopted = s.ok();
   }
   return s;

@@ -102,7 +102,7 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
     return s;
   }
   result->open_elsewhere = !s.ok();
-  s = CheckDirectories(ours->policy().tiers, session.directory());
+  s = CheckDirectories(ours->names()->policy().tiers, session.directory());
   if (!s.ok()) {
     return s;
   }

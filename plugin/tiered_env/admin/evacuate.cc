@@ -18,7 +18,7 @@ namespace tiered_env {
 namespace {
 
 Status FindTierOf(const TieredFileSystem& fs, const std::string& name, Tier** result) {
-  for (const auto& tier : fs.policy().tiers) {
+  for (const auto& tier : fs.names()->policy().tiers) {
     if (tier->name() == name) {
       *result = tier.get();
       return Status::OK();
@@ -61,7 +61,7 @@ class Meter {
 // What directories below have taken from the folders must be brought away first.
 IOStatus RefuseIfReferenced(const AdminSession& session, const Tier& tier) {
   std::string folder;
-  if (tier.is_home() || !session.fs()->folders()->Find(session.directory(), &folder).ok()) {
+  if (tier.is_home() || !session.folders()->Find(session.directory(), &folder).ok()) {
     return IOStatus::OK();
   }
   const std::string prefix = Folders::PathIn(tier, folder) + "/";
@@ -159,7 +159,7 @@ IOStatus Drain(AdminSession* session, Tier* tier, Meter* meter) {
   if (s.ok()) {
     s = RefuseIfReferenced(*session, *tier);
   }
-  return s.ok() ? session->fs()->folders()->RemoveFrom(session->directory(), *tier) : s;
+  return s.ok() ? session->folders()->RemoveFrom(session->directory(), *tier) : s;
 }
 
 // Nothing is removed before the whole database has been found at home.
@@ -190,7 +190,7 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
     s = RecoveryManager::Remove(session->target(), session->directory());
   }
   if (s.ok()) {
-    s = session->fs()->folders()->Remove(session->directory());
+    s = session->folders()->Remove(session->directory());
   }
   return s.ok() ? SyncDirectory(session->target(), session->directory()) : s;
 }
@@ -269,7 +269,7 @@ Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files,
       s = session.Purge(files, bytes);
     }
     for (const std::string& folder : folders) {
-      s = s.ok() ? ours->folders()->RemoveVanished(folder) : s;
+      s = s.ok() ? ours->names()->folders()->RemoveVanished(folder) : s;
     }
   }
   return s;

@@ -35,7 +35,7 @@ class Examination {
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
-  Folders* folders() const { return session_->fs()->folders(); }
+  Folders* folders() const { return session_->folders(); }
   const Survey& survey() const { return session_->survey(); }
 
   void Add(const std::string& path, const std::string& what, bool harmless, Repair repair) {

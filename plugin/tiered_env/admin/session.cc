@@ -9,6 +9,7 @@
 #include "file/filename.h"
 #include "plugin/tiered_env/db/sweep.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/claim.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,7 +26,7 @@ AdminSession::AdminSession(TieredFileSystem* fs, const std::string& directory)
 
 AdminSession::~AdminSession() {
   if (lock_ != nullptr) {
-    fs_->folders()->Release(directory_);
+    folders()->Release(directory_);
     target()->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
   }
 }
@@ -43,10 +44,10 @@ IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {
     s = target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
   }
   if (s.ok()) {
-    s = fs_->Claim(directory_);
+    s = Claim(names(), directory_);
   }
   if (s.ok()) {
-    Database database(fs_, directory_);
+    OpenDatabase database(fs_, directory_);
     s = fs_->Recover(&database, given_up);
   }
   return s;
@@ -54,13 +55,13 @@ IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {
 
 IOStatus AdminSession::Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
   Database database(fs_, directory_);
-  RecoveryManager manager(fs_, &database, RecoveryOptions(), nullptr);
+  RecoveryManager manager(fs_->relocator(), &database, RecoveryOptions(), nullptr, nullptr);
   return manager.Rehearse(database_->tables(), failures, rebuilt);
 }
 
 bool AdminSession::BelongsHere(const std::string& base, const LiveTable& file) const {
   return target()->FileExists(PathOf(base), IOOptions(), nullptr).ok() ||
-         (file.path_id == 0 && !fs_->IsBeside(base, file.size));
+         (file.path_id == 0 && !names()->IsBeside(base, file.size));
 }
 
 IOStatus AdminSession::ReadManifest(std::map<std::string, LiveTable>* files) {
@@ -87,7 +88,7 @@ IOStatus AdminSession::ReadManifest(std::map<std::string, LiveTable>* files) {
 IOStatus AdminSession::Look() {
   std::map<std::string, LiveTable> before;
   std::map<std::string, LiveTable> after;
-  survey_ = std::make_unique<Survey>(fs_, directory_);
+  survey_ = std::make_unique<Survey>(names(), directory_);
   database_ = std::make_unique<Database>(fs_, directory_);
   IOStatus s = ReadManifest(&before);
   if (s.ok()) {
@@ -125,17 +126,17 @@ const LiveTable* AdminSession::NeedOf(const std::string& base) const {
 IOStatus AdminSession::TakeOver() {
   IOStatus s = Lock();
   if (s.ok()) {
-    s = fs_->Claim(directory_);
+    s = Claim(names(), directory_);
   }
   if (s.ok()) {
-    Database database(fs_, directory_);
+    OpenDatabase database(fs_, directory_);
     s = fs_->Recover(&database);
   }
   if (s.ok()) {
     s = Look();
   }
   if (s.ok()) {
-    s = Sweep(fs_, survey_.get(), database_.get(), nullptr).BringBack();
+    s = Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr).BringBack();
   }
   if (s.ok()) {
     s = CheckSound();
@@ -144,7 +145,8 @@ IOStatus AdminSession::TakeOver() {
     s = Look();
   }
   if (s.ok()) {
-    Sweep(fs_, survey_.get(), database_.get(), nullptr).Run(/*installed=*/true);
+    Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
+        .Run(/*installed=*/true);
   }
   return s;
 }
@@ -199,11 +201,12 @@ IOStatus AdminSession::CheckSound() {
 }
 
 IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
-  return Sweep(fs_, survey_.get(), database_.get(), nullptr).Purge(files, bytes);
+  return Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
+      .Purge(files, bytes);
 }
 
 IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
-  return fs_->MoveFile(database_.get(), file, nullptr, anyway);
+  return fs_->relocator()->Move(database_.get(), file, nullptr, anyway);
 }
 
 }  // namespace tiered_env

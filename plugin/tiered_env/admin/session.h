@@ -30,7 +30,9 @@ class AdminSession {
 
   TieredFileSystem* fs() const { return fs_; }
   FileSystem* target() const { return fs_->target(); }
-  const Policy& policy() const { return fs_->policy(); }
+  Namespace* names() const { return fs_->names(); }
+  Folders* folders() const { return names()->folders(); }
+  const Policy& policy() const { return names()->policy(); }
   const std::string& directory() const { return directory_; }
   std::string PathOf(const std::string& base) const { return directory_ + "/" + base; }
 

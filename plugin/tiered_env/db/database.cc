@@ -3,10 +3,9 @@
 #include "plugin/tiered_env/db/database.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
-#include "plugin/tiered_env/recovery/recovery_manager.h"
 #include "plugin/tiered_env/tier/plan.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -57,10 +56,6 @@ Database::~Database() {
   for (const auto& [base, file] : files_) {
     file.tier->Release(file.size);
   }
-}
-
-void Database::SetRecoveryManager(std::unique_ptr<RecoveryManager> manager) {
-  manager_ = std::move(manager);
 }
 
 void Database::Add(const std::string& base, Tier* tier, uint64_t size) {

@@ -19,20 +19,18 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-class RecoveryManager;
-
 // A database that is open for writing: where its SSTs and blob files are and where they belong. The
 // bytes that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
 class Database : public std::enable_shared_from_this<Database> {
  public:
+  // `fs` sees the files of `directory`.
   Database(FileSystem* fs, std::string directory);
-  ~Database();
+  virtual ~Database();
 
   const std::string& directory() const { return directory_; }
 
-  // What keeps SSTs in volatile tiers; null: there are none.
-  RecoveryManager* recovery_manager() const { return manager_.get(); }
-  void SetRecoveryManager(std::unique_ptr<RecoveryManager> manager);
+  // Called when an SST was brought from a volatile tier to one that is not.
+  virtual void OnPersisted(const std::string& /*base*/, uint64_t /*bytes*/) {}
 
   // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what
   // was noted under its name.
@@ -118,8 +116,6 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<uint32_t, LevelRange> shapes_;
   std::set<std::string> swept_;
   std::set<std::string> persist_;  // files that shall leave volatile tiers
-
-  std::unique_ptr<RecoveryManager> manager_;  // set before the database is known to others
 };
 
 }  // namespace tiered_env

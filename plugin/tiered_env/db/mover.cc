@@ -6,8 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "plugin/tiered_env/fs/file_system.h"
-
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
@@ -27,8 +25,8 @@ bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b) {
   return a_leaves ? a.level > b.level : a.level < b.level;
 }
 
-Mover::Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter)
-    : fs_(fs), limiter_(std::move(limiter)) {}
+Mover::Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter)
+    : relocator_(relocator), names_(relocator->names()), limiter_(std::move(limiter)) {}
 
 Mover::~Mover() {
   {
@@ -92,7 +90,7 @@ void Mover::Run() {
 
 bool Mover::Choose(const Database& database, const std::set<std::string>& failed,
                    std::set<std::string>* detours, Misplaced* next) const {
-  std::vector<Misplaced> files = database.FindMisplaced(fs_->policy());
+  std::vector<Misplaced> files = database.FindMisplaced(names_->policy());
   const auto none = std::remove_if(files.begin(), files.end(),
                                    [](const Misplaced& file) { return file.from == file.to; });
   files.erase(none, files.end());
@@ -109,7 +107,7 @@ bool Mover::Choose(const Database& database, const std::set<std::string>& failed
 // What changes places with each other in tiers that are full goes by home.
 bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
                          Misplaced* next) const {
-  Tier* const home = fs_->policy().home_tier();
+  Tier* const home = names_->policy().home_tier();
   const auto is_blocked = [](const Misplaced& file) { return !file.to->HasRoom(file.size); };
   for (const Misplaced& file : files) {
     const bool in_the_way = std::any_of(files.begin(), files.end(), [&](const Misplaced& other) {
@@ -128,7 +126,7 @@ bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::stri
 bool Mover::Round(const std::shared_ptr<Database>& database) {
   std::set<std::string> failed;
   std::set<std::string> detours;
-  fs_->LookForReadOnly(database->directory());
+  names_->LookForReadOnly(database->directory());
   while (!database->closing.load()) {
     IOStatus s = database->Refresh();
     if (!s.ok()) {
@@ -136,7 +134,7 @@ bool Mover::Round(const std::shared_ptr<Database>& database) {
     }
     Misplaced next;
     if (!Choose(*database, failed, &detours, &next)) {
-      const Tiers& tiers = fs_->policy().tiers;
+      const Tiers& tiers = names_->policy().tiers;
       return failed.empty() &&
              std::all_of(tiers.begin(), tiers.end(), [](const auto& t) { return t->usable(); });
     }
@@ -147,8 +145,8 @@ bool Mover::Round(const std::shared_ptr<Database>& database) {
       }
     }
     const bool detour = failed.count(next.base) > 0;
-    s = fs_->MoveFile(database.get(), next, limiter_.get());
-    fs_->ReportMove(database->directory() + "/" + next.base, next, s);
+    s = relocator_->Move(database.get(), next, limiter_.get());
+    relocator_->Report(database->directory() + "/" + next.base, next, s);
     if (!s.ok()) {
       failed.insert(next.base);
     } else if (detour) {

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/db/relocate.h"
 #include "rocksdb/rate_limiter.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class TieredFileSystem;
 
 // Which of two moves is to be made first.
 bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b);
@@ -24,8 +23,8 @@ bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b);
 // A thread that puts files where they belong. Thread-safe.
 class Mover {
  public:
-  // `limiter` may be null. `fs` must outlive this object.
-  Mover(TieredFileSystem* fs, std::shared_ptr<RateLimiter> limiter);
+  // `limiter` may be null. `relocator` must outlive this object.
+  Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter);
   ~Mover();
 
   // Something about a database has changed.
@@ -47,7 +46,8 @@ class Mover {
   bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
                     Misplaced* next) const;
 
-  TieredFileSystem* const fs_;
+  Relocator* const relocator_;
+  Namespace* const names_;
   const std::shared_ptr<RateLimiter> limiter_;
 
   std::mutex mutex_;

@@ -6,7 +6,6 @@
 
 #include "plugin/tiered_env/files/lost.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -29,7 +28,7 @@ IOStatus Survey::Run() {
   files_.clear();
   damaged_.clear();
   temporary_.clear();
-  names_.clear();
+  bases_.clear();
   sizes_.clear();
   referenced_.clear();
   return Look("");
@@ -41,7 +40,7 @@ uint64_t Survey::SizeOf(const std::string& base) const {
 }
 
 IOStatus Survey::Look(const std::string& below) {
-  FileSystem* const target = fs_->target();
+  FileSystem* const target = names_->target();
   const std::string directory = WithoutSlash(directory_ + "/" + below);
   std::vector<std::string> names;
   IOStatus s = target->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -78,12 +77,12 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   const Content content = ContentOf(base, &number);
   File file;
   file.base = base;
-  IOStatus s = fs_->Resolve(path, &file.place);
+  IOStatus s = names_->Resolve(path, &file.place);
   if (!s.ok() && !s.IsCorruption()) {
     return belongs ? s : IOStatus::OK();
   }
   if (!below) {
-    names_.insert(base);
+    bases_.insert(base);
   }
   if (!s.ok()) {
     if (belongs) {
@@ -117,8 +116,8 @@ bool Survey::Measure(const std::string& path, File* file) {
     return true;
   }
   const std::string before = file->place.path;
-  if (!fs_->target()->FileExists(path, IOOptions(), nullptr).ok() ||
-      !fs_->Resolve(path, &file->place).ok()) {
+  if (!names_->target()->FileExists(path, IOOptions(), nullptr).ok() ||
+      !names_->Resolve(path, &file->place).ok()) {
     return false;
   }
   if (file->place.path != before && file->place.stub) {
@@ -149,10 +148,10 @@ size_t Survey::CountIn(const Tier& tier) const {
 std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
   std::vector<Orphan> result;
   std::string folder;
-  if (!fs_->folders()->Find(directory_, &folder).ok()) {
+  if (!names_->folders()->Find(directory_, &folder).ok()) {
     return result;
   }
-  for (const auto& tier : fs_->policy().tiers) {
+  for (const auto& tier : names_->policy().tiers) {
     std::vector<std::string> names;
     const std::string in = Folders::PathIn(*tier, folder);
     if (tier->is_home() || !tier->fs()->GetChildren(in, IOOptions(), &names, nullptr).ok()) {

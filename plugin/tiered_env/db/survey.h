@@ -6,16 +6,15 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/tiered_env/db/database.h"
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/namespace.h"
 #include "rocksdb/env.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class TieredFileSystem;
 
 // What a database's directory, those below it, and its folders in the tiers hold. Not thread-safe.
 class Survey {
@@ -30,7 +29,8 @@ class Survey {
     bool counts = false;
   };
 
-  Survey(TieredFileSystem* fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
+  Survey(Namespace* names, std::string directory)
+      : names_(names), directory_(std::move(directory)) {}
 
   const std::string& directory() const { return directory_; }
 
@@ -49,7 +49,7 @@ class Survey {
   // Bytes of an SST or blob file of the directory that is there, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
   // Whether the directory has something of this name.
-  bool Has(const std::string& base) const { return names_.count(base) > 0; }
+  bool Has(const std::string& base) const { return bases_.count(base) > 0; }
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
@@ -70,12 +70,12 @@ class Survey {
   // Finds out how long it is; false if it is gone.
   bool Measure(const std::string& path, File* file);
 
-  TieredFileSystem* const fs_;
+  Namespace* const names_;
   const std::string directory_;
   std::vector<File> files_;
   std::vector<std::string> damaged_;
   std::vector<std::string> temporary_;
-  std::set<std::string> names_;            // in the directory
+  std::set<std::string> bases_;            // in the directory
   std::map<std::string, uint64_t> sizes_;  // of the directory's files that are there
   std::set<std::string> referenced_;       // paths that stubs name
 };

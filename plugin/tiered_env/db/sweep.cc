@@ -22,8 +22,8 @@
 //   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
-//   a stub that was copied from there                             (TieredFileSystem::DeletePlace())
-//   recipes, retained logs, SSTs in memory     see recovery.cc and recovery manager.cc
+//   a stub that was copied from there                             (Namespace::DeletePlace())
+//   recipes, retained logs, SSTs in memory     see recovery.cc and recovery_manager.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (TieredFileSystem::CheckName()).
 //
@@ -32,9 +32,9 @@
 // without its file. A database without CURRENT has nothing deleted, and none is made in its place
 // while tiers have files of it (TieredFileSystem::FileExists()).
 //
-// Order of locks: TieredFileSystem::names_mutex_, Folders::sync_mutex_, Folders::mutex_,
-// Database::manifest_mutex_, Database::mutex_; TieredFileSystem::mutex_ and readers_mutex_ are
-// taken with any of them held but Folders' and Database's, and none is taken under these two.
+// Order of locks: Namespace::mutex(), Folders::sync_mutex_, Folders::mutex_,
+// Database::manifest_mutex_, Database::mutex_; those of OpenDatabases, OpenReaders and InfoLogs are
+// taken with any of them held but Folders' and Database's, and no other is taken under these three.
 
 #include "plugin/tiered_env/db/sweep.h"
 
@@ -44,7 +44,6 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -57,12 +56,17 @@ bool IsBelow(const std::string& base) { return base.find('/') != std::string::np
 
 }  // namespace
 
-Sweep::Sweep(TieredFileSystem* fs, Survey* survey, Database* database, Logger* info_log)
-    : fs_(fs), survey_(survey), database_(database), info_log_(info_log) {}
+Sweep::Sweep(Namespace* names, const Retention& retention, Survey* survey, Database* database,
+             Logger* info_log)
+    : names_(names),
+      retention_(retention),
+      survey_(survey),
+      database_(database),
+      info_log_(info_log) {}
 
 std::string Sweep::Folder() const {
   std::string folder;
-  fs_->folders()->Find(survey_->directory(), &folder).PermitUncheckedError();
+  names_->folders()->Find(survey_->directory(), &folder).PermitUncheckedError();
   return folder;
 }
 
@@ -79,7 +83,7 @@ IOStatus Sweep::BringBack() {
   if (folder.empty() || wanted.empty()) {
     return s;
   }
-  const Lost lost(fs_->policy().tiers, folder);
+  const Lost lost(names_->policy().tiers, folder);
   for (const Lost::File& file : lost.List()) {
     const std::string path = Folders::PathIn(*file.tier, folder + "/" + file.name);
     if (s.ok() && wanted.erase(path) > 0) {
@@ -106,12 +110,12 @@ IOStatus Sweep::DeleteSecondNames() {
   for (const Survey::File& file : survey_->files()) {
     if (s.ok() && IsBelow(file.base) && named.count(file.place.path) > 0) {
       const std::string path = survey_->directory() + "/" + file.base;
-      s = fs_->target()->DeleteFile(path, IOOptions(), nullptr);
+      s = names_->target()->DeleteFile(path, IOOptions(), nullptr);
       changed.insert(DirectoryOf(path));
     }
   }
   for (const std::string& directory : changed) {
-    s = s.ok() ? SyncDirectory(fs_->target(), directory) : s;
+    s = s.ok() ? SyncDirectory(names_->target(), directory) : s;
   }
   return s;
 }
@@ -143,7 +147,7 @@ std::string Sweep::Missing(bool installed) const {
     }
   }
   for (const auto& [base, size] : database_->Needed()) {
-    if (survey_->SizeOf(base) != size && (survey_->Has(base) || !fs_->IsBeside(base, size))) {
+    if (survey_->SizeOf(base) != size && (survey_->Has(base) || !names_->IsBeside(base, size))) {
       return survey_->directory() + "/" + base + " is missing, or has another size";
     }
   }
@@ -163,7 +167,7 @@ void Sweep::ReportNeeded(const std::vector<Survey::Orphan>& orphans) const {
 
 void Sweep::DeleteTemporary() {
   for (const std::string& path : survey_->temporary()) {
-    fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    names_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
 }
 
@@ -171,7 +175,7 @@ void Sweep::DeleteStubsOfNothing() {
   for (const Survey::File& file : survey_->files()) {
     if (file.lost) {
       database_->NoteSwept(file.base);
-      fs_->target()
+      names_->target()
           ->DeleteFile(survey_->directory() + "/" + file.base, IOOptions(), nullptr)
           .PermitUncheckedError();
     }
@@ -179,7 +183,7 @@ void Sweep::DeleteStubsOfNothing() {
 }
 
 void Sweep::PutAside(const std::vector<Survey::Orphan>& orphans) {
-  const Lost lost(fs_->policy().tiers, Folder());
+  const Lost lost(names_->policy().tiers, Folder());
   for (const Survey::Orphan& orphan : orphans) {
     const bool unfinished = EndsWith(orphan.place.path, kTemporary);
     IOStatus s = unfinished ? orphan.place.fs()->DeleteFile(orphan.place.path, IOOptions(), nullptr)
@@ -197,17 +201,16 @@ void Sweep::Delete(const Lost::File& file, const char* why) {
 }
 
 void Sweep::DeleteExpired() {
-  const Retention& retention = fs_->retention();
   const uint64_t now = Lost::Now();
-  const std::vector<Lost::File> files = Lost(fs_->policy().tiers, Folder()).List();
+  const std::vector<Lost::File> files = Lost(names_->policy().tiers, Folder()).List();
   std::map<const Tier*, uint64_t> bytes;
   for (const Lost::File& file : files) {
     bytes[file.tier] += file.size;
   }
   for (const Lost::File& file : files) {
     const uint64_t age = now - std::min(now, file.since);
-    const bool old = age >= retention.seconds;
-    if (old || (age >= kDay && retention.budget != 0 && bytes[file.tier] > retention.budget)) {
+    const bool old = age >= retention_.seconds;
+    if (old || (age >= kDay && retention_.budget != 0 && bytes[file.tier] > retention_.budget)) {
       Delete(file, old ? "kept for as long as orphan_retention says"
                        : "more than orphan_budget has room for");
       bytes[file.tier] -= file.size;
@@ -216,7 +219,7 @@ void Sweep::DeleteExpired() {
 }
 
 void Sweep::Run(bool installed) {
-  fs_->target()
+  names_->target()
       ->DeleteFile(survey_->directory() + "/" + kIdentityName + kTemporary, IOOptions(), nullptr)
       .PermitUncheckedError();
   const std::vector<Survey::Orphan> orphans = survey_->Orphans(*database_);
@@ -232,7 +235,7 @@ void Sweep::Run(bool installed) {
   DeleteTemporary();
   DeleteStubsOfNothing();
   // What was moved to another tier before a crash is named for good by what is named now.
-  if (!orphans.empty() && !SyncDirectory(fs_->target(), survey_->directory()).ok()) {
+  if (!orphans.empty() && !SyncDirectory(names_->target(), survey_->directory()).ok()) {
     return;
   }
   PutAside(orphans);
@@ -250,7 +253,7 @@ IOStatus Sweep::Purge(uint64_t* files, uint64_t* bytes) {
   if (Folder().empty()) {
     return IOStatus::OK();
   }
-  for (const Lost::File& file : Lost(fs_->policy().tiers, Folder()).List()) {
+  for (const Lost::File& file : Lost(names_->policy().tiers, Folder()).List()) {
     Delete(file, "purged");
     (*files)++;
     *bytes += file.size;

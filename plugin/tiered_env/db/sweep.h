@@ -13,12 +13,19 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+// How long, and how much of it, is kept of what nothing names.
+struct Retention {
+  uint64_t seconds = 0;
+  uint64_t budget = 0;  // bytes in each tier; 0: no limit
+};
+
 // What is done away with when a database is opened, or a tool works on it: sweep.cc has the table
 // of who may delete what. The database must be locked. Not thread-safe.
 class Sweep {
  public:
   // `info_log` may be null.
-  Sweep(TieredFileSystem* fs, Survey* survey, Database* database, Logger* info_log);
+  Sweep(Namespace* names, const Retention& retention, Survey* survey, Database* database,
+        Logger* info_log);
 
   // Puts back what stubs name and an opening has put aside; then the survey is made again.
   IOStatus BringBack();
@@ -42,7 +49,8 @@ class Sweep {
   void Delete(const Lost::File& file, const char* why);
   std::string Folder() const;
 
-  TieredFileSystem* const fs_;
+  Namespace* const names_;
+  const Retention retention_;
   Survey* const survey_;
   Database* const database_;
   Logger* const info_log_;

@@ -8,11 +8,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // InvalidArgument if `fs` is not a TieredFileSystem, and wraps none.
-inline Status FindFs(FileSystem* fs, TieredFileSystem** result) {
-  *result =
-      fs != nullptr ? const_cast<TieredFileSystem*>(fs->CheckedCast<TieredFileSystem>()) : nullptr;
-  return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
-}
+Status FindFs(FileSystem* fs, TieredFileSystem** result);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

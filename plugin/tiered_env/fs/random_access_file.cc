@@ -5,8 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "plugin/tiered_env/fs/file_system.h"
-
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
@@ -41,20 +39,20 @@ void TieredRandomAccessFile::Use::Count(uint64_t reads, uint64_t bytes) const {
   slot_->bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-TieredRandomAccessFile::TieredRandomAccessFile(TieredFileSystem* fs, std::string path,
-                                               const FileOptions& options, Tier* tier,
-                                               std::unique_ptr<FSRandomAccessFile> file)
-    : fs_(fs),
-      path_(std::move(path)),
+TieredRandomAccessFile::TieredRandomAccessFile(std::string path, const FileOptions& options,
+                                               Tier* tier, std::unique_ptr<FSRandomAccessFile> file,
+                                               Closed closed)
+    : path_(std::move(path)),
       options_(options),
       direct_(file->use_direct_io()),
-      alignment_(file->GetRequiredBufferAlignment()) {
+      alignment_(file->GetRequiredBufferAlignment()),
+      closed_(std::move(closed)) {
   sides_[0].tier = tier;
   sides_[0].file = std::move(file);
 }
 
 TieredRandomAccessFile::~TieredRandomAccessFile() {
-  fs_->Closed(this);
+  closed_(this);
   AddStats();
   for (Kept& kept : kept_) {
     kept.file.reset();

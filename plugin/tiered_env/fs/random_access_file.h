@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,8 +17,6 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-class TieredFileSystem;
-
 // An open SST or blob file. When the mover has put the file into another tier, reads go there from
 // then on, and the old file is closed when the reads that are under way have ended, so that its
 // space is free.
@@ -27,9 +26,11 @@ class TieredFileSystem;
 // nobody.
 class TieredRandomAccessFile : public FSRandomAccessFile {
  public:
-  // `fs` hears of the end of this object.
-  TieredRandomAccessFile(TieredFileSystem* fs, std::string path, const FileOptions& options,
-                         Tier* tier, std::unique_ptr<FSRandomAccessFile> file);
+  using Closed = std::function<void(TieredRandomAccessFile* reader)>;
+
+  // `closed` is called at the end of this object.
+  TieredRandomAccessFile(std::string path, const FileOptions& options, Tier* tier,
+                         std::unique_ptr<FSRandomAccessFile> file, Closed closed);
   ~TieredRandomAccessFile() override;
 
   const std::string& path() const { return path_; }
@@ -94,11 +95,11 @@ class TieredRandomAccessFile : public FSRandomAccessFile {
 
   bool MustStayOpen(const Side& side) const;
 
-  TieredFileSystem* const fs_;
   const std::string path_;
   const FileOptions options_;
   const bool direct_;
   const size_t alignment_;
+  const Closed closed_;
   mutable Slot slots_[kSlots];
   std::atomic<int> side_{0};
   Side sides_[2];

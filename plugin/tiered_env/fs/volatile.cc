@@ -3,7 +3,6 @@
 // The part of TieredFileSystem that is of tiers in memory.
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "logging/logging.h"
@@ -15,23 +14,15 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 bool TieredFileSystem::HasVolatileTier() const {
-  return std::any_of(policy_.tiers.begin(), policy_.tiers.end(),
+  return std::any_of(names_->policy().tiers.begin(), names_->policy().tiers.end(),
                      [](const auto& tier) { return tier->is_volatile(); });
-}
-
-bool TieredFileSystem::HasMetadata(const std::string& directory) const {
-  std::vector<std::string> names;
-  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
-  return !s.ok() || std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return name == "CURRENT" || name.compare(0, strlen(kManifest), kManifest) == 0;
-  });
 }
 
 IOStatus TieredFileSystem::MakeVolatileTiers() const {
   IOStatus s;
-  for (const auto& tier : policy_.tiers) {
+  for (const auto& tier : names_->policy().tiers) {
     if (s.ok() && tier->is_volatile()) {
-      s = folders_->MakeTier(*tier);
+      s = names_->folders()->MakeTier(*tier);
     }
   }
   return s;
@@ -40,7 +31,7 @@ IOStatus TieredFileSystem::MakeVolatileTiers() const {
 // Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so
 // before (RecoveryManager::Forget()). So as long as there are any, and nothing tells which are
 // needed, nothing is thrown away.
-IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>* given_up) {
+IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::string>* given_up) {
   const std::string& directory = database->directory();
   const bool has_recipes = RecoveryManager::Exists(target_.get(), directory);
   if (!HasVolatileTier() && !has_recipes) {
@@ -57,7 +48,7 @@ IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>*
   const bool is_known = s.ok();
   if (given_up != nullptr) {
     const std::map<uint64_t, LiveTable> tables = database->tables();
-    return RecoveryManager(this, database, recovery_options_, nullptr)
+    return RecoveryManager(relocator_.get(), database, setup_.recovery, nullptr, nullptr)
         .Salvage(is_known ? &tables : nullptr, given_up);
   }
   if (!is_known && RecoveryManager::HasRecipes(target_.get(), directory)) {
@@ -73,7 +64,9 @@ IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>*
       return s;
     }
   }
-  auto manager = std::make_unique<RecoveryManager>(this, database, recovery_options_, limiter_);
+  auto manager = std::make_unique<RecoveryManager>(
+      relocator_.get(), database, setup_.recovery, limiter_,
+      [this](const std::shared_ptr<Database>& changed) { Changed(changed); });
   s = manager->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
   if (s.ok() && HasVolatileTier()) {
     database->SetRecoveryManager(std::move(manager));
@@ -84,7 +77,18 @@ IOStatus TieredFileSystem::Recover(Database* database, std::vector<std::string>*
   return s;
 }
 
-IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
+RecoveryManager* TieredFileSystem::RecoveryManagerOf(
+    const FileRef& file, std::shared_ptr<OpenDatabase>* database) const {
+  const bool archived = BaseOf(file.directory) == BaseOf(ArchivalDirectory(""));
+  const std::string owner = archived ? DirectoryOf(file.directory) : file.directory;
+  *database = databases_.Find(owner);
+  if (*database == nullptr && file.kind == Content::kWal) {
+    *database = databases_.FindByWalDir(owner);
+  }
+  return *database == nullptr ? nullptr : (*database)->recovery_manager();
+}
+
+IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<OpenDatabase>& database,
                                       const std::string& wal_dir) {
   if (database->recovery_manager() == nullptr) {
     return IOStatus::OK();
@@ -94,17 +98,7 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
   if (!s.ok()) {  // recovery would not look for logs that are retained there
     return s;
   }
-  std::lock_guard<std::mutex> lock(mutex_);
-  FileId id;
-  if (FindFileId(database->directory(), &id)) {
-    wal_dir_ids_[id] = database;
-  }
-  if (elsewhere) {
-    wal_dirs_[wal_dir] = database;
-    if (FindFileId(wal_dir, &id)) {
-      wal_dir_ids_[id] = database;
-    }
-  }
+  databases_.NoteWalDir(database, elsewhere ? wal_dir : "");
   return s;
 }
 
@@ -124,25 +118,25 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<Database>& database,
 // What the MANIFEST names nevertheless is needed. That it does not name a file would not be enough:
 // a later record, which says so, may not be synced yet.
 void TieredFileSystem::Compacted(const std::vector<std::string>& inputs) {
-  std::shared_ptr<Database> fresh;
+  std::shared_ptr<OpenDatabase> fresh;
   for (const std::string& path : inputs) {
-    std::shared_ptr<Database> database;
-    RecoveryManager* const manager = RecoveryManagerOf(path, &database);
-    const std::string base = BaseOf(path);
-    if (manager == nullptr || !manager->Has(base)) {
+    std::shared_ptr<OpenDatabase> database;
+    const FileRef file(path);
+    RecoveryManager* const manager = RecoveryManagerOf(file, &database);
+    if (manager == nullptr || !manager->Has(file.base)) {
       continue;
     }
     if (database != fresh && !database->Refresh().ok()) {
       return;  // their deletion will do it
     }
     fresh = database;
-    if (database->SizeOf(base) == 0) {
-      manager->DropTable(base);
+    if (database->SizeOf(file.base) == 0) {
+      manager->DropTable(file.base);
     }
   }
 }
 
-void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
+void TieredFileSystem::Persist(const std::shared_ptr<OpenDatabase>& database) {
   IOStatus s = database->Refresh();
   if (s.IsNotFound()) {  // it was destroyed
     return;
@@ -150,21 +144,21 @@ void TieredFileSystem::Persist(const std::shared_ptr<Database>& database) {
   bool moved = true;
   while (moved) {  // what the mover has just taken is there at the next look
     moved = false;
-    for (const Database::Misplaced& file : database->FindVolatile(policy_)) {
-      IOStatus result = MoveFile(database.get(), file, nullptr, /*anyway=*/true);
-      ReportMove(database->directory() + "/" + file.base, file, result);
+    for (const Database::Misplaced& file : database->FindVolatile(names_->policy())) {
+      IOStatus result = relocator_->Move(database.get(), file, nullptr, /*anyway=*/true);
+      relocator_->Report(database->directory() + "/" + file.base, file, result);
       moved = moved || result.ok();
       s = s.ok() ? result : s;
     }
   }
   if (!s.ok() && database->VolatileBytes() > 0) {
-    ROCKS_LOG_WARN(InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
+    ROCKS_LOG_WARN(names_->InfoLog(database->directory()), "tiered_env: SSTs stay in memory: %s",
                    s.ToString().c_str());
   }
 }
 
 // If it is interrupted, the next opening would forget all that the new MANIFEST does not name yet.
-IOStatus TieredFileSystem::Shelter(const std::shared_ptr<Database>& database) {
+IOStatus TieredFileSystem::Shelter(const std::shared_ptr<OpenDatabase>& database) {
   database->recovery_manager()->Close();
   Persist(database);
   const uint64_t left = database->VolatileBytes();

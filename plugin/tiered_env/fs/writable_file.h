@@ -3,20 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "plugin/tiered_env/files/folders.h"
-#include "plugin/tiered_env/recovery/recovery_manager.h"
-#include "plugin/tiered_env/tier/placement.h"
+#include "plugin/tiered_env/files/namespace.h"
+#include "plugin/tiered_env/fs/open_database.h"
+#include "plugin/tiered_env/fs/placed_file.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class Database;
-class TieredFileSystem;
 
 // A file that a database writes. The tier of an SST is chosen when RocksDB has told all that it
 // will of it: when the first byte comes, or a question whose answer depends on the tier. A file
@@ -24,13 +21,15 @@ class TieredFileSystem;
 // written.
 class TieredWritableFile : public FSWritableFile {
  public:
-  TieredWritableFile(TieredFileSystem* fs, std::shared_ptr<Database> database, std::string path,
-                     const FileOptions& options);
+  // `changed` is called when something was added to a MANIFEST.
+  TieredWritableFile(Namespace* names, std::shared_ptr<OpenDatabase> database,
+                     const std::string& path, const FileOptions& options,
+                     std::function<void()> changed);
   ~TieredWritableFile() override;
 
   // Chooses the tier and makes the file, if that is not done yet. The first failure is what all
   // later calls return.
-  IOStatus Start() const { return started_ && start_.ok() ? IOStatus::OK() : StartOrFail(); }
+  IOStatus Start() const;
 
   using FSWritableFile::Append;
   using FSWritableFile::PositionedAppend;
@@ -61,59 +60,23 @@ class TieredWritableFile : public FSWritableFile {
   size_t GetUniqueId(char* id, size_t max_size) const override;
 
  private:
-  bool counts() const { return content_ == Content::kTable || content_ == Content::kBlob; }
-  IOStatus StartOrFail() const;
-  Facts WhatIsKnown() const;
-  bool is_volatile() const {
-    return content_ == Content::kTable && place_.tier != nullptr && place_.tier->is_volatile();
+  bool counts() const {
+    return request_.kind == Content::kTable || request_.kind == Content::kBlob;
   }
-  // Makes a recipe of what is there, if there is none.
-  IOStatus KeepTable();
-  // Whether a tier may be tried.
-  bool MayUse(const Tier& tier) const;
-
-  Tier* FirstTier(Tier* wanted) const;
-  IOStatus StartIn(Tier* first) const;
-  IOStatus Open(const Place& place) const;
-  // With direct I/O or without, as what was written before, or as RocksDB wants it.
-  IOStatus Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const;
+  uint64_t size() const { return open_ == nullptr ? 0 : open_->size(); }
   // Calls write(), which makes the file `end` bytes long, once there is room for them.
   template <typename Write>
   IOStatus WriteUpTo(uint64_t end, const Write& write);
-  IOStatus MakeRoom(uint64_t end);
-  // Goes on in the next tier that has room, with a copy of what was written.
-  IOStatus Spill();
-  IOStatus CopyFrom(const Place& source);
-  void Discard();
   template <typename SyncFile>
   IOStatus SyncAll(const SyncFile& sync);
-  // Makes the stub durable, if it is not yet.
-  IOStatus SyncStub() const;
 
-  TieredFileSystem* const fs_;
-  const std::shared_ptr<Database> database_;
-  const std::string path_;
-  const FileOptions options_;
-  Content content_ = Content::kOther;
-
-  // Set by Start(), which questions cause, too.
-  mutable bool started_ = false;
-  mutable IOStatus start_;
-  mutable Place place_;
-  mutable std::unique_ptr<FSWritableFile> file_;
-  mutable std::unique_ptr<FSWritableFile> stub_;  // until it is durable
-  mutable uint64_t reserved_ = 0;                 // bytes of the tier's budget
-  // Of the first file: whoever writes lays out its buffers by them, whatever tier it is in later.
-  mutable bool direct_ = false;
-  mutable size_t alignment_ = 0;  // 0: there was no file yet
-  bool complete_ = false;         // nothing more comes, and its end may be anywhere
-  mutable std::vector<bool> tried_;
-  mutable Purpose purpose_;
-
-  uint64_t kept_ = 0;               // bytes of an SST that a recipe was made of
-  mutable bool no_recipe_ = false;  // it was refused one, or would be
-  uint64_t size_ = 0;
+  Namespace* const names_;
+  const std::shared_ptr<OpenDatabase> database_;
+  const std::function<void()> changed_;
+  WriteRequest request_;
   bool closed_ = false;
+
+  mutable std::unique_ptr<PlacedFile> open_;  // since Start(), which questions cause, too
 };
 
 }  // namespace tiered_env

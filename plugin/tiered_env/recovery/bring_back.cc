@@ -6,7 +6,6 @@
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -20,11 +19,11 @@ constexpr int kMostTries = 3;  // a log or the recipe log may get another name m
 
 std::map<uint64_t, LiveTable> RecoveryManager::FindLost() const {
   std::map<uint64_t, LiveTable> lost;
-  for (const Database::Misplaced& file : database_->FindVolatile(fs_->policy())) {
+  for (const Database::Misplaced& file : database_->FindVolatile(names_->policy())) {
     uint64_t number;
     Place place;
     if (ContentOf(file.base, &number) == Content::kTable && Has(file.base) &&
-        fs_->Resolve(database_->directory() + "/" + file.base, &place).ok() && place.stub &&
+        names_->Resolve(database_->directory() + "/" + file.base, &place).ok() && place.stub &&
         place.tier->is_volatile() &&
         IsMissing(place.fs()->FileExists(place.path, IOOptions(), nullptr))) {
       lost[number].size = file.size;
@@ -39,13 +38,13 @@ IOStatus RecoveryManager::BringBack() {
   if (lost.empty()) {  // somebody else has done it
     return IOStatus::OK();
   }
-  const std::shared_ptr<Logger> info_log = fs_->InfoLog(database_->directory());
+  const std::shared_ptr<Logger> info_log = names_->InfoLog(database_->directory());
   ROCKS_LOG_ERROR(info_log, "tiered_env: %zu SSTs in memory are gone, and are rebuilt",
                   lost.size());
   IOStatus s = IOStatus::NotFound();
   for (int i = 0; !s.ok() && i < kMostTries; i++) {
-    RecipeLog recipe_log(fs_->target(), database_->directory());
-    Recovery recovery(fs_, database_->directory(), &recipe_log, options_.recovery_threads);
+    RecipeLog recipe_log(names_->target(), database_->directory());
+    Recovery recovery(names_, database_->directory(), &recipe_log, options_.recovery_threads);
     s = recovery.BringBack(lost);
     rebuilt_files_.fetch_add(recovery.rebuilt_files(), std::memory_order_relaxed);
     rebuilt_bytes_.fetch_add(recovery.rebuilt_bytes(), std::memory_order_relaxed);

@@ -7,7 +7,6 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -30,7 +29,7 @@ void RecoveryManager::NoteDamaged(const IOStatus& reason) {
   persist_from_ = std::chrono::steady_clock::time_point();
   persist_pause_ = kLeastPause;
   ROCKS_LOG_ERROR(
-      fs_->InfoLog(database_->directory()),
+      names_->InfoLog(database_->directory()),
       "tiered_env: a retained log is damaged: SSTs in memory that need it are brought to "
       "other tiers: %s",
       reason.ToString().c_str());
@@ -46,15 +45,15 @@ void RecoveryManager::PersistDamaged(std::chrono::steady_clock::time_point now) 
     return;
   }
   persist_pause_ = std::min(2 * persist_pause_, kMostPause);
-  for (const Database::Misplaced& file : database_->FindVolatile(fs_->policy())) {
+  for (const Database::Misplaced& file : database_->FindVolatile(names_->policy())) {
     std::string recipe;
     if (stop_.load(std::memory_order_relaxed) || !recipe_log_.ReadRecipe(file.base, &recipe).ok() ||
         !RefersTo(recipe, damaged)) {
       continue;
     }
     persist_pause_ = kLeastPause;
-    IOStatus s = fs_->MoveFile(database_, file, nullptr, /*anyway=*/true);
-    fs_->ReportMove(database_->directory() + "/" + file.base, file, s);
+    IOStatus s = relocator_->Move(database_, file, nullptr, /*anyway=*/true);
+    relocator_->Report(database_->directory() + "/" + file.base, file, s);
   }
   persist_from_ = std::chrono::steady_clock::now() + persist_pause_;
 }

@@ -9,7 +9,6 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/rebuild.h"
 #include "test_util/sync_point.h"
@@ -29,16 +28,15 @@ uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Recovery::Recovery(TieredFileSystem* fs, std::string directory, RecipeLog* recipe_log,
-                   uint32_t threads)
-    : fs_(fs),
+Recovery::Recovery(Namespace* names, std::string directory, RecipeLog* recipe_log, uint32_t threads)
+    : names_(names),
       directory_(std::move(directory)),
       recipe_log_(recipe_log),
       threads_(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
-      info_log_(fs->InfoLog(directory_)),
-      finder_(fs, directory_, recipe_log, contents_, info_log_),
-      segments_(fs, fs->target(), directory_, info_log_),
-      writer_(fs, directory_),
+      info_log_(names->InfoLog(directory_)),
+      finder_(names, directory_, recipe_log, contents_, info_log_),
+      segments_(names->shown(), names->target(), directory_, info_log_),
+      writer_(names, directory_),
       start_(std::chrono::steady_clock::now()),
       reported_(start_) {}
 
@@ -273,7 +271,7 @@ IOStatus Recovery::TakeReferences() {
       keep_.directories.insert(NameOfLogDirectory(directory_, directory));
     }
   }
-  for (const auto& tier : fs_->policy().tiers) {
+  for (const auto& tier : names_->policy().tiers) {
     if (tier->is_volatile()) {
       keep_.tiers.insert(tier->name());
     }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/db/manifest.h"
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/recovery/segment_loader.h"
 #include "plugin/tiered_env/recovery/table_finder.h"
@@ -24,14 +24,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-class TieredFileSystem;
-
 // Brings the volatile SSTs of a database back after a loss of their tier: those that its MANIFEST
 // names and that are not there, or not what their recipes say. Can be interrupted and run again.
 // Not thread-safe.
 class Recovery {
  public:
-  Recovery(TieredFileSystem* fs, std::string directory, RecipeLog* recipe_log, uint32_t threads);
+  Recovery(Namespace* names, std::string directory, RecipeLog* recipe_log, uint32_t threads);
 
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
   // SSTs are failures(), and so is all that a damaged recipe log would know of.
@@ -92,7 +90,7 @@ class Recovery {
   void CarryOver();
   void Progress(uint64_t bytes);
 
-  TieredFileSystem* const fs_;
+  Namespace* const names_;
   const std::string directory_;
   RecipeLog* const recipe_log_;
   const uint32_t threads_;

@@ -11,8 +11,6 @@
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
-#include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/env.h"
 #include "test_util/sync_point.h"
@@ -22,13 +20,8 @@ namespace tiered_env {
 
 namespace {
 
-constexpr auto kWriteEvery = std::chrono::seconds(10);  // TIERS-STATS
-constexpr auto kWarnEvery = std::chrono::minutes(1);
-constexpr auto kPeriod = std::chrono::milliseconds(200);
-constexpr uint64_t kSmall = 4 << 20;     // bytes of retained logs that are not worth trimming
 constexpr uint32_t kMostCompressed = 3;  // SSTs in a row that are tried
 constexpr uint32_t kTryAgain = 32;       // of so many that would follow one is
-constexpr double kMostLeft = 0.9;        // share of bytes, of a log that is worth trimming
 
 // Whether what is retained elsewhere is of the database: another one may have its logs there.
 bool IsOf(std::string name, const std::string& tag) {
@@ -53,16 +46,18 @@ bool HasRetained(FileSystem* fs, const std::string& directory) {
 
 }  // namespace
 
-RecoveryManager::RecoveryManager(TieredFileSystem* fs, Database* database,
+RecoveryManager::RecoveryManager(Relocator* relocator, Database* database,
                                  const RecoveryOptions& options,
-                                 std::shared_ptr<RateLimiter> limiter)
-    : fs_(fs),
+                                 std::shared_ptr<RateLimiter> limiter, NotifyMover notify_mover)
+    : relocator_(relocator),
+      names_(relocator->names()),
       database_(database),
       options_(options),
       limiter_(std::move(limiter)),
-      recipe_log_(fs->target(), database->directory()),
+      notify_mover_(std::move(notify_mover)),
+      recipe_log_(names_->target(), database->directory()),
       log_directories_(database->directory()),
-      logs_(fs) {}
+      logs_(names_->shown()) {}
 
 RecoveryManager::~RecoveryManager() { Stop(); }
 
@@ -115,7 +110,7 @@ IOStatus RecoveryManager::Remove(FileSystem* fs, const std::string& directory) {
 
 IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
   const auto start = std::chrono::steady_clock::now();
-  Recovery recovery(fs_, database_->directory(), &recipe_log_, options_.recovery_threads);
+  Recovery recovery(names_, database_->directory(), &recipe_log_, options_.recovery_threads);
   IOStatus s = recovery.Run(tables);
   if (s.ok()) {
     s = recipe_log_.Start(recovery.keep());
@@ -150,14 +145,14 @@ IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
 }
 
 IOStatus RecoveryManager::BringAway(const Recovery::Present& table) {
-  for (Tier* tier : SpillOrder(fs_->policy(), table.place.tier)) {
+  for (Tier* tier : SpillOrder(names_->policy(), table.place.tier)) {
     if (!tier->is_volatile()) {
       Database::Misplaced move;
       move.base = table.base;
       move.size = table.size;
       move.from = table.place.tier;
       move.to = move.wanted = tier;
-      return fs_->MoveFile(database_, move, limiter_.get(), /*anyway=*/true);
+      return relocator_->Move(database_, move, limiter_.get(), /*anyway=*/true);
     }
   }
   return IOStatus::NoSpace(table.base, "has no durable tier to go to");
@@ -167,14 +162,14 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
                                                        std::unique_ptr<FSWritableFile>&& file) {
   uint64_t number;
   ContentOf(path, &number);
-  auto log = std::make_shared<ActiveLog>(fs_, path);
+  auto log = std::make_shared<ActiveLog>(names_->shown(), path);
   logs_.Created(number, log_directories_.PathOf(path), log);
   return std::make_unique<TrackedFile>(std::move(file), std::move(log));
 }
 
 IOStatus RecoveryManager::AddLogDirectory(const std::string& directory) {
   std::vector<std::string> names;
-  IOStatus s = fs_->GetChildren(directory, IOOptions(), &names, nullptr);
+  IOStatus s = names_->shown()->GetChildren(directory, IOOptions(), &names, nullptr);
   const std::string spelling = log_directories_.SpellingOf(directory);
   if ((s.ok() || IsMissing(s)) && spelling != database_->directory()) {
     s = recipe_log_.AddDirectory(NameOfLogDirectory(database_->directory(), spelling));
@@ -201,7 +196,7 @@ void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
     compressed_.erase(purpose);
   } else if (++compressed_[purpose].in_a_row == kMostCompressed) {
     ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
+        names_->InfoLog(database_->directory()),
         "tiered_env: SSTs of level %d of column family %u go straight to other tiers from now on, "
         "for their blocks are compressed, and so are not found in write-ahead logs. To have them "
         "in memory, set kNoCompression for this level in compression_per_level (or as "
@@ -214,7 +209,7 @@ void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
 IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, uint64_t size,
                                    const Purpose& purpose, bool anyway) {
   DropTable(base);
-  logs_.Index(&recipe_log_, fs_->InfoLog(database_->directory()).get());
+  logs_.Index(&recipe_log_, names_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
   IOStatus s = place.fs()->NewMemoryMappedFileBuffer(place.path, &sst);
   if (s.ok() && sst->GetLen() < size) {
@@ -239,7 +234,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   }
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
+        names_->InfoLog(database_->directory()),
         "tiered_env: %s goes to a durable tier, as others will: a recipe must be smaller than half "
         "of its SST, and this one would have %llu of %llu bytes. %llu of %llu entries are in "
         "write-ahead logs, and %llu blocks are compressed. See \"Memory\" in the README: "
@@ -263,7 +258,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   references_.fetch_add(summary.references, std::memory_order_relaxed);
   literal_bytes_.fetch_add(summary.literal_bytes, std::memory_order_relaxed);
   ROCKS_LOG_INFO(
-      fs_->InfoLog(database_->directory()),
+      names_->InfoLog(database_->directory()),
       "tiered_env: recipe of %s, %llu bytes: %zu bytes, %llu of %llu entries by reference",
       base.c_str(), static_cast<unsigned long long>(summary.size), recipe.size(),
       static_cast<unsigned long long>(summary.references),
@@ -279,7 +274,7 @@ IOStatus RecoveryManager::SyncLogs(const std::string& base, const std::set<uint6
   if (s.ok()) {
     return s;
   }
-  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
+  ROCKS_LOG_WARN(names_->InfoLog(database_->directory()),
                  "tiered_env: %s goes to a durable tier, for a log that it could be rebuilt of "
                  "cannot be synced: %s",
                  base.c_str(), s.ToString().c_str());
@@ -318,199 +313,6 @@ IOStatus RecoveryManager::Barrier() {
     synced_.store(added, std::memory_order_release);
   }
   return s;
-}
-
-void RecoveryManager::Start() { thread_ = std::thread(&RecoveryManager::Run, this); }
-
-void RecoveryManager::Stop() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stop_.store(true);
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) {
-    thread_.join();
-    Report();
-  }
-}
-
-void RecoveryManager::Run() {
-  auto reported = std::chrono::steady_clock::now();
-  auto written = reported;
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stop_.load()) {
-    changed_.wait_for(lock, kPeriod);
-    lock.unlock();
-    const auto now = std::chrono::steady_clock::now();
-    const auto period = std::chrono::seconds(report_period_.load());
-    if (period.count() != 0 && now - reported >= period) {
-      reported = written = now;
-      Report();
-    } else if (now - written >= kWriteEvery) {
-      written = now;
-      WriteStatistics();
-    }
-    {
-      std::lock_guard<std::mutex> retained_lock(retained_mutex_);
-      logs_.Sweep(&recipe_log_);
-      Trim();
-      CompactRecipes(now);
-    }
-    CheckBudget();
-    PersistDamaged(now);
-    lock.lock();
-  }
-}
-
-// What cannot be written now uses up space each time that it is tried.
-void RecoveryManager::CompactRecipes(std::chrono::steady_clock::time_point now) {
-  if (now < compact_from_) {
-    return;
-  }
-  IOStatus s = recipe_log_.Compact();
-  if (s.ok()) {
-    compact_pause_ = kLeastPause;
-    return;
-  }
-  ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()),
-                 "tiered_env: cannot write the recipe log anew, the next try is in %lld s: %s",
-                 static_cast<long long>(compact_pause_.count()), s.ToString().c_str());
-  compact_from_ = std::chrono::steady_clock::now() + compact_pause_;
-  compact_pause_ = std::min(2 * compact_pause_, kMostPause);
-}
-
-double RecoveryManager::Amplification(const WalSegments::Sizes& sizes) const {
-  VolatileStats stats;
-  stats.bytes = database_->VolatileBytes();
-  stats.retained_bytes = sizes.retained_bytes;
-  stats.needed_bytes = sizes.needed_bytes;
-  return stats.wal_amplification();
-}
-
-void RecoveryManager::Report() const {
-  VolatileStats stats;
-  AddStats(&stats);
-  std::string text;
-  ForEachFigure(stats, [&](const std::string& name, const std::string& value, const std::string&) {
-    text += " " + name + "=" + value;
-  });
-  ROCKS_LOG_INFO(fs_->InfoLog(database_->directory()), "tiered_env: in memory:%s", text.c_str());
-  WriteStatistics();
-}
-
-// Nothing depends on it: what a crash leaves of it has a wrong checksum, or is older.
-void RecoveryManager::WriteStatistics() const {
-  VolatileStats stats;
-  AddStats(&stats);
-  const std::string path = database_->directory() + "/" + kStatisticsName;
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs_->target()->NewWritableFile(path + kTemporary, FileOptions(), &file, nullptr);
-  if (s.ok()) {
-    s = file->Append(EncodeStatistics(stats), IOOptions(), nullptr);
-  }
-  if (s.ok()) {
-    s = file->Close(IOOptions(), nullptr);
-  }
-  if (s.ok()) {
-    s = fs_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
-  }
-  s.PermitUncheckedError();  // there will be another one
-}
-
-void RecoveryManager::Trim() {
-  bool trimming = false;
-  uint64_t small = kSmall;
-  TEST_SYNC_POINT_CALLBACK("RecoveryManager::Trim:Small", &small);
-  while (!stop_.load(std::memory_order_relaxed)) {
-    const WalSegments::Sizes sizes = logs_.GetSizes();
-    const double amplification = Amplification(sizes);
-    trimming =
-        sizes.retained_bytes > small && amplification > (trimming ? options_.low : options_.high);
-    const bool compress = options_.compression != kNoCompression;
-    WalSegments::Trimmed trimmed;
-    // What would hardly become smaller is not worth it: so each byte that trimming saves costs nine
-    // that are written, 24 if sizes are as far off as they can be.
-    IOStatus s = logs_.Trim(trimming ? kMostLeft : 0, compress, options_.compression,
-                            limiter_.get(), stop_, &trimmed);
-    if (s.IsCorruption()) {
-      NoteDamaged(s);
-      continue;
-    }
-    if (!s.ok() && !s.IsAborted()) {
-      WarnOfTrim(s);
-      return;
-    }
-    if (trimmed.before == 0) {
-      return;
-    }
-    trims_.fetch_add(1, std::memory_order_relaxed);
-    trimmed_bytes_.fetch_add(trimmed.before - std::min(trimmed.before, trimmed.after),
-                             std::memory_order_relaxed);
-    archived_bytes_.fetch_add(trimmed.after, std::memory_order_relaxed);
-  }
-}
-
-// It is tried again soon.
-void RecoveryManager::WarnOfTrim(const IOStatus& reason) {
-  const auto now = std::chrono::steady_clock::now();
-  if (trim_warned_ == std::chrono::steady_clock::time_point() || now - trim_warned_ >= kWarnEvery) {
-    trim_warned_ = now;
-    ROCKS_LOG_WARN(fs_->InfoLog(database_->directory()), "tiered_env: cannot trim a log: %s",
-                   reason.ToString().c_str());
-  }
-}
-
-void RecoveryManager::CheckBudget() {
-  if (options_.wal_budget == 0) {
-    return;
-  }
-  const WalSegments::Sizes sizes = logs_.GetSizes();
-  const bool full = sizes.retained_bytes + sizes.needed_bytes > options_.wal_budget;
-  if (full && !full_.load()) {
-    ROCKS_LOG_WARN(
-        fs_->InfoLog(database_->directory()),
-        "tiered_env: logs that are retained have reached wal_budget: SSTs are brought from "
-        "volatile tiers to others");
-  }
-  full_.store(full);
-  if (full) {
-    database_->PersistOldest();
-    const std::shared_ptr<Database> database = database_->weak_from_this().lock();
-    if (database != nullptr) {
-      fs_->Changed(database);
-    }
-  }
-}
-
-void RecoveryManager::AddStats(VolatileStats* stats) const {
-  const WalSegments::Sizes sizes = logs_.GetSizes();
-  stats->bytes += database_->VolatileBytes();
-  stats->recipes += recipe_log_.recipes();
-  stats->recipe_bytes += recipe_log_.live_bytes();
-  stats->recipe_log_bytes += recipe_log_.bytes();
-  stats->recipe_log_written_bytes += recipe_log_.written_bytes();
-  stats->segments += sizes.segments;
-  stats->retained_bytes += sizes.retained_bytes;
-  stats->needed_bytes += sizes.needed_bytes;
-  stats->index_bytes += sizes.memory_bytes;
-  stats->live_entries += sizes.live_entries;
-  stats->live_bytes += sizes.live_bytes;
-#define ADD(name) stats->name += name##_.load(std::memory_order_relaxed)
-  ADD(tables);
-  ADD(table_bytes);
-  ADD(entries);
-  ADD(references);
-  ADD(literal_bytes);
-  ADD(trims);
-  ADD(trimmed_bytes);
-  ADD(archived_bytes);
-  ADD(persisted_bytes);
-  ADD(damaged_logs);
-  ADD(barriers);
-  ADD(rebuilt_files);
-  ADD(rebuilt_bytes);
-  ADD(recovery_micros);
-#undef ADD
 }
 
 }  // namespace tiered_env

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,9 +16,10 @@
 #include <tuple>
 #include <vector>
 
+#include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/db/manifest.h"
-#include "plugin/tiered_env/files/folders.h"
-#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/db/relocate.h"
+#include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/recovery/recovery.h"
 #include "plugin/tiered_env/tiered_env.h"
@@ -29,9 +31,6 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class Database;
-class TieredFileSystem;
 
 // How the SSTs of volatile tiers are kept: TieredOptions, checked.
 struct RecoveryOptions {
@@ -58,8 +57,12 @@ struct Purpose {
 // says that it is there. FORMAT.md tells how. Thread-safe.
 class RecoveryManager {
  public:
-  RecoveryManager(TieredFileSystem* fs, Database* database, const RecoveryOptions& options,
-                  std::shared_ptr<RateLimiter> limiter);
+  // Called when files of the database shall be in other tiers than before.
+  using NotifyMover = std::function<void(const std::shared_ptr<Database>& database)>;
+
+  // `limiter` may be null, and so may `notify_mover` if Start() is not called.
+  RecoveryManager(Relocator* relocator, Database* database, const RecoveryOptions& options,
+                  std::shared_ptr<RateLimiter> limiter, NotifyMover notify_mover);
   ~RecoveryManager();
 
   // Whether a directory has such things. `fs` shows all that is in it, here and below.
@@ -161,10 +164,12 @@ class RecoveryManager {
   // Statistics to the LOG, and to TIERS-STATS.
   void Report() const;
 
-  TieredFileSystem* const fs_;
+  Relocator* const relocator_;
+  Namespace* const names_;
   Database* const database_;
   const RecoveryOptions options_;
   const std::shared_ptr<RateLimiter> limiter_;  // may be null
+  const NotifyMover notify_mover_;
   RecipeLog recipe_log_;
   LogDirectories log_directories_;
   WalSegments logs_;

@@ -5,7 +5,6 @@
 
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -14,7 +13,7 @@ namespace tiered_env {
 std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
   std::map<uint64_t, LiveTable> tables;
   RecipeLog::Contents contents;
-  RecipeLog recipe_log(fs_->target(), database_->directory());
+  RecipeLog recipe_log(names_->target(), database_->directory());
   recipe_log.Load(&contents).PermitUncheckedError();  // damaged: there are the stubs
   for (const auto& [base, known] : contents.recipes) {
     uint64_t number;
@@ -26,7 +25,7 @@ std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
     }
   }
   std::vector<std::string> names;
-  fs_->target()
+  names_->target()
       ->GetChildren(database_->directory(), IOOptions(), &names, nullptr)
       .PermitUncheckedError();
   for (const std::string& name : names) {
@@ -34,7 +33,7 @@ std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
     uint64_t size;
     Place place;
     if (ContentOf(name, &number) == Content::kTable && tables.count(number) == 0 &&
-        fs_->Resolve(database_->directory() + "/" + name, &place).ok() && place.stub &&
+        names_->Resolve(database_->directory() + "/" + name, &place).ok() && place.stub &&
         place.tier->is_volatile() &&
         place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr).ok()) {
       tables[number].size = size;
@@ -46,7 +45,7 @@ std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
 IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
                                   std::vector<std::string>* given_up) {
   const std::string& directory = database_->directory();
-  Recovery recovery(fs_, directory, &recipe_log_, options_.recovery_threads);
+  Recovery recovery(names_, directory, &recipe_log_, options_.recovery_threads);
   IOStatus s = recovery.Run(tables != nullptr ? *tables : FindTables(), /*salvage=*/true);
   for (const Recovery::Present& table : recovery.present()) {
     s = s.ok() ? BringAway(table) : s;
@@ -58,18 +57,18 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
     given_up->push_back(failure.base + ": " + failure.reason);
     const std::string path = directory + "/" + failure.base;
     Place place;
-    IOStatus found = fs_->Resolve(path, &place);
+    IOStatus found = names_->Resolve(path, &place);
     if (found.IsCorruption() || (found.ok() && place.stub && place.tier->is_volatile())) {
-      fs_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+      names_->target()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
-  s = SyncDirectory(fs_->target(), directory);
-  return s.ok() ? Remove(fs_->target(), directory) : s;
+  s = SyncDirectory(names_->target(), directory);
+  return s.ok() ? Remove(names_->target(), directory) : s;
 }
 
 IOStatus RecoveryManager::Rehearse(const std::map<uint64_t, LiveTable>& tables,
                                    std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
-  Recovery recovery(fs_, database_->directory(), &recipe_log_, options_.recovery_threads);
+  Recovery recovery(names_, database_->directory(), &recipe_log_, options_.recovery_threads);
   IOStatus s = recovery.Rehearse(tables);
   *failures = recovery.failures();
   *rebuilt = recovery.rebuilt_files();

@@ -8,7 +8,6 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "util/xxhash.h"
 
@@ -50,7 +49,7 @@ void TableFinder::FindInUse(const std::map<uint64_t, LiveTable>& tables) {
     table.base = BaseOf(MakeTableFileName(number));
     table.size = live.size;
     table.has_recipe = contents_.recipes.count(table.base) > 0;
-    table.has_stub = fs_->Resolve(directory_ + "/" + table.base, &table.place).ok() &&
+    table.has_stub = names_->Resolve(directory_ + "/" + table.base, &table.place).ok() &&
                      table.place.stub && table.place.tier->is_volatile();
     if (table.has_recipe && table.has_stub) {
       found_.push_back(std::move(table));
@@ -89,7 +88,7 @@ IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live) {
   table.size = live.size;
   table.has_recipe = contents_.recipes.count(table.base) > 0;
   const std::string path = directory_ + "/" + table.base;
-  IOStatus s = fs_->Resolve(path, &table.place);
+  IOStatus s = names_->Resolve(path, &table.place);
   uint64_t size = 0;
   const auto is_there = [&] {
     return table.place.fs()->GetFileSize(table.place.path, IOOptions(), &size, nullptr).ok() &&
@@ -116,7 +115,7 @@ IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live) {
     table.place = Place();
   }
   if (table.place.tier == nullptr) {
-    table.place.tier = FirstVolatile(fs_->policy());
+    table.place.tier = FirstVolatile(names_->policy());
   }
   if (table.place.tier == nullptr) {
     return IOStatus::InvalidArgument(path, "was in a volatile tier, and tiers= has none");

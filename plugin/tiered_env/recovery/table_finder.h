@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "plugin/tiered_env/db/manifest.h"
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-class TieredFileSystem;
 
 // An SST in a volatile tier, while its database is recovered.
 struct VolatileTable {
@@ -35,9 +33,9 @@ struct VolatileTable {
 // Check().
 class TableFinder {
  public:
-  TableFinder(TieredFileSystem* fs, std::string directory, const RecipeLog* recipe_log,
+  TableFinder(Namespace* names, std::string directory, const RecipeLog* recipe_log,
               const RecipeLogContents& contents, std::shared_ptr<Logger> info_log)
-      : fs_(fs),
+      : names_(names),
         directory_(std::move(directory)),
         recipe_log_(recipe_log),
         contents_(contents),
@@ -64,7 +62,7 @@ class TableFinder {
   IOStatus CheckKind(const VolatileTable& table) const;
   void NoteMissing(const std::string& base);
 
-  TieredFileSystem* const fs_;
+  Namespace* const names_;
   const std::string directory_;
   const RecipeLog* const recipe_log_;
   const RecipeLogContents& contents_;

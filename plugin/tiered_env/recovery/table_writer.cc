@@ -6,7 +6,6 @@
 
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
-#include "plugin/tiered_env/fs/file_system.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -43,14 +42,14 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
     return WriteTo(wanted, table, sst, in_use);
   }
   IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
-  for (Tier* tier : SpillOrder(fs_->policy(), wanted)) {
+  for (Tier* tier : SpillOrder(names_->policy(), wanted)) {
     if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
       continue;
     }
     Hold(tier, sst.size());
     s = WriteTo(tier, table, sst, in_use);
     if (s.ok() && tier != wanted) {
-      fs_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
+      names_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
     }
     if (!s.IsNoSpace()) {
       break;
@@ -65,7 +64,7 @@ IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst
   const std::string path = directory_ + "/" + table->base;
   const bool has_stub = table->has_stub && table->place.tier == tier;
   Place place;
-  IOStatus s = fs_->NewPlace(path, tier, &place);  // also makes the folder
+  IOStatus s = names_->NewPlace(path, tier, &place);  // also makes the folder
   if (s.ok() && has_stub) {
     place.path = table->place.path;
   }
@@ -93,7 +92,7 @@ IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst
   } else if (!tier->is_volatile()) {
     s = NameDurably(path, place, written);
   } else if (!has_stub) {
-    s = fs_->WriteStub(path, place);
+    s = names_->WriteStub(path, place);
   }
   if (s.ok()) {
     table->place = place;
@@ -106,7 +105,7 @@ IOStatus TableWriter::NameInUse(const std::string& path, const Place& place,
                                 const std::string& written) {
   IOStatus s = place.fs()->RenameFile(written, place.path, IOOptions(), nullptr);
   Place now;
-  if (s.ok() && (!fs_->Resolve(path, &now).ok() || now.path != place.path)) {
+  if (s.ok() && (!names_->Resolve(path, &now).ok() || now.path != place.path)) {
     place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
@@ -120,12 +119,12 @@ IOStatus TableWriter::NameDurably(const std::string& path, const Place& place,
   if (place.stub) {
     s = SyncDirectory(place.fs(), DirectoryOf(place.path));
     renamed = path + kTemporary;
-    s = s.ok() ? fs_->WriteStub(renamed, place) : s;
+    s = s.ok() ? names_->WriteStub(renamed, place) : s;
   }
   if (s.ok()) {
-    s = fs_->target()->RenameFile(renamed, path, IOOptions(), nullptr);
+    s = names_->target()->RenameFile(renamed, path, IOOptions(), nullptr);
   }
-  return s.ok() ? SyncDirectory(fs_->target(), directory_) : s;
+  return s.ok() ? SyncDirectory(names_->target(), directory_) : s;
 }
 
 }  // namespace tiered_env

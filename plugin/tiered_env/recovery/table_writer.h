@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recovery/table_finder.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/slice.h"
@@ -16,15 +16,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-class TieredFileSystem;
-
 // Writes SSTs that were rebuilt. Recovery has one, and calls it from each of its threads. Takes the
 // bytes of SSTs off the budgets of their tiers as long as it exists: until whoever counts the
 // database's files has done so. Thread-safe.
 class TableWriter {
  public:
-  TableWriter(TieredFileSystem* fs, std::string directory)
-      : fs_(fs), directory_(std::move(directory)) {}
+  TableWriter(Namespace* names, std::string directory)
+      : names_(names), directory_(std::move(directory)) {}
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;
@@ -43,7 +41,7 @@ class TableWriter {
   IOStatus NameInUse(const std::string& path, const Place& place, const std::string& written);
   void Hold(Tier* tier, uint64_t bytes);
 
-  TieredFileSystem* const fs_;
+  Namespace* const names_;
   const std::string directory_;
 
   std::mutex mutex_;

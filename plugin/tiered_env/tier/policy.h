@@ -23,5 +23,17 @@ struct Policy {
   Tier* home_tier() const { return tier(home); }
 };
 
+// The tiers for a file that belongs to `first`: that one, those after it, home.
+inline std::vector<Tier*> SpillOrder(const Policy& policy, Tier* first) {
+  std::vector<Tier*> result;
+  for (size_t i = static_cast<size_t>(first->index()); i < policy.tiers.size(); i++) {
+    result.push_back(policy.tiers[i].get());
+  }
+  if (policy.home < first->index()) {
+    result.push_back(policy.home_tier());
+  }
+  return result;
+}
+
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -59,11 +59,11 @@ const Point kPoints[] = {
     {"WalSegments::Trim:BeforeSwap", MemorySite::kAllInMemory, false},
     {"WalSegments::Trim:BeforeDelete", MemorySite::kAllInMemory, false},
     {"RecoveryManager::SyncLogs:LogsAreSynced", MemorySite::kLeveled, false},
-    {"TieredFileSystem::MoveFile:BeforeDelete", MemorySite::kUniversal, false},
-    {"TieredFileSystem::Swap:AfterRename", MemorySite::kWalDir, false},
+    {"Relocator::Move:BeforeDelete", MemorySite::kUniversal, false},
+    {"Relocator::Swap:AfterRename", MemorySite::kWalDir, false},
     {"TieredFileSystem::DeleteFile:StubIsGone", MemorySite::kWalDir, false},
-    {"TieredWritableFile::Open:BeforeStub", MemorySite::kUniversal, false},
-    {"TieredWritableFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
+    {"PlacedFile::Open:BeforeStub", MemorySite::kUniversal, false},
+    {"PlacedFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
 };
 
 class MemoryKillTest : public ::testing::TestWithParam<int> {

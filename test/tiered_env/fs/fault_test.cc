@@ -205,7 +205,7 @@ TEST_F(TieredFaultTest, AFileThatLeavesHomeWhileItIsOpened) {
     std::atomic<bool> asked{false};
     const auto me = std::this_thread::get_id();
     auto* sync = SyncPoint::GetInstance();
-    sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) {
+    sync->SetCallBack("Relocator::Move:BeforeCopy", [&](void*) {
       while (!go) {
         std::this_thread::yield();
       }
@@ -302,7 +302,7 @@ TEST_F(TieredFaultTest, MovesAfterAnotherDatabaseWasClosed) {
   NewFs(Tiers(), "0..=slow");
   std::atomic<bool> go{false};
   auto* sync = SyncPoint::GetInstance();
-  sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) {
+  sync->SetCallBack("Relocator::Move:BeforeCopy", [&](void*) {
     while (!go) {
       std::this_thread::yield();
     }
@@ -335,7 +335,7 @@ TEST_F(TieredFaultTest, ASlowMoverDoesNotHoldUpClosing) {
   env_ = NewCompositeEnv(fs_);
   std::atomic<bool> copying{false};
   auto* sync = SyncPoint::GetInstance();
-  sync->SetCallBack("TieredFileSystem::MoveFile:BeforeCopy", [&](void*) { copying = true; });
+  sync->SetCallBack("Relocator::Move:BeforeCopy", [&](void*) { copying = true; });
   sync->EnableProcessing();
   Open();
   while (!copying) {
@@ -383,7 +383,7 @@ TEST_F(TieredFaultTest, AFileThatIsWrittenAnewWhileItIsMoved) {
     std::filesystem::copy_file(path, folder_ + "/kept");
     NewFs(Tiers(), "0..=slow");
     bool written = false;
-    SyncPoint::GetInstance()->SetCallBack("TieredFileSystem::MoveFile:AfterCopy", [&](void*) {
+    SyncPoint::GetInstance()->SetCallBack("Relocator::Move:AfterCopy", [&](void*) {
       if (!written) {
         written = true;
         EXPECT_OK(WriteStringToFile(env_.get(), contents, path));

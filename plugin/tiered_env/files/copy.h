@@ -1,0 +1,25 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "plugin/tiered_env/files/folders.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/rate_limiter.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Appends the first `size` bytes of a file to another one. Corruption if there are fewer.
+// `limiter` may be null. `stop`, if given: Aborted once it is true.
+IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter = nullptr,
+              const std::atomic<bool>* stop = nullptr);
+
+// The same to a new file, durably but for its name.
+IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
+                   const std::atomic<bool>* stop);
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

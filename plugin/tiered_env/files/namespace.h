@@ -1,0 +1,82 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/files/info_logs.h"
+#include "plugin/tiered_env/files/stub.h"
+#include "plugin/tiered_env/tier/policy.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// What names in directories stand for: a file at home, under the name itself, or one in a tier, if
+// there is a stub. TieredFileSystem makes one of its options; whatever looks for files, writes
+// them or gives them another place goes by it. Thread-safe.
+class Namespace {
+ public:
+  // `shown`: the FileSystem that has each file under its name, wherever it is. `target`: that of
+  // home. `beside`: directories of the option db_paths. All pointers must outlive this object.
+  Namespace(FileSystem* shown, FileSystem* target, Policy policy, std::vector<std::string> beside,
+            const InfoLogs* info_logs);
+
+  FileSystem* shown() const { return shown_; }
+  FileSystem* target() const { return target_; }
+  const Policy& policy() const { return policy_; }
+  Folders* folders() { return &folders_; }
+
+  // Held by whoever changes what a name stands for: one such change at a time.
+  std::mutex* mutex() { return &mutex_; }
+
+  // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or
+  // is of a tier that the options do not name.
+  IOStatus Resolve(const std::string& path, Place* place) const;
+  // Whether a stub keeps its meaning in this directory.
+  bool BelongsTo(const Place& place, const std::string& directory);
+  // Whether a directory of the option db_paths has a file.
+  bool IsBeside(const std::string& base, uint64_t size) const;
+
+  // Where a new file in a tier can be.
+  IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
+  // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be
+  // synced.
+  IOStatus WriteStub(const std::string& path, const Place& place,
+                     std::unique_ptr<FSWritableFile>* file = nullptr);
+  // Makes a stub durable.
+  IOStatus SyncStub(const std::string& path);
+  // Frees the name of a file that is at home: it has another place then.
+  IOStatus SetAside(const std::string& path, const Place& place, Place* aside);
+  // Deletes what a stub that is gone stood for.
+  IOStatus DeletePlace(const std::string& path, const Place& place);
+
+  // Null if the database in the directory has none of ours.
+  std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
+  // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in
+  // `directory`.
+  void LookForReadOnly(const std::string& directory) const;
+  // A file finds no room in the tier where it belongs.
+  void ReportSpill(const std::string& path, Tier& wanted, const Tier& got) const;
+  // A file cannot be written to a tier.
+  void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) const;
+
+ private:
+  IOStatus ReadStub(const std::string& path, Stub* stub) const;
+
+  FileSystem* const shown_;
+  FileSystem* const target_;
+  const Policy policy_;
+  const std::vector<std::string> beside_;
+  const InfoLogs* const info_logs_;
+  Folders folders_;
+  std::mutex mutex_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

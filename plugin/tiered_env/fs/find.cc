@@ -1,0 +1,34 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/fs/find.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+Status FindFs(FileSystem* fs, TieredFileSystem** result) {
+  *result =
+      fs != nullptr ? const_cast<TieredFileSystem*>(fs->CheckedCast<TieredFileSystem>()) : nullptr;
+  return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
+}
+
+Status GetTieredStats(FileSystem* fs, TieredStats* stats) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    *stats = TieredStats();
+    ours->AddStats(stats);
+  }
+  return s;
+}
+
+Status WaitForMoves(FileSystem* fs) {
+  TieredFileSystem* ours;
+  Status s = FindFs(fs, &ours);
+  if (s.ok()) {
+    ours->WaitForMoves();
+  }
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,40 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// A database that is locked through a TieredFileSystem, with what keeps its SSTs in volatile tiers.
+// Thread-safe.
+class OpenDatabase : public Database {
+ public:
+  using Database::Database;
+
+  // Null: there are no such tiers.
+  RecoveryManager* recovery_manager() const { return manager_.get(); }
+  // Called before the database is known to others.
+  void SetRecoveryManager(std::unique_ptr<RecoveryManager> manager) {
+    manager_ = std::move(manager);
+  }
+
+  void OnPersisted(const std::string& base, uint64_t bytes) override {
+    if (manager_ != nullptr) {
+      manager_->DropTable(base);
+      manager_->Persisted(bytes);
+    }
+  }
+
+ private:
+  std::unique_ptr<RecoveryManager> manager_;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

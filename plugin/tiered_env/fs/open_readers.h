@@ -1,0 +1,56 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "plugin/tiered_env/files/namespace.h"
+#include "plugin/tiered_env/fs/random_access_file.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// The SSTs and blob files that are open for reading: when one is moved, its readers go where it is.
+// Must outlive the readers. Thread-safe.
+class OpenReaders {
+ public:
+  explicit OpenReaders(const Namespace* names) : names_(names) {}
+
+  // Opens a file, without direct I/O if its tier has none: RocksDB asks home alone whether that can
+  // be.
+  static IOStatus Open(const Place& place, const FileOptions& options,
+                       std::unique_ptr<FSRandomAccessFile>* result);
+
+  // How many moves there were. To be called before a file that is to be Add()ed is looked for.
+  uint64_t switches() const;
+  // Returns a reader of a file that was opened in `tier` after `switches`: it goes with the file.
+  std::unique_ptr<FSRandomAccessFile> Add(const std::string& path, const FileOptions& options,
+                                          Tier* tier, std::unique_ptr<FSRandomAccessFile> file,
+                                          uint64_t switches);
+  // The file has another place.
+  void Switch(const std::string& path);
+
+  bool empty() const;
+  // Adds to the statistics of tiers what was not added yet.
+  void AddStats();
+
+ private:
+  void Remove(TieredRandomAccessFile* reader);
+  // Requires mutex_.
+  void SwitchReader(TieredRandomAccessFile* reader);
+
+  const Namespace* const names_;
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::unordered_multimap<std::string, TieredRandomAccessFile*> readers_;  // by Normalized() path
+  uint64_t switches_ = 0;
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

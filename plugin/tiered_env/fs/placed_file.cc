@@ -1,0 +1,283 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/fs/placed_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugin/tiered_env/files/copy.h"
+#include "plugin/tiered_env/files/io.h"
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/tier/expected_level.h"
+#include "test_util/sync_point.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+constexpr uint64_t kReserveStep = 1 << 20;  // bytes of a budget that are taken at once
+
+}  // namespace
+
+PlacedFile::PlacedFile(Namespace* names, OpenDatabase* database, const WriteRequest* request)
+    : names_(names), database_(database), request_(*request) {}
+
+Facts PlacedFile::WhatIsKnown() {
+  Facts facts;
+  facts.content = request_.kind;
+  facts.temperature = request_.options.temperature;
+  if (request_.kind != Content::kTable) {
+    return facts;
+  }
+  ExpectedLevel expected;
+  if (TakeExpectedLevel(request_.path, &expected)) {
+    facts.level = expected.level;
+    purpose_.column_family = expected.column_family;
+    facts.shape = database_->LevelsOf(expected.column_family);
+  } else {
+    // Flushes write with high priority.
+    facts.shape = database_->LevelsOf(0);
+    facts.level = LevelOfHint(request_.hint, request_.priority == Env::IO_HIGH, facts.shape);
+  }
+  return facts;
+}
+
+void PlacedFile::Start() {
+  const Policy& policy = names_->policy();
+  tried_.assign(policy.tiers.size(), false);
+  const Facts facts = WhatIsKnown();
+  purpose_.level = facts.level;
+  status_ = StartIn(FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home))));
+  if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
+    file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
+  }
+}
+
+// The one where it belongs, or that to which it would go from there.
+Tier* PlacedFile::FirstTier(Tier* wanted) {
+  if (!wanted->is_volatile() || database_->recovery_manager()->IsWorthTrying(purpose_)) {
+    return wanted;
+  }
+  no_recipe_ = true;
+  const std::vector<Tier*> order = SpillOrder(names_->policy(), wanted);
+  return *std::find_if(order.begin(), order.end(), [](Tier* tier) { return !tier->is_volatile(); });
+}
+
+bool PlacedFile::MayUse(const Tier& tier) const {
+  // What has no recipe in one memory would have none in another.
+  if (tier.is_volatile() &&
+      (request_.kind != Content::kTable || no_recipe_ || database_->recovery_manager()->full())) {
+    return false;
+  }
+  return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
+}
+
+// In this tier or the first of those after it, and home at last, that takes it.
+IOStatus PlacedFile::StartIn(Tier* first) {
+  const uint64_t wanted = counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
+  IOStatus s = IOStatus::NoSpace(request_.path, "finds no room in any tier");
+  const Policy& policy = names_->policy();
+  for (Tier* tier : SpillOrder(policy, first)) {
+    if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(purpose_.level, *tier))) {
+      continue;
+    }
+    reserved_ = wanted;
+    tried_[static_cast<size_t>(tier->index())] = true;
+    Place place;
+    s = names_->NewPlace(request_.path, tier, &place);
+    if (s.ok()) {
+      s = Open(place);
+    }
+    if (s.ok()) {
+      if (tier != first) {
+        names_->ReportSpill(request_.path, *first, *tier);
+      }
+      return s;
+    }
+    tier->Release(reserved_);
+    reserved_ = 0;
+    names_->ReportFailure(request_.path, tier, s);
+  }
+  return s;
+}
+
+// Files without direct I/O also take what was laid out for it.
+IOStatus PlacedFile::Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const {
+  FileOptions options = request_.options;
+  options.use_direct_writes =
+      alignment_ == 0 ? request_.options.use_direct_writes : direct_ && !complete_;
+  IOStatus s = place.fs()->NewWritableFile(place.path, options, file, nullptr);
+  const bool has_none = !s.ok() && !s.IsNoSpace() && place.stub;
+  const bool wants_larger_pages =
+      s.ok() && alignment_ != 0 && (*file)->GetRequiredBufferAlignment() > alignment_;
+  if (options.use_direct_writes && (has_none || wants_larger_pages)) {
+    file->reset();
+    options.use_direct_writes = false;
+    s = place.fs()->NewWritableFile(place.path, options, file, nullptr);
+  }
+  return s;
+}
+
+IOStatus PlacedFile::Open(const Place& place) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = Create(place, &file);
+  if (s.ok() && place.stub) {
+    names_->folders()->Touch(DirectoryOf(request_.path), *place.tier);
+  }
+  // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
+  if (s.ok() && place.stub && !counts()) {
+    s = names_->folders()->Sync(DirectoryOf(request_.path));
+  }
+  TEST_SYNC_POINT("PlacedFile::Open:BeforeStub");
+  if (s.ok() && place.stub) {
+    s = names_->WriteStub(request_.path, place, &stub_);
+  }
+  // Recipes need logs that RocksDB never syncs, and whoever syncs a log for them does not know its
+  // stub.
+  if (s.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
+    s = SyncStub();
+  }
+  if (!s.ok()) {
+    stub_.reset();
+    if (place.stub && file != nullptr) {
+      place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+    }
+    return s;
+  }
+  place_ = place;
+  file_ = std::move(file);
+  if (alignment_ == 0) {
+    direct_ = file_->use_direct_io();
+    alignment_ = file_->GetRequiredBufferAlignment();
+  }
+  if (request_.preallocation_block > 0) {
+    file_->SetPreallocationBlockSize(request_.preallocation_block);
+  }
+  file_->SetIOPriority(request_.priority);
+  file_->SetWriteLifeTimeHint(request_.hint);
+  return s;
+}
+
+IOStatus PlacedFile::MakeRoom(uint64_t end) {
+  if (!counts() || end <= reserved_) {
+    return IOStatus::OK();
+  }
+  const uint64_t more = std::max(end - reserved_, kReserveStep);
+  for (const uint64_t step : {more, end - reserved_}) {
+    if (place_.tier->Reserve(step, LeftFor(purpose_.level, *place_.tier))) {
+      reserved_ += step;
+      return IOStatus::OK();
+    }
+  }
+  return IOStatus::NoSpace(request_.path, "is beyond the budget of " + place_.tier->ToString());
+}
+
+IOStatus PlacedFile::CopyFrom(const Place& source) {
+  IOStatus s = Copy(source, size_, file_.get());
+  if (s.IsNoSpace()) {
+    names_->ReportFailure(request_.path, place_.tier, s);
+  }
+  return s;
+}
+
+void PlacedFile::Discard() {
+  stub_.reset();
+  file_->Close(IOOptions(), nullptr).PermitUncheckedError();
+  file_.reset();
+  place_.fs()->DeleteFile(place_.path, IOOptions(), nullptr).PermitUncheckedError();
+  place_.tier->Release(reserved_);
+  reserved_ = 0;
+}
+
+IOStatus PlacedFile::Spill() {
+  const Place before = place_;
+  const std::unique_ptr<FSWritableFile> old = std::move(file_);
+  stub_.reset();
+  const uint64_t reserved = reserved_;
+  IOStatus s = old->Flush(IOOptions(), nullptr);
+  if (s.ok()) {
+    // The name of a file at home is needed for its stub.
+    s = names_->SetAside(request_.path, before, &place_);
+  }
+  const Place source = place_;
+  TEST_SYNC_POINT("PlacedFile::Spill:BeforeStart");
+  if (s.ok()) {
+    s = StartIn(before.tier);
+  }
+  while (s.ok()) {
+    TEST_SYNC_POINT("PlacedFile::Spill:BeforeCopy");
+    s = CopyFrom(source);
+    if (!s.IsNoSpace()) {
+      break;
+    }
+    Discard();
+    s = StartIn(before.tier);
+  }
+  TEST_SYNC_POINT("PlacedFile::Spill:BeforeDelete");
+  old->Close(IOOptions(), nullptr).PermitUncheckedError();
+  before.tier->Release(reserved);
+  source.fs()->DeleteFile(source.path, IOOptions(), nullptr).PermitUncheckedError();
+  return s;
+}
+
+IOStatus PlacedFile::SpillOver() {
+  status_ = Spill();
+  return status_;
+}
+
+IOStatus PlacedFile::KeepTable() {
+  if (!is_volatile() || kept_ == size_) {
+    return IOStatus::OK();
+  }
+  IOStatus s = file_->Flush(IOOptions(), nullptr);
+  TEST_SYNC_POINT("PlacedFile::KeepTable:Start");
+  if (s.ok()) {
+    s = database_->recovery_manager()->AddTable(BaseOf(request_.path), place_, size_, purpose_);
+  }
+  if (s.IsNotSupported()) {
+    complete_ = no_recipe_ = true;
+    return Spill();
+  }
+  if (IsMissing(s)) {  // the tier was cleaned up; RocksDB writes it again
+    s = IOStatus::IOError(request_.path, "is lost while it is written: " + s.ToString());
+    s.SetRetryable(true);
+  }
+  if (s.ok()) {
+    kept_ = size_;
+  }
+  return s;
+}
+
+IOStatus PlacedFile::SyncStub() {
+  if (stub_ == nullptr) {
+    return IOStatus::OK();
+  }
+  IOStatus s = stub_->Sync(IOOptions(), nullptr);
+  if (s.ok()) {
+    s = stub_->Close(IOOptions(), nullptr);
+    stub_.reset();
+  }
+  return s;
+}
+
+IOStatus PlacedFile::Close(const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s = file_->Close(options, dbg);
+  file_.reset();
+  stub_.reset();
+  if (!counts()) {
+    return s;
+  }
+  // Takes over what was reserved, as much as was used.
+  if (size_ > reserved_) {
+    place_.tier->Take(size_ - reserved_);
+  } else {
+    place_.tier->Release(reserved_ - size_);
+  }
+  reserved_ = 0;
+  database_->Add(BaseOf(request_.path), place_.tier, size_);
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

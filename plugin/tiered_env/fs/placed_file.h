@@ -1,0 +1,105 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/files/namespace.h"
+#include "plugin/tiered_env/fs/open_database.h"
+#include "plugin/tiered_env/tier/placement.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// What RocksDB has told of a file that it writes.
+struct WriteRequest {
+  std::string path;
+  FileOptions options;
+  Content kind = Content::kOther;
+  size_t preallocation_block = 0;  // bytes
+  Env::IOPriority priority = Env::IO_TOTAL;
+  Env::WriteLifeTimeHint hint = Env::WLTH_NOT_SET;
+};
+
+// A file that is being written, in the tier that was found for it: TieredWritableFile makes it when
+// it can wait no longer. Not thread-safe.
+class PlacedFile {
+ public:
+  // `request` may change until the file is closed.
+  PlacedFile(Namespace* names, OpenDatabase* database, const WriteRequest* request);
+  ~PlacedFile() { status_.PermitUncheckedError(); }
+
+  // Chooses the tier and makes the file; status() is what comes of it. Called first.
+  void Start();
+  // The first failure to find a place, now or after Spill().
+  const IOStatus& status() const { return status_; }
+
+  // Null after a failure, and when it is closed.
+  FSWritableFile* file() const { return file_.get(); }
+  const Place& place() const { return place_; }
+  bool is_volatile() const {
+    return request_.kind == Content::kTable && place_.tier != nullptr && place_.tier->is_volatile();
+  }
+  // Of the first file: whoever writes lays out its buffers by them, whatever tier it is in later.
+  bool direct() const { return direct_; }
+  size_t alignment() const { return alignment_; }
+
+  uint64_t size() const { return size_; }
+  void set_size(uint64_t size) { size_ = size; }
+
+  // Takes from the budget of the tier what a file of `end` bytes needs. NoSpace: there is not so
+  // much.
+  IOStatus MakeRoom(uint64_t end);
+  // Goes on in the next tier that has room, with a copy of what was written.
+  IOStatus Spill();
+  // The same in the middle of a write: if that fails, it is the status() from then on.
+  IOStatus SpillOver();
+  // Makes a recipe of what is there of an SST in memory, if there is none, or spills the file. No
+  // more bytes come then.
+  IOStatus KeepTable();
+  // Makes the stub durable, if it is not yet.
+  IOStatus SyncStub();
+  // Closes it, and counts it as the database's.
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg);
+
+ private:
+  bool counts() const {
+    return request_.kind == Content::kTable || request_.kind == Content::kBlob;
+  }
+  Facts WhatIsKnown();
+  Tier* FirstTier(Tier* wanted);
+  // Whether a tier may be tried.
+  bool MayUse(const Tier& tier) const;
+  IOStatus StartIn(Tier* first);
+  IOStatus Open(const Place& place);
+  // With direct I/O or without, as what was written before, or as RocksDB wants it.
+  IOStatus Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const;
+  // NoSpace: it must be another tier.
+  IOStatus CopyFrom(const Place& source);
+  void Discard();
+
+  Namespace* const names_;
+  OpenDatabase* const database_;
+  const WriteRequest& request_;
+
+  IOStatus status_;
+  Place place_;
+  std::unique_ptr<FSWritableFile> file_;
+  std::unique_ptr<FSWritableFile> stub_;  // until it is durable
+  uint64_t reserved_ = 0;                 // bytes of the tier's budget
+  uint64_t size_ = 0;
+  bool direct_ = false;
+  size_t alignment_ = 0;   // 0: there was no file yet
+  bool complete_ = false;  // nothing more comes, and its end may be anywhere
+  std::vector<bool> tried_;
+  Purpose purpose_;
+  uint64_t kept_ = 0;       // bytes of an SST that a recipe was made of
+  bool no_recipe_ = false;  // it was refused one, or would be
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,163 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/tiered_env/fs/setup.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "plugin/tiered_env/options/tier_options.h"
+#include "plugin/tiered_env/pmem/file_system.h"
+#include "plugin/tiered_env/tier/slow_device.h"
+#include "rocksdb/convenience.h"
+#include "util/string_util.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+namespace {
+
+Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<FileSystem>& target,
+                std::shared_ptr<Tier>* result) {
+  std::shared_ptr<FileSystem> fs = target;
+  Status s;
+  if (options.kind == TierKind::kPmem) {
+    s = NewPmemFileSystem(target, options.path, &fs);
+  }
+  if (s.ok() && !options.emulate.none()) {
+    fs = NewEmulatedFileSystem(fs, options.emulate);
+  }
+  if (s.ok()) {
+    *result = std::make_shared<Tier>(options, index, std::move(fs));
+  }
+  return s;
+}
+
+Status Refuse(const std::string& option, const std::string& value, const std::string& rule) {
+  return Status::InvalidArgument("TieredFileSystem: " + option + "=" + value, rule);
+}
+
+Status CheckRecoveryOptions(const TieredOptions& options, RecoveryOptions* result) {
+  const std::map<std::string, CompressionType> codecs = {
+      {"none", kNoCompression}, {"lz4", kLZ4Compression}, {"zstd", kZSTD}};
+  const auto codec = codecs.find(options.wal_compression);
+  if (codec == codecs.end()) {
+    return Refuse("wal_compression", options.wal_compression, "must be none, lz4 or zstd");
+  }
+  const std::vector<CompressionType> supported = GetSupportedCompressions();
+  if (std::find(supported.begin(), supported.end(), codec->second) == supported.end()) {
+    return Refuse("wal_compression", options.wal_compression, "is not in this build of RocksDB");
+  }
+  if (options.on_close != "keep" && options.on_close != "persist") {
+    return Refuse("on_close", options.on_close, "must be keep or persist");
+  }
+  if (options.checkpoints != "plain" && options.checkpoints != "linked") {
+    return Refuse("checkpoints", options.checkpoints, "must be plain or linked");
+  }
+  if (!(options.wal_amplification_low >= 1)) {
+    return Refuse("wal_amplification_low", std::to_string(options.wal_amplification_low),
+                  "must be at least 1");
+  }
+  if (!(options.wal_amplification_high >= options.wal_amplification_low)) {
+    return Refuse("wal_amplification_high", std::to_string(options.wal_amplification_high),
+                  "must be at least wal_amplification_low");
+  }
+  if (options.wal_budget != 0 && !options.mover) {
+    return Refuse("wal_budget", std::to_string(options.wal_budget),
+                  "needs the mover, which brings SSTs from memory to other tiers, and mover=false");
+  }
+  result->high = options.wal_amplification_high;
+  result->low = options.wal_amplification_low;
+  result->compression = codec->second;
+  result->wal_budget = options.wal_budget;
+  result->persist_on_close = options.on_close == "persist";
+  result->recovery_threads = options.recovery_threads;
+  return Status::OK();
+}
+
+// Only SSTs can be rebuilt.
+Status CheckPlacement(const Policy& policy) {
+  const std::pair<Content, const char*> kinds[] = {
+      {Content::kBlob, "blob"}, {Content::kWal, "wal"}, {Content::kMeta, "meta"}};
+  for (const auto& [content, name] : kinds) {
+    Facts facts;
+    facts.content = content;
+    const Tier& tier = *policy.tier(policy.placement.TierOf(facts, policy.home));
+    if (tier.is_volatile()) {
+      return Refuse("placement", std::string(name) + "=" + tier.name(),
+                    "only SSTs can be in a tier of kind memory");
+    }
+  }
+  return Status::OK();
+}
+
+// Retained logs have names of ours, which raw_wal_fs takes for those of plain files: it would not
+// know them any more.
+struct RawWalFileSystem : Customizable {
+  static const char* kClassName() { return "RawWalFileSystem"; }
+};
+
+Status CheckTarget(const FileSystem& target, const Policy& policy) {
+  for (const auto& tier : policy.tiers) {
+    if (tier->is_volatile() && target.CheckedCast<RawWalFileSystem>() != nullptr) {
+      return Refuse(
+          "target", RawWalFileSystem::kClassName(),
+          "cannot be below tier " + tier->name() +
+              ", of kind memory, which keeps logs that RocksDB has deleted; have it above: "
+              "id=RawWalFileSystem;target={id=TieredFileSystem;...}");
+    }
+  }
+  return Status::OK();
+}
+
+Status MakePolicy(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
+                  Policy* policy) {
+  std::vector<TierOptions> tiers;
+  std::vector<std::string> names;
+  Status s = ParseTiers(options.tiers, &tiers);
+  for (size_t i = 0; s.ok() && i < tiers.size(); i++) {
+    names.push_back(tiers[i].name);
+    std::shared_ptr<Tier> tier;
+    s = MakeTier(tiers[i], static_cast<int>(i), target, &tier);
+    policy->tiers.push_back(std::move(tier));
+  }
+  if (s.ok()) {
+    policy->home = FindTier(tiers, "home");
+    s = Placement::Parse(options.placement, names, &policy->placement);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::string TextOf(const TieredOptions& options) {
+  return options.tiers + '\n' + options.placement + '\n' +
+         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover) +
+         '\n' + std::to_string(options.wal_amplification_high) + '\n' +
+         std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
+         '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
+         std::to_string(options.recovery_threads) + '\n' + options.checkpoints + '\n' +
+         std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget) +
+         '\n' + options.db_paths;
+}
+
+Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
+                 Setup* result) {
+  Status s = MakePolicy(options, target, &result->policy);
+  if (s.ok()) {
+    s = CheckPlacement(result->policy);
+  }
+  if (s.ok()) {
+    s = CheckTarget(*target, result->policy);
+  }
+  if (s.ok()) {
+    s = CheckRecoveryOptions(options, &result->recovery);
+  }
+  result->retention.seconds = options.orphan_retention;
+  result->retention.budget = options.orphan_budget;
+  result->beside = StringSplit(options.db_paths, ':');
+  return s;
+}
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

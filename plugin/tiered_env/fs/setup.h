@@ -1,0 +1,34 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/tiered_env/db/sweep.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
+#include "plugin/tiered_env/tier/policy.h"
+#include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/file_system.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// TieredOptions, checked, and the FileSystems of tiers made of them.
+struct Setup {
+  Policy policy;
+  RecoveryOptions recovery;
+  Retention retention;
+  std::vector<std::string> beside;  // directories of TieredOptions::db_paths
+};
+
+// Changes nothing in the tiers. InvalidArgument names the option that is wrong.
+Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
+                 Setup* result);
+
+// Differs if the options do.
+std::string TextOf(const TieredOptions& options);
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE
