@@ -15,9 +15,10 @@ void ForEachFigure(const VolatileStats& stats,
                    const std::function<void(const std::string& name, const std::string& value,
                                             const std::string& unit)>& show);
 
-// What a process writes to TIERS-STATS, for tools that look at the database meanwhile or later.
+// Returns what a process writes to TIERS-STATS, for tools that look at the database meanwhile or
+// later.
 std::string EncodeStatistics(const VolatileStats& stats);
-// False: it was not written to its end.
+// Returns false if it was not written to its end.
 bool DecodeStatistics(const std::string& text, VolatileStats* stats);
 
 }  // namespace tiered_env

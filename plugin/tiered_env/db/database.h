@@ -63,7 +63,7 @@ class Database : public std::enable_shared_from_this<Database> {
     Tier* wanted = nullptr;  // where it belongs
     uint64_t note = 0;       // of the file that is meant; 0: of whatever has the name
   };
-  // Whether it is still that file, and not another one that was written under its name.
+  // Returns whether it is still that file, and not another one that was written under its name.
   bool IsStill(const Misplaced& file) const;
   // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
   // `leaving`: a tier where no file shall be.
@@ -78,16 +78,16 @@ class Database : public std::enable_shared_from_this<Database> {
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
 
-  // Of files in volatile tiers, bytes.
+  // Sums the bytes of files in volatile tiers.
   uint64_t VolatileBytes() const;
   // Has FindMisplaced() bring some of the oldest of them to other tiers.
   void PersistOldest();
-  // As FindMisplaced(), of all files in volatile tiers, to tiers that are not.
+  // Finds, as FindMisplaced() does, a tier that is not volatile for each file in one that is.
   std::vector<Misplaced> FindVolatile(const Policy& policy) const;
   // By the last Refresh().
   std::map<uint64_t, LiveTable> tables() const;
 
-  // To be set before it is unlocked: no more moves.
+  // Set before it is unlocked: no more moves.
   std::atomic<bool> closing{false};
 
  private:

@@ -27,7 +27,7 @@ class Mover {
   Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter);
   ~Mover();
 
-  // Something about a database has changed.
+  // Called when something about a database has changed.
   void Notify(const std::shared_ptr<Database>& database);
   // Waits until no file of a database is being moved, for good.
   void Forget(const std::shared_ptr<Database>& database);
@@ -38,9 +38,9 @@ class Mover {
   void Run();
   using Misplaced = Database::Misplaced;
 
-  // False if something is left to be done later.
+  // Returns false if something is left to be done later.
   bool Round(const std::shared_ptr<Database>& database);
-  // What to do next, of what has not failed, or, by way of `detours`, has. False: nothing.
+  // Chooses what to do next, of what has not failed, or, by way of `detours`, has. False: nothing.
   bool Choose(const Database& database, const std::set<std::string>& failed,
               std::set<std::string>* detours, Misplaced* next) const;
   bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,

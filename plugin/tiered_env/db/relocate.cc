@@ -23,7 +23,7 @@ Place Unfinished(const Place& place) {
 
 }  // namespace
 
-// What stood under the name must be where it was; afterwards the name stands for the copy. An error
+// Requires that what stood under the name is where it was; then it stands for the copy. An error
 // with *swapped: both must be kept until the database is opened again, for one or the other will be
 // named.
 IOStatus Relocator::Swap(const std::string& path, const Place& from, const Place& to,
@@ -52,7 +52,7 @@ IOStatus Relocator::Swap(const std::string& path, const Place& from, const Place
   return s.ok() ? SyncDirectory(names_->target(), DirectoryOf(path)) : s;
 }
 
-// Before it is known by the copy.
+// Tells before the copy would find out.
 IOStatus Relocator::CheckRoom(const Place& place, uint64_t bytes) const {
   uint64_t free;
   IOStatus s = names_->target()->GetFreeSpace(DirectoryOf(place.path), IOOptions(), &free, nullptr);
@@ -75,7 +75,6 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   return s;
 }
 
-// The file must be where it was, and whole.
 IOStatus Relocator::FindSource(const std::string& path, const Database::Misplaced& file,
                                Place* from) const {
   IOStatus s = names_->Resolve(path, from);
@@ -153,7 +152,7 @@ IOStatus Relocator::MoveInto(Database* database, const Database::Misplaced& file
   TEST_SYNC_POINT("Relocator::Move:BeforeDelete");
   hooks_.moved(path);
   if (s.ok() && from.stub) {
-    // Else it is found when the database is opened.
+    // What is left here is found when the database is opened.
     names_->DeletePlace(path, from).PermitUncheckedError();
   }
   if (s.ok() && from.tier->is_volatile()) {

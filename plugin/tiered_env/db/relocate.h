@@ -14,7 +14,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// What whoever has files open does about moves.
+// MoveHooks: what whoever has files open does about moves.
 struct MoveHooks {
   // Called when a file is missing: whether what a tier in memory has lost of an open database is
   // there again.
@@ -43,7 +43,7 @@ class Relocator {
  private:
   IOStatus MoveInto(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                     bool* swapped);
-  // Where the file is, if that is where the move shall begin, and it is whole.
+  // Finds the file, which must be where the move shall begin, and whole.
   IOStatus FindSource(const std::string& path, const Database::Misplaced& file, Place* from) const;
   IOStatus CheckRoom(const Place& place, uint64_t bytes) const;
   // Makes the copy, and its name in the tier, durable.

@@ -34,7 +34,7 @@ class Survey {
 
   const std::string& directory() const { return directory_; }
 
-  // Again if called again.
+  // Looks; again if called again.
   IOStatus Run();
 
   // The SSTs and blob files of the directory, and everything that has a stub; of the directories
@@ -48,7 +48,7 @@ class Survey {
   const std::set<std::string>& referenced() const { return referenced_; }
   // Bytes of an SST or blob file of the directory that is there, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
-  // Whether the directory has something of this name.
+  // Returns whether the directory has something of this name.
   bool Has(const std::string& base) const { return bases_.count(base) > 0; }
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.

@@ -25,7 +25,7 @@
 //   a stub that was copied from there                             (Namespace::DeletePlace())
 //   recipes, retained logs, SSTs in memory     see recovery.cc and recovery_manager.cc
 //
-// A directory that has stubs, and no TIERS, is not opened at all (TieredFileSystem::CheckName()).
+// A directory that has stubs, and no TIERS, is not opened at all (Claim()).
 //
 // All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there
 // with its size, or in a directory of the option db_paths, no stub is damaged or, if it counts,

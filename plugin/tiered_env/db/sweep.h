@@ -29,17 +29,17 @@ class Sweep {
 
   // Puts back what stubs name and an opening has put aside; then the survey is made again.
   IOStatus BringBack();
-  // Of two names of one file, that in the directory and one below it, deletes the latter, for good.
+  // Deletes, for good, the second name of a file that has one in the directory and one below it.
   IOStatus DeleteSecondNames();
-  // All the rest. Database::Refresh() must have succeeded, or `installed` is false.
+  // Does all the rest. Database::Refresh() must have succeeded, or `installed` is false.
   void Run(bool installed);
   // Deletes what was put aside, however old. Aborted, and nothing is, while anything is missing.
   IOStatus Purge(uint64_t* files, uint64_t* bytes);
 
  private:
-  // What of the database is not there; empty if nothing.
+  // Returns what of the database is not there; empty if nothing.
   std::string Missing(bool installed) const;
-  // Of a lost file.
+  // Returns whether a lost file is missed.
   bool IsMissed(const Survey::File& file) const;
   void ReportNeeded(const std::vector<Survey::Orphan>& orphans) const;
   void DeleteTemporary();

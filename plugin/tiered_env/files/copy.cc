@@ -37,7 +37,8 @@ IOStatus AppendChunk(FSWritableFile* to, uint64_t offset, const Slice& bytes) {
 
 }  // namespace
 
-// In whole pages, for files with direct I/O: those that are copied to one are of whole pages.
+// Copies in whole pages, for files with direct I/O: those that are copied to one are of whole
+// pages.
 IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter,
               const std::atomic<bool>* stop) {
   std::unique_ptr<FSSequentialFile> file;

@@ -17,7 +17,7 @@ namespace tiered_env {
 IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter = nullptr,
               const std::atomic<bool>* stop = nullptr);
 
-// The same to a new file, durably but for its name.
+// Copies to a new file, durably but for its name.
 IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
                    const std::atomic<bool>* stop);
 

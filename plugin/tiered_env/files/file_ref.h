@@ -11,7 +11,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A path that a FileSystem was called with, and what there is to know of the file by its name.
+// FileRef: a path that a FileSystem was called with, and what there is to know of the file by its
+// name.
 struct FileRef {
   explicit FileRef(const std::string& its_path)
       : path(its_path),
@@ -19,7 +20,7 @@ struct FileRef {
         base(BaseOf(its_path)),
         kind(ContentOf(base, &number)) {}
 
-  // Whether tiers have budgets for such files: an SST or blob file.
+  // Returns whether tiers have budgets for such files: SSTs and blob files.
   bool counts() const { return kind == Content::kTable || kind == Content::kBlob; }
 
   const std::string path;

@@ -13,13 +13,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// The LOGs that databases have made through a TieredFileSystem, for what there is to say of their
-// files. Does not keep them open. Thread-safe.
+// InfoLogs: the LOGs that databases have made through a TieredFileSystem, for what there is to say
+// of their files. Does not keep them open. Thread-safe.
 class InfoLogs {
  public:
   void Add(const std::string& path, const std::shared_ptr<Logger>& log);
-  // The LOG of the database in a directory: there, or in a db_log_dir under a name that has the
-  // directory in it. Null if there is none of ours. `fs` makes the directory's name absolute.
+  // Finds the LOG of the database in a directory: there, or in a db_log_dir under a name that has
+  // the directory in it. Null if there is none of ours. `fs` makes the directory's name absolute.
   std::shared_ptr<Logger> Find(FileSystem* fs, const std::string& directory) const;
   // Forgets it: the database is about to close it.
   void Remove(FileSystem* fs, const std::string& directory);

@@ -76,7 +76,7 @@ IOStatus Namespace::Resolve(const std::string& path, Place* place) const {
   return s;
 }
 
-// A directory's folders are those of the directories in it, too: archive, lost.
+// Looks above, too: a directory's folders are those of the directories in it: archive, lost.
 bool Namespace::BelongsTo(const Place& place, const std::string& directory) {
   for (const std::string& owner : {directory, DirectoryOf(directory)}) {
     std::string folder;
@@ -140,7 +140,7 @@ IOStatus Namespace::SetAside(const std::string& path, const Place& place, Place*
   return target_->RenameFile(path, aside->path, IOOptions(), nullptr);
 }
 
-// In its own folder alone: a stub may have been copied from another database's directory.
+// Deletes in its own folder alone: a stub may have been copied from another database's directory.
 IOStatus Namespace::DeletePlace(const std::string& path, const Place& place) {
   if (!BelongsTo(place, DirectoryOf(path))) {
     return IOStatus::OK();

@@ -17,9 +17,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// What names in directories stand for: a file at home, under the name itself, or one in a tier, if
-// there is a stub. TieredFileSystem makes one of its options; whatever looks for files, writes
-// them or gives them another place goes by it. Thread-safe.
+// Namespace: what names in directories stand for. A file at home, under the name itself, or one in
+// a tier, if there is a stub. TieredFileSystem makes one of its options; whatever looks for files,
+// writes them or gives them another place goes by it. Thread-safe.
 class Namespace {
  public:
   // `shown`: the FileSystem that has each file under its name, wherever it is. `target`: that of
@@ -35,15 +35,15 @@ class Namespace {
   // Held by whoever changes what a name stands for: one such change at a time.
   std::mutex* mutex() { return &mutex_; }
 
-  // Where a file is, or would be: at home if it does not exist. An error if its stub is damaged, or
-  // is of a tier that the options do not name.
+  // Finds where a file is, or would be: at home if it does not exist. An error if its stub is
+  // damaged, or is of a tier that the options do not name.
   IOStatus Resolve(const std::string& path, Place* place) const;
-  // Whether a stub keeps its meaning in this directory.
+  // Returns whether a stub keeps its meaning in this directory.
   bool BelongsTo(const Place& place, const std::string& directory);
-  // Whether a directory of the option db_paths has a file.
+  // Returns whether a directory of the option db_paths has a file.
   bool IsBeside(const std::string& base, uint64_t size) const;
 
-  // Where a new file in a tier can be.
+  // Finds where a new file in a tier can be; makes the folder.
   IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
   // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be
   // synced.
@@ -56,14 +56,14 @@ class Namespace {
   // Deletes what a stub that is gone stood for.
   IOStatus DeletePlace(const std::string& path, const Place& place);
 
-  // Null if the database in the directory has none of ours.
+  // Returns the LOG of the database in the directory; null if it has none of ours.
   std::shared_ptr<Logger> InfoLog(const std::string& directory) const;
   // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in
   // `directory`.
   void LookForReadOnly(const std::string& directory) const;
-  // A file finds no room in the tier where it belongs.
+  // Tells that a file finds no room in the tier where it belongs.
   void ReportSpill(const std::string& path, Tier& wanted, const Tier& got) const;
-  // A file cannot be written to a tier.
+  // Tells that a file cannot be written to a tier, which is not used for a while.
   void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) const;
 
  private:

@@ -10,13 +10,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Whether a database that is locked may be opened, or worked on, over these tiers; then its folders
-// are taken over, until Folders::Release(). InvalidArgument if folders are not its own, or if the
+// Takes over the folders of a database that is locked, until Folders::Release(): called before it
+// is opened, or worked on by a tool. InvalidArgument if folders are not its own, or if the
 // directory has stubs, and not the name of its folders.
 IOStatus Claim(Namespace* names, const std::string& directory);
 
-// An error if tiers have files of an open database that has no CURRENT at `path`: RocksDB would
-// make a new one in its place, and delete what the other has.
+// Returns an error if tiers have files of an open database that has no CURRENT at `path`: RocksDB
+// would make a new one in its place, and delete what the other has.
 IOStatus CheckMissingCurrent(Namespace* names, const Database& database, const std::string& path);
 
 }  // namespace tiered_env

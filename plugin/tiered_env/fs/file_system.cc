@@ -50,8 +50,8 @@ IOStatus TieredFileSystem::WithPlace(const std::string& path, const UsePlace& us
   return s;
 }
 
-// Also after a success at home: what was opened there might be the stub of a file that has just
-// gone.
+// Looks again also after a success at home: what was opened there might be the stub of a file that
+// has just gone.
 template <typename UsePlace>
 IOStatus TieredFileSystem::TryPlaces(const FileRef& file, const UsePlace& use, Place* place) {
   IOStatus s = names_->Resolve(file.path, place);
@@ -139,7 +139,7 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   if (database != nullptr && database->recovery_manager() != nullptr &&
       file.kind == Content::kTable) {
-    // Of a file of this name whose stub was lost.
+    // Drops the recipe of a file of this name whose stub was lost.
     database->recovery_manager()->DropTable(file.base);
   }
   if (database == nullptr || file.kind == Content::kOther) {

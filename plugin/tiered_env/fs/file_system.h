@@ -65,7 +65,7 @@ class TieredFileSystem : public FileSystemWrapper {
                            std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
   IOStatus NewMemoryMappedFileBuffer(const std::string& path,
                                      std::unique_ptr<MemoryMappedFileBuffer>* result) override;
-  // Its Fsync makes durable what was made in the tiers, too.
+  // Returns a directory whose Fsync makes durable what was made in the tiers, too.
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override;
   IOStatus GetChildren(const std::string& directory, const IOOptions& options,
@@ -73,13 +73,13 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus GetChildrenFileAttributes(const std::string& directory, const IOOptions& options,
                                      std::vector<FileAttributes>* result,
                                      IODebugContext* dbg) override;
-  // An error of a CURRENT that is not there, while tiers have files of the database: RocksDB would
-  // make a new one in its place, and delete what the other has.
+  // Returns an error of a CURRENT that is not there, while tiers have files of the database:
+  // RocksDB would make a new one in its place, and delete what the other has.
   IOStatus FileExists(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override;
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override;
-  // Also what the tiers hold of it.
+  // Deletes what the tiers hold of it, too.
   IOStatus DeleteDir(const std::string& path, const IOOptions& options,
                      IODebugContext* dbg) override;
   IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
@@ -90,8 +90,8 @@ class TieredFileSystem : public FileSystemWrapper {
                                    uint64_t* time, IODebugContext* dbg) override;
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* dbg) override;
-  // As the option `checkpoints` says; to the directory of an open database within the tier, where
-  // that can.
+  // Links as the option `checkpoints` says; to the directory of an open database within the tier,
+  // where that can.
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* dbg) override;
   IOStatus NumFileLinks(const std::string& path, const IOOptions& options, uint64_t* count,
@@ -113,7 +113,8 @@ class TieredFileSystem : public FileSystemWrapper {
   RecipeLogFollower* follower() { return follower_.get(); }
   const Retention& retention() const { return setup_.retention; }
 
-  // A compaction has rewritten these SSTs, and RocksDB has installed, durably, what became of them.
+  // Called when a compaction has rewritten these SSTs, and RocksDB has installed, durably, what
+  // became of them.
   void Compacted(const std::vector<std::string>& inputs);
   // Waits until each file of the open databases is where it can be.
   void WaitForMoves();
@@ -130,9 +131,10 @@ class TieredFileSystem : public FileSystemWrapper {
   IOStatus WithPlace(const std::string& path, const UsePlace& use);
   template <typename UsePlace>
   IOStatus TryPlaces(const FileRef& file, const UsePlace& use, Place* place);
-  // What was said of a file that has no stub; or that it is lost with a tier in memory.
+  // Returns `s`, which was said of a file that has no stub; or that it is lost with a tier in
+  // memory.
   IOStatus OrLost(const FileRef& file, IOStatus s, bool* lost);
-  // Whether what a tier in memory has lost of an open database is there again.
+  // Rebuilds what a tier in memory has lost of an open database; false: it is not there again.
   bool BringBack(const std::string& directory, const Place& place) const;
 
   // --- naming.cc: names come to stand for something else. ---
@@ -145,14 +147,14 @@ class TieredFileSystem : public FileSystemWrapper {
   // Gives a file in a tier another name in a directory whose folders are others. Requires
   // Namespace::mutex().
   IOStatus LinkPlace(const Place& from, const FileRef& to);
-  // To a plain file.
+  // Gives a file in a tier the name of a plain file besides: a link or a copy.
   IOStatus LinkPlain(const Place& from, const FileRef& to);
   IOStatus DeleteName(const FileRef& file, const IOOptions& options, IODebugContext* dbg);
   IOStatus DeleteOurs(const std::string& directory);
-  // Whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the
+  // Returns whether a file is CURRENT or the MANIFEST that it names: who deletes them destroys the
   // database.
   bool IsVital(const FileRef& file) const;
-  // Whether a directory has CURRENT or a MANIFEST.
+  // Returns whether a directory has CURRENT or a MANIFEST.
   bool HasMetadata(const std::string& directory) const;
   IOStatus RenameName(const FileRef& from, const FileRef& to, const IOOptions& options,
                       IODebugContext* dbg);
@@ -169,21 +171,22 @@ class TieredFileSystem : public FileSystemWrapper {
   bool InUse() const;
   IOStatus Open(const std::string& directory, std::shared_ptr<OpenDatabase>* result);
   IOStatus CheckTiers(const std::string& directory, const Survey& survey);
-  // Something was added to a database's MANIFEST, or files shall leave their tiers.
+  // Called when something was added to a database's MANIFEST, or files shall leave their tiers.
   void Changed(const std::shared_ptr<Database>& database);
 
   // --- volatile.cc: tiers in memory. ---
 
   bool HasVolatileTier() const;
   IOStatus MakeVolatileTiers() const;
-  // A file's database, and what keeps its volatile SSTs; null if there is none.
+  // Finds a file's database, and what keeps its volatile SSTs; null if there is none.
   RecoveryManager* RecoveryManagerOf(const FileRef& file,
                                      std::shared_ptr<OpenDatabase>* database) const;
-  // What an OPTIONS file says of it: the database has its write-ahead logs elsewhere.
+  // Notes what an OPTIONS file says: where the database has its write-ahead logs.
   IOStatus NoteWalDir(const std::shared_ptr<OpenDatabase>& database, const std::string& wal_dir);
   // Brings everything from volatile tiers to others.
   void Persist(const std::shared_ptr<OpenDatabase>& database);
-  // RepairDB() is about to put the MANIFEST aside: what it names must be there without it.
+  // Called when RepairDB() is about to put the MANIFEST aside: what it names must be there without
+  // it.
   IOStatus Shelter(const std::shared_ptr<OpenDatabase>& database);
 
   TieredOptions options_;

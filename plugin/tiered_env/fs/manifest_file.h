@@ -16,7 +16,7 @@ namespace tiered_env {
 // when there may be more to read.
 class FollowedManifest : public FSWritableFileOwnerWrapper {
  public:
-  // `recovery manager`: what must be durable before, or null.
+  // `manager`: who makes durable what must be so before; or null.
   FollowedManifest(std::unique_ptr<FSWritableFile>&& target, RecoveryManager* manager,
                    std::function<void()> changed)
       : FSWritableFileOwnerWrapper(std::move(target)),

@@ -71,7 +71,7 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   if (s.ok() && manager != nullptr && file.kind == Content::kWal) {
     s = manager->KeepLog(path, /*stays=*/false, &kept);
   }
-  // Before its name: what has a recipe and is not there would seem lost to others.
+  // Comes before the name: what has a recipe and is not there would seem lost to others.
   if (s.ok() && manager != nullptr && file.kind == Content::kTable) {
     manager->DropTable(file.base);
   }
@@ -109,7 +109,7 @@ IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& opti
   return s.ok() && place.stub ? names_->DeletePlace(file.path, place) : s;
 }
 
-// If there is nothing but ours in a directory, deletes that, and what the tiers hold of it. Of a
+// Deletes what is ours in a directory, and what the tiers hold of it, if it has nothing else. Of a
 // database that was destroyed also beside what is somebody else's, with the SSTs in memory that
 // were rebuilt when it was locked: RocksDB has not seen them. Not where there are recipes: it was
 // not destroyed.
@@ -162,7 +162,7 @@ IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& o
   return s;
 }
 
-// It is archived, or about to be deleted under a name of the trash.
+// Keeps a log that is archived, or about to be deleted under a name of the trash.
 IOStatus TieredFileSystem::RenameLog(RecoveryManager* manager, const FileRef& from,
                                      const FileRef& to, const IOOptions& options,
                                      IODebugContext* dbg) {
@@ -175,7 +175,7 @@ IOStatus TieredFileSystem::RenameLog(RecoveryManager* manager, const FileRef& fr
   return s.ok() ? RenameName(from, to, options, dbg) : s;
 }
 
-// Under its new name it has no recipe; in the trash it needs none.
+// Brings it out of memory: under its new name it has no recipe. In the trash it needs none.
 IOStatus TieredFileSystem::RenameTable(RecoveryManager* manager, const FileRef& from,
                                        const FileRef& to, const IOOptions& options,
                                        IODebugContext* dbg) {
@@ -337,7 +337,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::str
     }
     s = names_->Resolve(from.path, &source);  // it may have been moved
   }
-  // It may have been moved.
+  // Looks again: it may have been moved.
   std::lock_guard<std::mutex> lock(*names_->mutex());
   s = names_->Resolve(from.path, &source);
   if (s.ok() && source.tier->is_volatile()) {

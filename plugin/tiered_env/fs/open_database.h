@@ -18,7 +18,7 @@ class OpenDatabase : public Database {
  public:
   using Database::Database;
 
-  // Null: there are no such tiers.
+  // Returns null if there are no such tiers.
   RecoveryManager* recovery_manager() const { return manager_.get(); }
   // Called before the database is known to others.
   void SetRecoveryManager(std::unique_ptr<RecoveryManager> manager) {

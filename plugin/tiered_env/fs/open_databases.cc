@@ -43,11 +43,12 @@ std::shared_ptr<OpenDatabase> OpenDatabases::Find(const std::string& directory) 
 
 std::shared_ptr<OpenDatabase> OpenDatabases::FindByLock(FileLock* lock) const {
   std::lock_guard<std::mutex> guard(mutex_);
-  const auto it = locked_.find(lock);
-  return it == locked_.end() ? nullptr : databases_.at(it->second);
+  const auto locked = locked_.find(lock);
+  const auto it = locked == locked_.end() ? databases_.end() : databases_.find(locked->second);
+  return it == databases_.end() ? nullptr : it->second;
 }
 
-// By another spelling than that of the OPTIONS file it is the same directory.
+// Goes by device and inode, too: the OPTIONS file may spell the directory in another way.
 std::shared_ptr<OpenDatabase> OpenDatabases::FindByWalDir(const std::string& directory) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto named = wal_dirs_.find(directory);

@@ -19,15 +19,15 @@ namespace tiered_env {
 class OpenDatabases {
  public:
   void Add(FileLock* lock, const std::shared_ptr<OpenDatabase>& database);
-  // A database has its write-ahead logs in `wal_dir`, or, if that is empty, in its own directory.
-  // Only of those with a recovery manager.
+  // Notes that a database has its write-ahead logs in `wal_dir`, or, if that is empty, in its own
+  // directory. Called for those with a recovery manager.
   void NoteWalDir(const std::shared_ptr<OpenDatabase>& database, const std::string& wal_dir);
   void Remove(FileLock* lock);
 
-  // Null if there is none.
+  // Returns null if there is none.
   std::shared_ptr<OpenDatabase> Find(const std::string& directory) const;
   std::shared_ptr<OpenDatabase> FindByLock(FileLock* lock) const;
-  // By the directory of its write-ahead logs.
+  // Finds it by the directory of its write-ahead logs.
   std::shared_ptr<OpenDatabase> FindByWalDir(const std::string& directory) const;
 
   std::vector<std::shared_ptr<OpenDatabase>> All() const;

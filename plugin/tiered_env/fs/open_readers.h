@@ -26,13 +26,13 @@ class OpenReaders {
   static IOStatus Open(const Place& place, const FileOptions& options,
                        std::unique_ptr<FSRandomAccessFile>* result);
 
-  // How many moves there were. To be called before a file that is to be Add()ed is looked for.
+  // Counts moves. Called before a file that will be Add()ed is looked for.
   uint64_t switches() const;
   // Returns a reader of a file that was opened in `tier` after `switches`: it goes with the file.
   std::unique_ptr<FSRandomAccessFile> Add(const std::string& path, const FileOptions& options,
                                           Tier* tier, std::unique_ptr<FSRandomAccessFile> file,
                                           uint64_t switches);
-  // The file has another place.
+  // Called when the file has another place: its readers go there.
   void Switch(const std::string& path);
 
   bool empty() const;

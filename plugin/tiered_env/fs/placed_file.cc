@@ -54,7 +54,7 @@ void PlacedFile::Start() {
   }
 }
 
-// The one where it belongs, or that to which it would go from there.
+// Returns the tier where it belongs, or that to which it would go from there.
 Tier* PlacedFile::FirstTier(Tier* wanted) {
   if (!wanted->is_volatile() || database_->recovery_manager()->IsWorthTrying(purpose_)) {
     return wanted;
@@ -73,7 +73,7 @@ bool PlacedFile::MayUse(const Tier& tier) const {
   return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
 }
 
-// In this tier or the first of those after it, and home at last, that takes it.
+// Makes it in this tier or the first of those after it, and home at last, that takes it.
 IOStatus PlacedFile::StartIn(Tier* first) {
   const uint64_t wanted = counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
   IOStatus s = IOStatus::NoSpace(request_.path, "finds no room in any tier");

@@ -15,7 +15,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// What RocksDB has told of a file that it writes.
+// WriteRequest: what RocksDB has told of a file that it writes.
 struct WriteRequest {
   std::string path;
   FileOptions options;
@@ -38,13 +38,14 @@ class PlacedFile {
   // The first failure to find a place, now or after Spill().
   const IOStatus& status() const { return status_; }
 
-  // Null after a failure, and when it is closed.
+  // Returns null after a failure, and when it is closed.
   FSWritableFile* file() const { return file_.get(); }
   const Place& place() const { return place_; }
   bool is_volatile() const {
     return request_.kind == Content::kTable && place_.tier != nullptr && place_.tier->is_volatile();
   }
-  // Of the first file: whoever writes lays out its buffers by them, whatever tier it is in later.
+  // Tell of the first file: whoever writes lays out its buffers by them, whatever tier it is in
+  // later.
   bool direct() const { return direct_; }
   size_t alignment() const { return alignment_; }
 
@@ -56,7 +57,7 @@ class PlacedFile {
   IOStatus MakeRoom(uint64_t end);
   // Goes on in the next tier that has room, with a copy of what was written.
   IOStatus Spill();
-  // The same in the middle of a write: if that fails, it is the status() from then on.
+  // Spills in the middle of a write: if that fails, it is the status() from then on.
   IOStatus SpillOver();
   // Makes a recipe of what is there of an SST in memory, if there is none, or spills the file. No
   // more bytes come then.
@@ -72,11 +73,11 @@ class PlacedFile {
   }
   Facts WhatIsKnown();
   Tier* FirstTier(Tier* wanted);
-  // Whether a tier may be tried.
+  // Returns whether a tier may be tried.
   bool MayUse(const Tier& tier) const;
   IOStatus StartIn(Tier* first);
   IOStatus Open(const Place& place);
-  // With direct I/O or without, as what was written before, or as RocksDB wants it.
+  // Makes it with direct I/O or without, as what was written before, or as RocksDB wants it.
   IOStatus Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const;
   // NoSpace: it must be another tier.
   IOStatus CopyFrom(const Place& source);

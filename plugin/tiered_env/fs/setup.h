@@ -15,7 +15,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// TieredOptions, checked, and the FileSystems of tiers made of them.
+// Setup: TieredOptions, checked, and the FileSystems of tiers made of them.
 struct Setup {
   Policy policy;
   RecoveryOptions recovery;
@@ -23,11 +23,11 @@ struct Setup {
   std::vector<std::string> beside;  // directories of TieredOptions::db_paths
 };
 
-// Changes nothing in the tiers. InvalidArgument names the option that is wrong.
+// Makes it, and changes nothing in the tiers. InvalidArgument names the option that is wrong.
 Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
                  Setup* result);
 
-// Differs if the options do.
+// Returns a text that differs if the options do.
 std::string TextOf(const TieredOptions& options);
 
 }  // namespace tiered_env

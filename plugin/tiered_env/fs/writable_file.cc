@@ -139,8 +139,7 @@ IOStatus TieredWritableFile::Flush(const IOOptions& options, IODebugContext* dbg
   return s;
 }
 
-// Of an SST in memory there is nothing to be synced, nor of its stub: its recipe tells what both
-// were.
+// Syncs neither an SST in memory nor its stub: its recipe tells what both were.
 template <typename SyncFile>
 IOStatus TieredWritableFile::SyncAll(const SyncFile& sync) {
   IOStatus s = Start();
@@ -217,8 +216,8 @@ void TieredWritableFile::SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) {
   }
 }
 
-// In memory there is no fragmentation to be avoided, and what was laid out and is not used costs
-// time.
+// Does nothing in memory: there is no fragmentation to be avoided, and what was laid out and is not
+// used costs time.
 void TieredWritableFile::PrepareWrite(size_t offset, size_t length, const IOOptions& options,
                                       IODebugContext* dbg) {
   if (Start().ok() && !open_->is_volatile()) {

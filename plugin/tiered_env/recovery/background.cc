@@ -155,7 +155,7 @@ void RecoveryManager::Trim() {
   }
 }
 
-// It is tried again soon.
+// Warns once a minute: it is tried again soon.
 void RecoveryManager::WarnOfTrim(const IOStatus& reason) {
   const auto now = std::chrono::steady_clock::now();
   if (trim_warned_ == std::chrono::steady_clock::time_point() || now - trim_warned_ >= kWarnEvery) {

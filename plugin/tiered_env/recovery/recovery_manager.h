@@ -42,7 +42,7 @@ struct RecoveryOptions {
   uint32_t recovery_threads = 0;
 };
 
-// What an SST is written for: a column family and a level, -1 if that is not known.
+// Purpose: what an SST is written for: a column family and a level, -1 if that is not known.
 struct Purpose {
   uint32_t column_family = 0;
   int level = -1;
@@ -65,10 +65,10 @@ class RecoveryManager {
                   std::shared_ptr<RateLimiter> limiter, NotifyMover notify_mover);
   ~RecoveryManager();
 
-  // Whether a directory has such things. `fs` shows all that is in it, here and below.
+  // Returns whether a directory has such things. `fs` shows all that is in it, here and below.
   static bool Exists(FileSystem* fs, const std::string& directory);
-  // Whether an SST may need these: false if the creation of the database was interrupted, or if it
-  // was destroyed.
+  // Returns whether an SST may need these: false if the creation of the database was interrupted,
+  // or if it was destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);
@@ -103,7 +103,8 @@ class RecoveryManager {
   // compressed, for what is compressed is not found in logs. Now and then one is tried
   // nevertheless.
   bool IsWorthTrying(const Purpose& purpose);
-  // It is gone, is durable by itself, or is nothing that the MANIFEST names, now and after a crash.
+  // Called when an SST is gone, is durable by itself, or is nothing that the MANIFEST names, now
+  // and after a crash.
   void DropTable(const std::string& base);
   // The database is being destroyed: so it can be again, if this is interrupted.
   IOStatus Forget() { return recipe_log_.Clear(); }
@@ -118,7 +119,7 @@ class RecoveryManager {
   // RocksDB has logs in another directory than the database's, too; it may have begun one there
   // already. After an error these are left alone.
   IOStatus AddLogDirectory(const std::string& directory);
-  // It wants it to go: WalSegments::Keep().
+  // Called when RocksDB wants it to go: WalSegments::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
     return logs_.Keep(log_directories_.PathOf(path), stays, kept);
   }
@@ -132,7 +133,7 @@ class RecoveryManager {
   void Stop();
 
   void AddStats(VolatileStats* stats) const;
-  // To TIERS-STATS, for tools.
+  // Writes statistics to TIERS-STATS, for tools.
   void WriteStatistics() const;
   // An SST was brought to a durable tier.
   void Persisted(uint64_t bytes) { persisted_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -141,7 +142,7 @@ class RecoveryManager {
   void SetReportPeriod(uint64_t seconds) { report_period_.store(seconds); }
 
  private:
-  // To a durable tier, for good.
+  // Brings an SST to a durable tier, for good.
   IOStatus BringAway(const Recovery::Present& table);
   // SSTs in volatile tiers that have a stub and a recipe, and nothing else.
   std::map<uint64_t, LiveTable> FindLost() const;
