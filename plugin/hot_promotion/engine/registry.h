@@ -14,7 +14,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// One object for each name in the process, as long as anybody has it. Thread-safe.
+// Has one object for each name in the process, as long as anybody has it. Thread-safe.
 template <typename T>
 class Registry {
  public:

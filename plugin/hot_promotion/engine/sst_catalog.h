@@ -16,8 +16,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-// The SSTs that the hot store may have records of, and where they are. A record is alive as long as
-// its SST is known here. An SST is known from Add() or AddStored() on, until a
+// Knows the SSTs that the hot store may have records of, and where they are. A record is alive as
+// long as its SST is known here. An SST is known from Add() or AddStored() on, until a
 // DeadSstFinder finds that it is gone from all of its places.
 //
 // Thread-safe.
