@@ -14,7 +14,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// What is told when a look-up that found a block ends.
+// Who is told when a look-up that found a block ends: TwoQSecondaryCache.
 class LookupObserver {
  public:
   virtual ~LookupObserver() = default;
