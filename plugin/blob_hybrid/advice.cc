@@ -59,7 +59,7 @@ std::string Text(double value) {
   return text;
 }
 
-// Bytes of a value that is in place or in a blob file; false for entries that have none.
+// Tells the bytes of a value that is in place or in a blob file; false for entries that have none.
 bool ValueSize(const Slice& internal_key, const Slice& value, uint64_t* bytes) {
   switch (ExtractValueType(internal_key)) {
     case kTypeValue:
@@ -131,7 +131,7 @@ void Sampler::MoveTo(Profile* profile) const {
   }
 }
 
-// So many at most, from all levels alike.
+// Picks the SSTs to read: so many at most, from all levels alike.
 std::vector<std::string> PickSsts(const ColumnFamilyMetaData& meta) {
   std::vector<std::string> all;
   for (const LevelMetaData& level : meta.levels) {

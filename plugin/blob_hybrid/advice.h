@@ -46,8 +46,8 @@ struct Advice {
   std::string ToJson() const;
 };
 
-// From what is known: pure. `max_space`: the most space amplification that the settings may lead
-// to. If no settings keep to it they are those for least garbage.
+// Advises from what is known: pure. `max_space`: the most space amplification that the settings may
+// lead to. If no settings keep to it they are those for least garbage.
 Advice Advise(Profile profile, double overwrites, double max_space);
 
 // Samples the SSTs of a database, which may be open. Overwrites are told by sequence numbers: there

@@ -25,8 +25,8 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 #endif
 }
 
-// Whether the last level of the family is kept free for ingested files. RocksDB 11 has an option of
-// the family besides.
+// Tells whether the last level of the family is kept free for ingested files. RocksDB 11 has an
+// option of the family besides.
 inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& family) {
 #if ROCKSDB_MAJOR >= 11
   return db.allow_ingest_behind || family.cf_allow_ingest_behind;
@@ -45,9 +45,9 @@ inline uint64_t* MinBlobSizeOfFlush(const TableBuilderOptions& options) {
   return &const_cast<MutableCFOptions&>(options.moptions).min_blob_size;
 }
 
-// For reading a value of `first` bytes, and then twice as much with each read, up to `most` (not
-// 0). RocksDB 11 reads the size of readahead, which cannot be 0, besides what it is asked for;
-// before, it read the larger of the two.
+// Makes a buffer for reading a value of `first` bytes, and then twice as much with each read, up to
+// `most` (not 0). RocksDB 11 reads the size of readahead, which cannot be 0, besides what it is
+// asked for; before, it read the larger of the two.
 inline std::unique_ptr<FilePrefetchBuffer> NewPrefetchBuffer(uint64_t first, uint64_t most) {
 #if ROCKSDB_MAJOR >= 11
   first = std::max<uint64_t>(first / 2, 1);

@@ -10,7 +10,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// Thread-safe.
+// What families that share a factory count. Thread-safe.
 struct Counters {
 #define X(name, unit, description) std::atomic<uint64_t> name{0};
   BLOB_HYBRID_COUNTERS(X)

@@ -29,8 +29,8 @@ std::string FolderOf(const CompactionFilter::Context& compaction) {
   return path.substr(0, path.rfind('/'));
 }
 
-// Whether the family has this SST, and it is being compacted. Copies of a database have the same
-// SSTs, but compact others.
+// Tells whether the family has this SST, and it is being compacted. Copies of a database have the
+// same SSTs, but compact others.
 bool Compacts(const VersionStorageInfo& storage, uint64_t number,
               const TableProperties& properties) {
   const FileMetaData* file = storage.GetFileMetaDataByNumber(number);
@@ -43,7 +43,7 @@ bool Compacts(const VersionStorageInfo& storage, uint64_t number,
           file->unique_id == id);
 }
 
-// Whether it is a compaction of this database.
+// Tells whether it is a compaction of this database.
 bool IsOf(DBImpl* db, const CompactionFilter::Context& compaction) {
   const auto handle = db->GetColumnFamilyHandleUnlocked(compaction.column_family_id);
   if (handle == nullptr) {

@@ -25,8 +25,9 @@ namespace blob_hybrid {
 class GcFamily;
 class GcScheduler;
 
-// The open databases of the process that use the plugin. They are known from the first event that
-// their listener sees to their close. Thread-safe.
+// The open databases of the process that use the plugin: from the first event that their listener
+// sees to their close. The listener enters them; factories and tables, which RocksDB does not tell
+// which database they work for, find them here by the folder of SSTs. Thread-safe.
 class Databases {
  public:
   static Databases* Instance();
@@ -38,7 +39,7 @@ class Databases {
   // Ends the job of a database, which is about to be closed.
   void Forget(DB* db);
 
-  // Null if the database is not known.
+  // Finds what runs the jobs of a database. Null if it is not known.
   std::shared_ptr<GcScheduler> Find(DB* db);
 
   // Finds the blob files of the family of a compaction that is under way, which is told by its
@@ -59,7 +60,8 @@ class Databases {
 
   std::mutex mutex_;
   std::map<DB*, std::shared_ptr<GcScheduler>> schedulers_;
-  // By folder of SSTs and number of the family. Databases of one folder are in several Envs.
+  // The databases by folder of SSTs and number of the family. Databases of one folder are in
+  // several Envs.
   std::map<std::pair<std::string, uint32_t>, std::set<DBImpl*>> folders_;
 };
 

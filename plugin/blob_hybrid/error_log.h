@@ -14,7 +14,7 @@ namespace blob_hybrid {
 
 // Tells which errors of a file are worth a line in the LOG: the 1st, 10th, 100th and so on. The
 // same values are read again with each compaction that comes across them, so that a file with many
-// bad ones would fill a disk. Thread-safe.
+// bad ones would fill a disk. The filters of a database share one. Thread-safe.
 class ErrorLog {
  public:
   // Errors of the file until now, with this one, if it is to be told; else 0.

@@ -12,7 +12,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 // Makes the filters of compactions: the user's own, behind one that moves values if there is any
-// blob file with much garbage. Thread-safe once it is configured.
+// blob file with much garbage. RocksDB asks for one when a compaction begins. Owns the family's
+// Settings. Thread-safe once it is configured.
 class BlobHybridFactory : public CompactionFilterFactory {
  public:
   explicit BlobHybridFactory(const BlobHybridOptions& options = BlobHybridOptions());

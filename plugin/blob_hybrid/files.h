@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What is known of a family's files, and the sums that its space follows from.
+// The files of a family: what is known of them, and the sums that its space follows from.
 
 #pragma once
 
@@ -22,7 +22,8 @@ struct KeyRange {
   std::string largest;
 };
 
-// Whether entries of this level may hide others: those above the last one; of level 0 alone, all.
+// Tells whether entries of this level may hide others: those above the last one; of level 0 alone,
+// all.
 inline bool IsUpperLevel(int level, int last_level) { return level < last_level || level == 0; }
 
 struct SstInfo {

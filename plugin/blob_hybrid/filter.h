@@ -24,7 +24,8 @@ class PinnableSlice;
 
 namespace blob_hybrid {
 
-// The blob files of a family, for reading values and for deciding which ones to move. Constant.
+// The blob files of a family when a compaction begins, for reading values and for deciding which
+// ones to move. Constant.
 struct BlobFiles {
   struct File {
     uint64_t bytes;
@@ -42,8 +43,9 @@ struct BlobFiles {
 };
 
 // Moves values out of blob files: it returns the value in the place of the reference, which RocksDB
-// then writes to a new blob file if it is large, and to the SST else. Behind the user's filter,
-// which sees values as it would without this one. Used by one thread.
+// then writes to a new blob file if it is large, and to the SST else. Asks the user's filter first,
+// which sees values as it would without this one. Made for one compaction, which must keep the blob
+// files. Used by one thread.
 class BlobHybridFilter : public CompactionFilter {
  public:
   // `user` may be null; it is owned if `owned` is set.
@@ -83,10 +85,11 @@ class BlobHybridFilter : public CompactionFilter {
     std::vector<std::pair<std::string, std::string>>* new_columns;
     std::string* skip_until;
   };
-  // Of a value that may be moved. Sizes are those of BlobIndex: compressed ones.
+  // Tells whether a value may be moved, before it is read. Sizes are those of BlobIndex: compressed
+  // ones.
   bool MayMove(const BlobIndex& index) const;
   bool IsMerging() const;
-  // Of one that has been read.
+  // Tells whether a value that has been read is moved.
   bool Moves(const BlobIndex& index, const Slice& value) const;
   Decision FilterReference(const Slice& internal_key, const Slice& reference,
                            const Arguments& arguments) const;

@@ -19,24 +19,24 @@ class FlushGate {
   FlushGate(uint32_t family, Counters* counters, GcMonitor* monitor)
       : family_(family), counters_(counters), monitor_(monitor) {}
 
-  // A flush comes, which may add `memtable_bytes`, and `disk_bytes` are too many. Wakes the job,
-  // and waits until it has freed as much or can do nothing more. If the last wait was in vain, goes
-  // on at once until the job has freed something.
+  // Lets a flush wait, which may add `memtable_bytes` where `disk_bytes` are too many: wakes the
+  // job, and waits until it has freed as much or can do nothing more. If the last wait was in vain,
+  // goes on at once until the job has freed something.
   void Wait(uint64_t disk_bytes, uint64_t memtable_bytes);
 
-  // What a look of the job has found: the bytes that are taken.
+  // Tells how many bytes are taken, as the job has just seen.
   void SetSpace(uint64_t disk_bytes);
-  // `above`: the bound is exceeded, and the job is at work. `missed`: it is exceeded, and nothing
-  // can be done.
+  // Tells how the job stands. `above`: the bound is exceeded, and the job is at work. `missed`: it
+  // is exceeded, and nothing can be done.
   void Publish(bool above, bool missed);
 
-  // Whether somebody waits for the job: a flush, or a caller of SettleBlobHybrid().
+  // Tells whether somebody waits for the job: a flush, or a caller of SettleBlobHybrid().
   bool IsAwaited() const;
 
  private:
-  // Until less than `enough` is taken, after wake-up `wake`. False if space does not fall for some
-  // seconds: a job that ends well may still free nothing, and a slow device may take minutes for
-  // one.
+  // Waits until less than `enough` is taken, after wake-up `wake`. False if space does not fall for
+  // some seconds: a job that ends well may still free nothing, and a slow device may take minutes
+  // for one.
   bool Await(uint64_t wake, uint64_t enough, std::unique_lock<std::mutex>* lock);
 
   const uint32_t family_;

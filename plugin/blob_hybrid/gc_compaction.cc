@@ -18,8 +18,8 @@ namespace blob_hybrid {
 
 namespace {
 
-// How the outputs are cut, and which of cf_paths they go to: CompactFiles() does not choose by
-// itself.
+// Tells how the outputs are cut, and which of cf_paths they go to: CompactFiles() does not choose
+// by itself.
 CompactionOptions HowTo(DBImpl* db, ColumnFamilyData* data, int output_level, uint32_t* path) {
   CompactionOptions how;
   SuperVersion* version = db->GetAndRefSuperVersion(data);

@@ -37,7 +37,7 @@ class GcFamily {
   GcProgress& progress() { return progress_; }
   FlushGate& gate() { return gate_; }
 
-  // Null if the family has been dropped.
+  // Gets a handle of the family. Null if it has been dropped.
   std::unique_ptr<ColumnFamilyHandle> Handle() const;
   // FilesVersionOf(). 0: the family has been dropped.
   uint64_t FilesVersion() const;
@@ -50,7 +50,7 @@ class GcFamily {
   // when there is much to do; RocksDB keeps what is freed until the flush ends.
   void WaitForRoom();
 
-  // A compaction begins, and ends. RocksDB does not tell of CompactFiles().
+  // Tells of a compaction that begins, and ends. RocksDB does not tell of CompactFiles().
   void NoteBegin(const CompactionJobInfo& info);
   void NoteEnd(const CompactionJobInfo& info);
   // Takes from the SSTs that are being compacted those that RocksDB has begun to compact by itself.
@@ -62,17 +62,19 @@ class GcFamily {
     bool has_blobs = false;
     Space space;
   };
-  // False if there is no bound to keep, or if it fails, which is logged and counted.
+  // Looks at the family's files. False if there is no bound to keep, or if it fails, which is
+  // logged and counted.
   bool Look(Findings* found);
-  // Whether the bounds are to be kept: without blob files the plugin leaves a family alone, unless
-  // that is its own doing.
+  // Tells whether the bounds are to be kept: without blob files the plugin leaves a family alone,
+  // unless that is its own doing.
   bool IsOurs(const Findings& found) const { return found.has_blobs || crowded_; }
 
-  // Whether flushes are to leave medium values in SSTs: IsCrowded() when the job looked last.
+  // Tells whether flushes are to leave medium values in SSTs: IsCrowded() when the job looked last.
   bool is_crowded() const { return crowded_; }
   void UpdateCrowded(const Space& space);
 
-  // Nothing is needed as long as the files are these; `above`: and still the bound is exceeded.
+  // Begins a time in which nothing is needed: as long as the files are these. `above`: and still
+  // the bound is exceeded.
   void BeginCalm(uint64_t files_version, bool above);
   void EndCalm() { calm_at_ = 0; }
 

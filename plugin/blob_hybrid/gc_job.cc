@@ -36,11 +36,11 @@ void KeepReferring(const Survey& survey, std::set<uint64_t>* numbers) {
 
 }  // namespace
 
-// For gc_bytes_per_second, if nobody waits.
+// Tells whether to rest for gc_bytes_per_second: not if somebody waits.
 bool GcJob::Rests() const { return !family_->gate().IsAwaited() && SteadyMicros() < rest_until_; }
 
-// Changes with each flush and compaction, and with options: what a look would find does not change
-// without it. 0: the family has been dropped.
+// Counts up with each flush and compaction, and with options: what a look would find does not
+// change without it. 0: the family has been dropped.
 uint64_t GcJob::Version() const {
   const auto handle = family_->Handle();
   return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
@@ -88,7 +88,7 @@ GcJob::Next GcJob::Step() {
   return Act(now, DataOf(handle.get()));
 }
 
-// Nothing is needed.
+// Rests: nothing is needed.
 void GcJob::Rest() {
   family_->progress().Rest();
   merged_.clear();
@@ -98,7 +98,7 @@ void GcJob::Rest() {
   Publish(false, false);
 }
 
-// Something is needed, and nothing holds the job.
+// Acts: something is needed, and nothing holds the job.
 GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
   std::set<uint64_t> foreign = InCompaction(db_, data);
   busy_.insert(foreign.begin(), foreign.end());
@@ -116,7 +116,7 @@ GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
   return CompactAll(plans, now.needs.above, merge);
 }
 
-// Whether compactions that are under way may help; `foreign`: their inputs. Flushes wait for
+// Tells whether compactions that are under way may help; `foreign`: their inputs. Flushes wait for
 // RocksDB's own; how long a user's take nobody knows.
 bool GcJob::AwaitsOthers(const Situation& now, std::set<uint64_t> foreign) {
   bool merge = false;
@@ -213,7 +213,7 @@ GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
   return Next::kNothing;
 }
 
-// A compaction has been done.
+// Counts a compaction that has been done.
 void GcJob::Count(const CompactionJobInfo& info, bool above, bool merge) {
   const uint64_t bytes = info.stats.total_output_bytes + info.stats.total_output_bytes_blob;
   Counters& counters = *family_->settings().counters;
@@ -232,7 +232,7 @@ void GcJob::Count(const CompactionJobInfo& info, bool above, bool merge) {
   }
 }
 
-// Somebody wants nothing to be compacted now.
+// Holds the job: somebody wants nothing to be compacted now.
 GcJob::Next GcJob::Hold(const char* by, bool above) {
   if (!held_) {
     ROCKS_LOG_INFO(db_->immutable_db_options().logger,
@@ -245,7 +245,7 @@ GcJob::Next GcJob::Hold(const char* by, bool above) {
   return Next::kNothing;
 }
 
-// Whether files that stayed should be tried again at once: once for each call of
+// Tells whether files that stayed should be tried again at once: once for each call of
 // SettleBlobHybrid().
 bool GcJob::IsAskedToSettle() {
   std::lock_guard<std::mutex> lock(monitor_->mutex);
@@ -254,7 +254,7 @@ bool GcJob::IsAskedToSettle() {
   return asked;
 }
 
-// Nothing is left to compact, and still there is too much.
+// Leaves things as they are: nothing is left to compact, and still there is too much.
 GcJob::Next GcJob::Stay(bool above) {
   const uint64_t now = SteadyMicros();
   bool retries = IsAskedToSettle();

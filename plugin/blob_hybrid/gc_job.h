@@ -27,9 +27,9 @@ class GcJob {
 
   // Runs one batch of compactions at most.
   Next Step();
-  // When to call Step() again after kLater, by SteadyMicros().
+  // The time to call Step() again after kLater, by SteadyMicros().
   uint64_t later() const { return later_; }
-  // Whether nobody tells when there is something to do: Step() has to look from time to time.
+  // Tells whether nobody says when there is something to do: Step() has to look from time to time.
   bool retries() const { return retry_pause_ > 0; }
 
  private:

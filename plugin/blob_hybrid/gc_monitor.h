@@ -41,7 +41,7 @@ struct GcMonitor {
     wanted++;
     changed.notify_all();
   }
-  // Whether nothing is compacted any more. Requires mutex.
+  // Tells whether nothing is compacted any more. Requires mutex.
   bool ends() const { return stop || closing; }
 };
 

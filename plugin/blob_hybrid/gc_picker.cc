@@ -25,7 +25,7 @@ constexpr uint64_t kPage = 4096;
 // one that is used lies deep.
 int Bottom(const Survey& survey) { return std::max(survey.last_level, survey.base_level); }
 
-// An SST, or all of level 0, to another level.
+// Plans to compact an SST, or all of level 0, to another level.
 Plan PlanTo(int output_level, const Survey& survey, const SstInfo& input) {
   Plan plan;
   plan.output_level = output_level;
@@ -49,7 +49,7 @@ double EntryBytes(const Survey& survey, const Space& space) {
   return Ratio(space.sst_bytes + space.value_bytes, entries);
 }
 
-// Whether its range deletions may hide more than it takes to push it to the last level: what
+// Tells whether its range deletions may hide more than it takes to push it to the last level: what
 // overlaps with it is read and written, too.
 bool HidesMuch(const Survey& survey, const SstInfo& sst, double entry_bytes) {
   const double hidden = static_cast<double>(sst.covered) * entry_bytes - kJob;
@@ -169,7 +169,7 @@ Victims VictimsOf(const Survey& survey, const Since& since) {
   return victims;
 }
 
-// Of a job, or of what an SST has in it. Bytes.
+// The gain and cost of a compaction, or of what an SST has in it. Bytes.
 struct Score {
   double gain = 0;  // garbage that is freed, or uncovered
   double cost = 0;  // what is read and written
@@ -321,7 +321,7 @@ class Picker {
   double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
 };
 
-// Of what is merged early.
+// Orders what is merged early.
 bool ComesBefore(const SstInfo& a, const SstInfo& b) {
   return std::make_tuple(a.level == 0, a.oldest_blob, b.medium_bytes) <
          std::make_tuple(b.level == 0, b.oldest_blob, a.medium_bytes);

@@ -10,7 +10,7 @@ namespace blob_hybrid {
 
 namespace {
 
-// For each file that is collected: what SSTs there were when that began.
+// Tracks the victims: with what SSTs there were when their collection began.
 void KeepVictims(const Survey& survey, const std::set<uint64_t>& victims, Since* since) {
   Since now;
   for (const uint64_t victim : victims) {

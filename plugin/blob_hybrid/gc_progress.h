@@ -21,16 +21,16 @@ class GcProgress {
   // `options` must outlive it.
   explicit GcProgress(const BlobHybridOptions& options) : options_(options) {}
 
-  // The files that a compaction moves values out of: with more garbage than the options say, or
-  // with less as long as the bound is near. Medium values too as long as it is; else they wait for
-  // the merge level.
+  // Aims a compaction at the files to move values out of: those with more garbage than the options
+  // say, or with less as long as the bound is near. Medium values too as long as it is; else they
+  // wait for the merge level.
   struct Aim {
     std::set<uint64_t> victims;
     bool medium = false;
   };
   Aim AimOf(const std::vector<BlobInfo>& blobs) const;
 
-  // What a look at the family has found. `garbage`: of files of which RocksDB knows less.
+  // Takes what a look at the family has found. `garbage`: of files of which RocksDB knows less.
   void SetRoom(const Room& room, std::map<uint64_t, uint64_t> garbage);
 
   // Tracks the files to collect while the bound is near; those that are tracked stay so as long as

@@ -31,7 +31,7 @@ class GcScheduler {
   // the plugin. `added`: it is seen for the first time.
   GcFamily* Enter(uint32_t number, bool* added);
 
-  // Null if the family has not been taken in.
+  // Finds a family. Null if it has not been taken in.
   GcFamily* Find(uint32_t number);
 
   // Tells which values that could not be read are worth a line in the LOG.

@@ -27,7 +27,7 @@ int Levels(const Tree& tree, double bytes);
 // levels, N (f + 1) - 1: with each of N merges a byte is read and written, but not read for the
 // first one, and f - 1 bytes of the lower level are read or written for it on average.
 double IoAmplification(const Tree& tree, int levels);
-// What is written of it.
+// The bytes of these that are written.
 double WriteAmplification(const Tree& tree, int levels);
 
 // Figure 4(b): share of the data that is above the last `below` levels of a tree that has many.
@@ -49,8 +49,8 @@ struct Thresholds {
   double large = 0;   // from here on it is large
 };
 
-// For keys of this size: a key is 20% of a small record at least, and 2% of a large one at most
-// (T_SM and T_ML of section 2.2).
+// Computes the thresholds for keys of this size: a key is 20% of a small record at least, and 2% of
+// a large one at most (T_SM and T_ML of section 2.2).
 Thresholds PaperThresholds(double key_bytes);
 
 struct Cost {

@@ -92,7 +92,8 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   return Status::OK();
 }
 
-// What the job compacts to a level must be there then, and it compacts to any level.
+// Checks what the job needs of levels: what it compacts to a level must be there then, and it
+// compacts to any level.
 Status ValidateLevels(const DBOptions& db, const ColumnFamilyOptions& family) {
   if (family.preclude_last_level_data_seconds > 0) {
     return Invalid("preclude_last_level_data_seconds",
@@ -124,7 +125,7 @@ Status ValidateStyle(const Options& options, const DBOptions& db,
              : Status::OK();
 }
 
-// If RocksDB allows it: not with compression, nor with blocks of any size.
+// Aligns data blocks if RocksDB allows it: not with compression, nor with blocks of any size.
 void AlignBlocks(ColumnFamilyOptions* family) {
   const auto& factory = family->table_factory;
   if (factory == nullptr || factory->Name() != std::string(TableFactory::kBlockBasedTableName())) {

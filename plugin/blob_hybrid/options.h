@@ -16,10 +16,10 @@ namespace blob_hybrid {
 // Names and types of BlobHybridOptions.
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes();
 
-// InvalidArgument, with the option's name.
+// Checks the ranges of options. InvalidArgument, with the option's name.
 Status Validate(const BlobHybridOptions& options);
 
-// Whether a family with these options can have the plugin. InvalidArgument, with the name of
+// Tells whether a family with these options can have the plugin. InvalidArgument, with the name of
 // RocksDB's option that is wrong or missing.
 Status ValidateFamily(const BlobHybridOptions& options, const DBOptions& db,
                       const ColumnFamilyOptions& family);

@@ -11,7 +11,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// Which of cf_paths SSTs of a level belong to, as RocksDB's own picker has it
+// Tells which of cf_paths SSTs of a level belong to, as RocksDB's own picker has it
 // (LevelCompactionBuilder::GetPathId): the first one that has room for all levels down to this one,
 // each as large as it may become; the last one if none has. CompactFiles() does not choose by
 // itself.

@@ -42,7 +42,7 @@ bool Skip(char c, Slice* text) {
   return there;
 }
 
-// Of one SST. Used by one thread.
+// Counts the references of one SST. Used by one thread.
 class ClassCounter : public InternalTblPropColl {
  public:
   ClassCounter(uint64_t large, uint64_t separated, std::shared_ptr<Counters> counters)
@@ -170,7 +170,7 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
 
 namespace {
 
-// 0 if it is not there, or no number that counts bytes or entries of a file.
+// Reads a number. 0 if it is not there, or no number that counts bytes or entries of a file.
 uint64_t NumberOf(const UserCollectedProperties& properties, const char* name) {
   const auto it = properties.find(name);
   if (it == properties.end()) {

@@ -31,7 +31,7 @@ constexpr size_t kMostReferences = 2048;  // of an SST, each with kMostBytes
 // are kept.
 using References = std::vector<std::pair<uint64_t, uint64_t>>;
 
-// 0: it does not refer to the blob file.
+// Finds the bytes of a blob file. 0: the SST does not refer to the blob file.
 uint64_t BytesIn(const References& references, uint64_t blob);
 
 // The factories of the database and one more, whose collectors count references; values below
@@ -44,10 +44,11 @@ InternalTblPropCollFactories WithClassCounter(const InternalTblPropCollFactories
 // Bytes in blob files of the medium values that the SST refers to. 0 if it does not say.
 uint64_t MediumBytesOf(const UserCollectedProperties& properties);
 
-// Whether the references are all that it refers to: an SST with wide-column entities may have more.
+// Tells whether the references are all that it refers to: an SST with wide-column entities may have
+// more.
 bool SaysAll(const UserCollectedProperties& properties);
 
-// Null if it does not say.
+// The sample of its keys. Null if it does not say.
 SketchPtr SketchOf(const UserCollectedProperties& properties);
 
 // What the SST refers to. Null if it does not say.

@@ -18,7 +18,7 @@ namespace blob_hybrid {
 
 namespace {
 
-// Of an SST; with more, neighbours count as one, with what is between them.
+// The most spans of an SST; with more, neighbours count as one, with what is between them.
 constexpr size_t kMostSpans = 1024;
 
 // User keys from `begin` on, below `end`.
@@ -27,7 +27,7 @@ struct Span {
   std::string end;
 };
 
-// Half as many.
+// Pairs neighbours, so that there are half as many.
 std::vector<Span> Paired(std::vector<Span> spans) {
   std::vector<Span> pairs;
   for (size_t i = 0; i < spans.size(); i += 2) {
@@ -44,7 +44,7 @@ class Older {
         const EntriesOf& entries_of)
       : family_(family), version_(version), file_(file), level_(level), entries_of_(entries_of) {}
 
-  // What the SST deletes within its bounds, by key; touching ones are one.
+  // Reads what the SST deletes within its bounds, by key; touching ones are one.
   Status ReadSpans(std::vector<Span>* spans) const {
     std::unique_ptr<FragmentedRangeTombstoneIterator> it;
     const Status s = family_->table_cache()->GetRangeTombstoneIterator(
@@ -72,7 +72,7 @@ class Older {
     return it->status();
   }
 
-  // Entries in a span.
+  // Counts the entries in a span.
   uint64_t CountIn(const Span& span) const {
     const VersionStorageInfo& storage = *version_.current->storage_info();
     uint64_t count = 0;
@@ -100,7 +100,7 @@ class Older {
     return family_->user_comparator()->Compare(a, b);
   }
 
-  // Of one SST: by its index, if only a part of it is in the span.
+  // Counts those of one SST: by its index, if only a part of it is in the span.
   uint64_t CountOf(const FileMetaData& other, const Span& span) const {
     const Slice smallest = other.smallest.user_key();
     const Slice largest = other.largest.user_key();

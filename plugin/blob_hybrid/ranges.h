@@ -20,9 +20,9 @@ namespace blob_hybrid {
 
 using EntriesOf = std::function<uint64_t(const FileMetaData& file)>;
 
-// Entries of older SSTs that the range deletions of an SST may hide, whose level is `level`. What
-// they hide gets less with time, so that this need not be done again. Reads the SST's range
-// deletions and the others' indexes.
+// Counts the entries of older SSTs that the range deletions of an SST may hide, whose level is
+// `level`. What they hide gets less with time, so that this need not be done again. Reads the SST's
+// range deletions and the others' indexes.
 Status CountCovered(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
                     int level, const EntriesOf& entries_of, uint64_t* covered);
 

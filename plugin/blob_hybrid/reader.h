@@ -23,7 +23,7 @@ namespace blob_hybrid {
 // or shortly after it.
 class Sequence {
  public:
-  // The next value, with its header. False: a sequence begins with it.
+  // Takes the next value, with its header. False: a sequence begins with it.
   bool Add(uint64_t offset, uint64_t size);
 
  private:
@@ -39,7 +39,7 @@ class BlobReader {
   BlobReader(BlobSource* source, uint64_t most);
   ~BlobReader();
 
-  // `file_bytes`: of the blob file.
+  // Reads a value. `file_bytes`: of the blob file.
   Status Read(const Slice& user_key, const BlobIndex& index, uint64_t file_bytes,
               PinnableSlice* value);
 

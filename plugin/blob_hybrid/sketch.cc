@@ -105,7 +105,7 @@ SketchPtr Below(uint64_t threshold, const Sketch& sketch) {
   return result;
 }
 
-// What all of them sample, and no more than is of use.
+// The threshold of what all of them sample, and no more than is of use.
 uint64_t CommonThreshold(const std::vector<const Sketch*>& sketches) {
   uint64_t threshold = UINT64_MAX;
   for (const Sketch* sketch : sketches) {
@@ -115,8 +115,8 @@ uint64_t CommonThreshold(const std::vector<const Sketch*>& sketches) {
   return entries <= kMostTogether ? threshold : threshold / entries * kMostTogether;
 }
 
-// Of hashes, with open addressing: sketches are combined before each job, and a set of nodes takes
-// many times as long.
+// A set of hashes, with open addressing: sketches are combined before each job, and a set of nodes
+// takes many times as long.
 class Seen {
  public:
   explicit Seen(size_t most) {
@@ -127,7 +127,7 @@ class Seen {
     slots_.resize(slots);
   }
 
-  // Whether it is a new one.
+  // Adds a hash. False if it is there.
   bool Add(uint64_t hash) {
     const uint64_t value = std::max<uint64_t>(hash, 1);  // 0 is a free slot
     size_t slot = value & (slots_.size() - 1);
@@ -157,8 +157,8 @@ void ThinTogether(const std::vector<SketchPtr*>& sketches) {
   if (CountBelow(threshold, present) <= kMostKept) {
     return;
   }
-  // Not to what all of them sample: one that samples little may go, and the others would not get
-  // back what they had.
+  // Thins not down to what all of them sample: one that samples little may go, and the others would
+  // not get back what they had.
   while (CountBelow(threshold, present) > kMostTogether) {
     threshold /= 2;
   }

@@ -28,7 +28,8 @@ struct Sketch {
   };
 
   uint64_t threshold = 0;
-  // In the order of the SST: the newest one of a key first, then one for all older ones of the key.
+  // The entries in the order of the SST: the newest one of a key first, then one for all older ones
+  // of the key.
   std::vector<Entry> entries;
 };
 
@@ -49,7 +50,7 @@ class SketchBuilder {
   static constexpr uint64_t kLeastShare = 32;  // one key of so many, at most
 };
 
-// Null if the text is not one.
+// Decodes a property of an SST. Null if the text is no sketch.
 SketchPtr DecodeSketch(const Slice& text);
 
 constexpr size_t kMostKept = 4 * 65536;  // entries of a family's sketches, in memory
@@ -70,7 +71,7 @@ struct Sampled {
   uint64_t live_sst_bytes = 0;     // of the others whose values are there
 };
 
-// Of sketches from the newest SST to the oldest one: those of level 0 by age, then by level.
+// Combines sketches from the newest SST to the oldest one: those of level 0 by age, then by level.
 Sampled Combine(const std::vector<const Sketch*>& sketches);
 
 }  // namespace blob_hybrid

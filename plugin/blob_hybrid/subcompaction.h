@@ -13,12 +13,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
-// A filter is being made: the level is not known.
+// Begins a compaction whose filter is being made: the level is not known.
 void ForgetOutputLevel();
 
 void SetOutputLevel(uint32_t family, int level);
 
-// -1: not known.
+// The level of a family's compaction. -1: not known.
 int OutputLevel(uint32_t family);
 
 }  // namespace blob_hybrid

@@ -170,7 +170,7 @@ Status Surveyor::Learn(ColumnFamilyData* family, const SuperVersion& version,
       return s;
     }
   }
-  // When all are known.
+  // Counts what they cover when all are known.
   for (const auto& [level, file] : changes.come) {
     Sst* sst = &known_.at(file->fd.GetNumber());
     const Status s = sst->covers ? Cover(family, version, *file, level, sst) : Status::OK();
@@ -182,7 +182,7 @@ Status Surveyor::Learn(ColumnFamilyData* family, const SuperVersion& version,
 }
 
 Status Surveyor::Read(const SuperVersion& version, const FileMetaData& file) {
-  // Those of FileMetaData are there only for some files after a reopen.
+  // The properties in FileMetaData are there only for some files after a reopen.
   std::shared_ptr<const TableProperties> properties;
   const Status s = version.current->GetTableProperties(ReadOptions(), &properties, &file);
   if (!s.ok()) {

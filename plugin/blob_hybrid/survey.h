@@ -30,7 +30,8 @@ namespace blob_hybrid {
 // Surveys a family again and again, by what differs from the version that it has seen last, whoever
 // changed it: no event can be missed. Looks at files that have come, gone or changed only; of the
 // others it compares the numbers of SSTs and the pointers to the metadata of blob files, which are
-// arrays in a version. The sample of keys is combined anew, but that is bounded. Thread-safe.
+// arrays in a version. The sample of keys is combined anew, but that is bounded. GcFamily has one;
+// statistics make one for a look. Thread-safe; the family's data must be kept by a handle.
 class Surveyor {
  public:
   // Errors: of reading an SST's properties. What was seen last is kept then.
@@ -40,7 +41,7 @@ class Surveyor {
 
   // Garbage of the blob files of which RocksDB knows less, as seen last.
   std::map<uint64_t, uint64_t> corrected();
-  // How often a file was looked at, because it had come, gone or changed.
+  // Counts how often a file was looked at, because it had come, gone or changed.
   uint64_t TEST_looked_at();
 
  private:
@@ -55,7 +56,7 @@ class Surveyor {
     Sst* sst;
   };
   using Levels = std::vector<std::vector<Place>>;
-  // From the version that was seen last to another one.
+  // Leads from the version that was seen last to another one.
   struct Changes {
     Levels levels;                                          // no `sst` yet where one has come
     std::vector<std::pair<int, const FileMetaData*>> come;  // with their levels
@@ -74,10 +75,10 @@ class Surveyor {
   Changes Compare(const VersionStorageInfo& storage) const;
   void CompareLevel(int level, const LevelFilesBrief& files, Changes* changes) const;
   bool IsCounted(uint64_t number, int level) const;
-  // What the SSTs that have come say.
+  // Reads what the SSTs that have come say.
   Status Learn(ColumnFamilyData* family, const SuperVersion& version, const Changes& changes);
   Status Read(const SuperVersion& version, const FileMetaData& file);
-  // Of an SST that is known, as all older ones are.
+  // Counts what an SST covers that is known, as all older ones are.
   Status Cover(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
                int level, Sst* sst);
   void UpdateSsts(Changes changes);

@@ -16,15 +16,15 @@ namespace blob_hybrid {
 
 namespace {
 
-// Null if the family's filter factory is another one, or nothing would be merged for lack of a
-// listener: RocksDB does not validate the options of families that are made when the database is
-// open.
+// The family's settings. Null if its filter factory is another one, or nothing would be merged for
+// lack of a listener: RocksDB does not validate the options of families that are made when the
+// database is open.
 std::shared_ptr<const Settings> SettingsIfHeard(const ImmutableOptions& options) {
   return HasListener(options.listeners) ? SettingsOf(options.compaction_filter_factory) : nullptr;
 }
 
-// Values from this size on go to blob files in a flush. 0: this is no flush, or there is no medium
-// class.
+// The size from which on values go to blob files in a flush. 0: this is no flush, or there is no
+// medium class.
 uint64_t SeparatedBy(const TableBuilderOptions& options, const ValueClasses& classes,
                      Counters* counters) {
   if (options.reason != TableFileCreationReason::kFlush || classes.medium == 0) {

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Whether the blob files of a database are what its SSTs and its MANIFEST say.
+// Tells whether the blob files of a database are what its SSTs and its MANIFEST say.
 
 #pragma once
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <set>
 
-#include "plugin/secondary_cache_2q/block_check.h"
 #include "plugin/secondary_cache_2q/codec.h"
 #include "plugin/secondary_cache_2q/dram.h"
 #include "plugin/secondary_cache_2q/file.h"
@@ -34,76 +33,6 @@ std::set<TwoQSecondaryCache*>& Caches() {
   static auto* caches = new std::set<TwoQSecondaryCache*>();
   return *caches;
 }
-
-class ReadyResult : public SecondaryCacheResultHandle {
- public:
-  ReadyResult(Cache::ObjectPtr value, size_t size) : value_(value), size_(size) {}
-  bool IsReady() override { return true; }
-  void Wait() override {}
-  Cache::ObjectPtr Value() override { return value_; }
-  size_t Size() override { return size_; }
-
- private:
-  Cache::ObjectPtr const value_;
-  const size_t size_;
-};
-
-// A look-up whose bytes are still to be read.
-class PendingResult : public SecondaryCacheResultHandle {
- public:
-  PendingResult(TwoQSecondaryCache* cache, Block* block, std::unique_ptr<Read> read,
-                const Cache::CacheItemHelper* helper, Cache::CreateContext* context, bool promote)
-      : cache_(cache),
-        block_(block),
-        read_(std::move(read)),
-        helper_(helper),
-        context_(context),
-        promote_(promote) {}
-
-  ~PendingResult() override {
-    if (read_ != nullptr) {  // given up
-      read_.reset();
-      cache_->FinishLookup(block_, Status::OK(), /*promoted=*/false);
-    }
-  }
-
-  bool IsReady() override {
-    if (read_ != nullptr && read_->Poll()) {
-      Finish();
-    }
-    return read_ == nullptr;
-  }
-
-  void Wait() override {
-    if (read_ != nullptr) {
-      read_->Wait();
-      Finish();
-    }
-  }
-
-  Cache::ObjectPtr Value() override { return value_; }
-  size_t Size() override { return size_; }
-
- private:
-  void Finish() {
-    Slice bytes;
-    Status s = read_->Result(&bytes);
-    if (s.ok()) {
-      s = cache_->CreateObject(*block_, bytes, helper_, context_, &value_, &size_);
-    }
-    read_.reset();
-    cache_->FinishLookup(block_, s, promote_);
-  }
-
-  TwoQSecondaryCache* const cache_;
-  Block* const block_;
-  std::unique_ptr<Read> read_;
-  const Cache::CacheItemHelper* const helper_;
-  Cache::CreateContext* const context_;
-  const bool promote_;
-  Cache::ObjectPtr value_ = nullptr;
-  size_t size_ = 0;
-};
 
 }  // namespace
 
@@ -330,8 +259,8 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   }
   std::unique_ptr<Read> read = store_->NewRead(block);
   read->Start(/*async=*/!wait);
-  auto result = std::make_unique<PendingResult>(this, block, std::move(read), helper,
-                                                create_context, promote);
+  auto result = std::make_unique<PendingResult>(static_cast<LookupObserver*>(this), block,
+                                                std::move(read), helper, create_context, promote);
   if (wait) {
     result->Wait();
     if (result->Value() == nullptr) {
@@ -339,33 +268,6 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
     }
   }
   return result;
-}
-
-Status TwoQSecondaryCache::CreateObject(const Block& block, const Slice& bytes,
-                                        const Cache::CacheItemHelper* helper,
-                                        Cache::CreateContext* context, Cache::ObjectPtr* object,
-                                        size_t* charge) const {
-  Slice data = bytes;
-  std::unique_ptr<char[]> raw;
-  if (block.encoding.codec != 0) {
-    raw = Decompress(static_cast<CompressionType>(block.encoding.codec), bytes,
-                     block.encoding.raw_size);
-    if (raw == nullptr) {
-      return Status::Corruption("TwoQSecondaryCache", "a block cannot be decompressed");
-    }
-    data = Slice(raw.get(), block.encoding.raw_size);
-  }
-  if (block.recovered && block.encoding.type == 0 && !ReadableBlock(helper, data)) {
-    return Status::Corruption("TwoQSecondaryCache", "what a block holds cannot be read");
-  }
-  Status s = helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
-                               static_cast<CacheTier>(block.encoding.source), context,
-                               /*allocator=*/nullptr, object, charge);
-  // RocksDB's own callback says OK, with no object, where it cannot decompress.
-  if (s.ok() && *object == nullptr) {
-    return Status::Corruption("TwoQSecondaryCache", "no object can be made of a block");
-  }
-  return s;
 }
 
 void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool promoted) {

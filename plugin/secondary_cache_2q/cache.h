@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/secondary_cache_2q/lookup.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/shard.h"
 #include "plugin/secondary_cache_2q/store.h"
@@ -23,7 +24,7 @@ namespace secondary_cache_2q {
 //
 // Thread-safe after PrepareOptions(). Before it, and when another cache owns the file, everything
 // is passed through: nothing is found and nothing is kept.
-class TwoQSecondaryCache : public SecondaryCache {
+class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
  public:
   TwoQSecondaryCache();
   ~TwoQSecondaryCache() override;
@@ -58,17 +59,10 @@ class TwoQSecondaryCache : public SecondaryCache {
   // Waits until admitted blocks are in the cache file.
   void TEST_Drain();
 
-  // Makes an object of a block's bytes. Corruption if they cannot be decoded.
-  Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
-                      Cache::CreateContext* context, Cache::ObjectPtr* object,
-                      size_t* charge) const;
-  // Ends a look-up that found the block, by the status with which an object was made of it.
-  // `promoted`: the primary cache keeps that object. Drops the look-up's reference on the block.
-  void FinishLookup(Block* block, const Status& s, bool promoted);
-
  private:
   using Fill = std::function<Status(char*)>;
 
+  void FinishLookup(Block* block, const Status& s, bool promoted) override;
   Status OpenStore();
   void Recover();
   // Gives a block of `size` stored bytes, written by `fill`, to the store and to its shard.

@@ -67,7 +67,7 @@ class Device {
   void Start(Transfer* transfer, bool async);
   bool Poll(Transfer* transfer);
   void Wait(Transfer* transfer);
-  // After Wait: IOError unless all bytes were moved.
+  // Tells how a transfer ended, when Wait() has returned: IOError unless all bytes were moved.
   Status Check(const Transfer& transfer) const;
 
   // What io=auto and direct_io came to, for people to read.

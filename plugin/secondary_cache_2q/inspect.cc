@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "env/io_posix.h"
 #include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/posix.h"
@@ -27,8 +28,7 @@ Status ReadAt(int fd, const std::string& path, uint64_t offset, size_t size, std
       continue;
     }
     if (n <= 0) {
-      return n < 0 ? PosixError("read", path, errno)
-                   : Status::IOError("path=" + path + ": read", "end of file");
+      return n < 0 ? IOError("read", path, errno) : Status::IOError("read: " + path, "end of file");
     }
     done += static_cast<size_t>(n);
   }

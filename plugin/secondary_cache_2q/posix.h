@@ -4,19 +4,12 @@
 
 #include <unistd.h>
 
-#include <cstring>
-#include <string>
 #include <utility>
 
-#include "rocksdb/status.h"
+#include "rocksdb/rocksdb_namespace.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
-
-// "IO error: path=/the/file: operation: what errno says".
-inline Status PosixError(const std::string& operation, const std::string& path, int error) {
-  return Status::IOError("path=" + path + ": " + operation, strerror(error));
-}
 
 // A file descriptor that closes itself; negative if there is none, as after a failed open.
 class Descriptor {

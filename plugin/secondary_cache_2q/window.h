@@ -24,8 +24,8 @@ class Window {
       Adapt();
     }
   }
-  // A reference was asked for again. Only called for one that is younger than the window would be
-  // with a factor of 1, so that the shares do not depend on the factor in force.
+  // Counts a reference that was asked for again. Requires that it is younger than the window would
+  // be with a factor of 1, so that the shares do not depend on the factor in force.
   void OnReturn(bool victim) { (victim ? victims_ : newcomers_).returned++; }
 
   double factor() const { return factor_; }
