@@ -7,10 +7,13 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/version.h"
 
-// FileSystem::SyncFile(), FSRandomAccessFile::GetFileSize() and FileOptions::write_hint came with
-// 11.0.
-#if ROCKSDB_MAJOR >= 11
+// FileSystem::SyncFile() came with 11.5. (10.6 announced it, and it was taken back.)
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
 #define TIERED_HAS_SYNC_FILE 1
+#endif
+
+// FSRandomAccessFile::GetFileSize() and FileOptions::write_hint came with 11.0.
+#if ROCKSDB_MAJOR >= 11
 #define TIERED_HAS_FILE_SIZE_OF_READER 1
 #endif
 
