@@ -143,7 +143,8 @@ void ProtocolTest::Start(const RecipeLog::Contents& keep) {
 // What was begun before is complete then.
 void ProtocolTest::NewLog() {
   const uint64_t number = ++number_;
-  logs_->Created(number, PathOf(number), std::make_shared<OpenLog>(target_.get(), PathOf(number)));
+  logs_->Created(number, PathOf(number),
+                 std::make_shared<ActiveLog>(target_.get(), PathOf(number)));
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
   log::Writer writer(
@@ -435,7 +436,8 @@ void ProtocolTest::Check() {
 // gives entries that were prepared their sequence numbers.
 TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   const uint64_t number = ++number_;
-  logs_->Created(number, PathOf(number), std::make_shared<OpenLog>(target_.get(), PathOf(number)));
+  logs_->Created(number, PathOf(number),
+                 std::make_shared<ActiveLog>(target_.get(), PathOf(number)));
   std::unique_ptr<FSWritableFile> file;
   ASSERT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
   log::Writer writer(

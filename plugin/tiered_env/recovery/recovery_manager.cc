@@ -167,7 +167,7 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
                                                        std::unique_ptr<FSWritableFile>&& file) {
   uint64_t number;
   ContentOf(path, &number);
-  auto log = std::make_shared<OpenLog>(fs_, path);
+  auto log = std::make_shared<ActiveLog>(fs_, path);
   logs_.Created(number, log_directories_.PathOf(path), log);
   return std::make_unique<TrackedLog>(std::move(file), std::move(log));
 }

@@ -19,9 +19,9 @@ namespace tiered_env {
 // When its writer has closed it, all of it is durable, or it has failed. A sync that failed may
 // have lost what was written, and the next one would not say so: after it the log does not count as
 // durable any more, and nothing new may depend on it. Thread-safe.
-class OpenLog {
+class ActiveLog {
  public:
-  OpenLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
+  ActiveLog(FileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}
 
   // `file` is the log from now on; null: no more.
   void Attach(FSWritableFile* file) {

@@ -12,165 +12,13 @@
 #include "db/log_reader.h"
 #include "file/sequence_file_reader.h"
 #include "plugin/tiered_env/compat.h"
+#include "plugin/tiered_env/wal/batch_item.h"
 #include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 namespace {
-
-constexpr size_t kBatchHeader = 12;  // sequence number and count
-
-// What a write batch consists of.
-enum class Mark {
-  kEntry,
-  kData,       // for people only
-  kNoop,       // where a batch of WritePrepared ends; or begins, and then it means nothing
-  kPrepare,    // the entries up to kPrepared are written when the transaction is committed
-  kPersisted,  // they are written at once
-  kPrepared,
-  kCommit,
-  kRollback,
-};
-
-struct Item {
-  Mark mark = Mark::kEntry;
-  Entry entry;
-  Slice transaction;
-};
-
-// False for a tag that is no entry's.
-bool TypeOf(char tag, ValueType* type) {
-  switch (static_cast<ValueType>(tag)) {
-    case kTypeColumnFamilyValue:
-      *type = kTypeValue;
-      return true;
-    case kTypeColumnFamilyDeletion:
-      *type = kTypeDeletion;
-      return true;
-    case kTypeColumnFamilySingleDeletion:
-      *type = kTypeSingleDeletion;
-      return true;
-    case kTypeColumnFamilyRangeDeletion:
-      *type = kTypeRangeDeletion;
-      return true;
-    case kTypeColumnFamilyMerge:
-      *type = kTypeMerge;
-      return true;
-    case kTypeColumnFamilyBlobIndex:
-      *type = kTypeBlobIndex;
-      return true;
-    case kTypeColumnFamilyWideColumnEntity:
-      *type = kTypeWideColumnEntity;
-      return true;
-    case kTypeColumnFamilyValuePreferredSeqno:
-      *type = kTypeValuePreferredSeqno;
-      return true;
-    case kTypeValue:
-    case kTypeDeletion:
-    case kTypeSingleDeletion:
-    case kTypeRangeDeletion:
-    case kTypeMerge:
-    case kTypeBlobIndex:
-    case kTypeWideColumnEntity:
-    case kTypeValuePreferredSeqno:
-      *type = static_cast<ValueType>(tag);
-      return true;
-    default:
-      return false;
-  }
-}
-
-// False for what RocksDB may write in later versions.
-bool MarkOf(char tag, Mark* mark) {
-  switch (static_cast<ValueType>(tag)) {
-    case kTypeLogData:
-      *mark = Mark::kData;
-      return true;
-    case kTypeNoop:
-      *mark = Mark::kNoop;
-      return true;
-    case kTypeBeginPrepareXID:
-      *mark = Mark::kPrepare;
-      return true;
-    case kTypeBeginPersistedPrepareXID:
-    case kTypeBeginUnprepareXID:
-      *mark = Mark::kPersisted;
-      return true;
-    case kTypeEndPrepareXID:
-      *mark = Mark::kPrepared;
-      return true;
-    case kTypeCommitXID:
-    case kTypeCommitXIDAndTimestamp:
-      *mark = Mark::kCommit;
-      return true;
-    case kTypeRollbackXID:
-      *mark = Mark::kRollback;
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool ParseItem(Slice* input, Item* item) {
-  char tag = 0;
-  uint32_t column_family = 0;
-  Slice data;
-  *item = Item();
-  const Status s =
-      ReadRecordFromWriteBatch(input, &tag, &column_family, &item->entry.key, &item->entry.value,
-                               &data, &item->transaction, /*write_unix_time=*/nullptr);
-  return s.ok() && (TypeOf(tag, &item->entry.type) || MarkOf(tag, &item->mark));
-}
-
-// False if it does not parse, or has another number of entries than it says.
-bool ParseBatch(Slice record, SequenceNumber* first, std::vector<Item>* items) {
-  items->clear();
-  if (record.size() < kBatchHeader) {
-    return false;
-  }
-  *first = DecodeFixed64(record.data());
-  uint32_t entries = DecodeFixed32(record.data() + 8);
-  record.remove_prefix(kBatchHeader);
-  while (!record.empty()) {
-    items->emplace_back();
-    if (!ParseItem(&record, &items->back())) {
-      return false;
-    }
-    entries -= items->back().mark == Mark::kEntry ? 1 : 0;
-  }
-  return entries == 0;
-}
-
-// What has a sequence number of its own. A log does not say it: WritePrepared and WriteUnprepared
-// tell where they prepare, and else end each batch with a noop, as an empty transaction does in
-// other logs.
-enum class Numbering { kEntries, kBatches };
-
-Numbering NumberingOf(const std::vector<Item>& items, bool* sure) {
-  *sure = true;
-  Mark last = Mark::kNoop;  // other than kData
-  bool seems = false;       // the last entry is followed by a noop
-  for (const Item& item : items) {
-    if (item.mark == Mark::kPersisted) {
-      return Numbering::kBatches;
-    }
-    if (item.mark == Mark::kPrepare) {
-      return Numbering::kEntries;
-    }
-    seems = item.mark == Mark::kNoop ? seems || last == Mark::kEntry
-                                     : seems && item.mark != Mark::kEntry;
-    last = item.mark == Mark::kData ? last : item.mark;
-  }
-  *sure = last == Mark::kEntry;
-  return seems ? Numbering::kBatches : Numbering::kEntries;
-}
-
-// A noop at the beginning of a batch does not.
-bool EndsBatch(Mark mark, bool empty) {
-  return mark == Mark::kPrepared || mark == Mark::kCommit || mark == Mark::kRollback ||
-         (mark == Mark::kNoop && !empty);
-}
 
 bool IsRecyclable(unsigned type) {
 #ifdef TIERED_HAS_PREDECESSOR_RECORDS
@@ -313,31 +161,31 @@ class LogReading {
         batch_ = next_;
         empty = true;
       } else {
-        empty = empty && items_[i].mark == Mark::kNoop;
+        empty = empty && items_[i].mark == BatchItem::Mark::kNoop;
       }
     }
     return s;
   }
 
-  IOStatus VisitItem(const Item& item) {
+  IOStatus VisitItem(const BatchItem& item) {
     switch (item.mark) {
-      case Mark::kEntry:
+      case BatchItem::Mark::kEntry:
         Visit(item.entry);
         break;
-      case Mark::kPrepare:
+      case BatchItem::Mark::kPrepare:
         return BeginPrepare();
-      case Mark::kPrepared:
+      case BatchItem::Mark::kPrepared:
         EndPrepare(item.transaction);
         break;
-      case Mark::kCommit:
+      case BatchItem::Mark::kCommit:
         Commit(item.transaction);
         break;
-      case Mark::kRollback:
+      case BatchItem::Mark::kRollback:
         prepared_.erase(item.transaction.ToString());
         break;
-      case Mark::kData:
-      case Mark::kNoop:
-      case Mark::kPersisted:
+      case BatchItem::Mark::kData:
+      case BatchItem::Mark::kNoop:
+      case BatchItem::Mark::kPersisted:
         break;
     }
     return IOStatus::OK();
@@ -406,7 +254,7 @@ class LogReading {
   EntryVisitor* const visitor_;  // none: this is the first look
   const uint64_t size_;          // bytes
 
-  std::vector<Item> items_;
+  std::vector<BatchItem> items_;
   Numbering numbering_ = Numbering::kEntries;
   bool sure_ = false;  // that the rest of the log has it, too
   uint64_t ordinal_ = 0;

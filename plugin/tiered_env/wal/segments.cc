@@ -83,7 +83,7 @@ WalSegments::List::iterator WalSegments::FindByPath(const std::string& path) {
 }
 
 void WalSegments::Created(uint64_t number, const std::string& path,
-                          std::shared_ptr<OpenLog> writer) {
+                          std::shared_ptr<ActiveLog> writer) {
   Forget(path);  // it is written anew, so nobody needs what it was
   std::unique_lock<std::shared_mutex> lock(mutex_);
   for (const auto& log : logs_) {
@@ -121,7 +121,7 @@ void WalSegments::Found(uint64_t number, const std::string& found, bool complete
     log->number = number;
     log->path = path;
     log->complete = complete;
-    log->writer = std::make_shared<OpenLog>(fs_, path);
+    log->writer = std::make_shared<ActiveLog>(fs_, path);
     // Was written by a process that may have died before it was synced, or by who knows.
     log->writer->Written();
     logs_.push_back(std::move(log));

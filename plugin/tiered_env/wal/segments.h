@@ -40,7 +40,7 @@ class WalSegments {
   // --- What RocksDB does with its logs. ---
 
   // Notes that RocksDB begins a log, so that all others are complete.
-  void Created(uint64_t number, const std::string& path, std::shared_ptr<OpenLog> writer);
+  void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
   // Notes a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
   // Keeps a log that RocksDB wants to go. *kept: recipes need it, and it has a name of ours now.
@@ -143,11 +143,11 @@ class WalSegments {
     bool complete = false;
     bool unreadable = false;
     bool retained = false;
-    bool compressed = false;           // rewritten
-    bool busy = false;                 // is being rewritten or renamed
-    bool damaged = false;              // could not be rewritten: has not what it had
-    std::unique_ptr<Segment> segment;  // null: was not read
-    std::shared_ptr<OpenLog> writer;   // null: is durable
+    bool compressed = false;            // rewritten
+    bool busy = false;                  // is being rewritten or renamed
+    bool damaged = false;               // could not be rewritten: has not what it had
+    std::unique_ptr<Segment> segment;   // null: was not read
+    std::shared_ptr<ActiveLog> writer;  // null: is durable
 
     bool failed() const { return writer != nullptr && writer->failed(); }
   };

@@ -14,7 +14,7 @@ namespace tiered_env {
 // A write-ahead log that recipes may refer to.
 class TrackedLog : public FSWritableFileOwnerWrapper {
  public:
-  TrackedLog(std::unique_ptr<FSWritableFile>&& target, std::shared_ptr<OpenLog> log)
+  TrackedLog(std::unique_ptr<FSWritableFile>&& target, std::shared_ptr<ActiveLog> log)
       : FSWritableFileOwnerWrapper(std::move(target)), log_(std::move(log)) {
     log_->Attach(this->target());
   }
@@ -61,7 +61,7 @@ class TrackedLog : public FSWritableFileOwnerWrapper {
     return s;
   }
 
-  const std::shared_ptr<OpenLog> log_;
+  const std::shared_ptr<ActiveLog> log_;
 };
 
 }  // namespace tiered_env
