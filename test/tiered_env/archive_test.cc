@@ -91,7 +91,7 @@ class ArchiveTest : public ::testing::Test {
   }
 
   // An archive as it could be, with right checksums.
-  static std::string Forged(const std::vector<std::pair<PackHeader, std::string>>& parts) {
+  static std::string Forged(const std::vector<std::pair<ArchiveBlockHeader, std::string>>& parts) {
     ArchiveHeader header;
     header.id = kId;
     std::string result = header.Encode();
@@ -100,8 +100,8 @@ class ArchiveTest : public ::testing::Test {
     }
     return result;
   }
-  static PackHeader Header(uint8_t kind, uint64_t stored, uint64_t raw) {
-    PackHeader result;
+  static ArchiveBlockHeader Header(uint8_t kind, uint64_t stored, uint64_t raw) {
+    ArchiveBlockHeader result;
     result.kind = kind;
     result.stored = stored;
     result.raw = raw;
@@ -278,7 +278,7 @@ TEST_F(ArchiveTest, BlocksInTheWrongPlaceAreFound) {
   const std::string bytes = ReadBytes(path_);
   ASSERT_OK(Write(entries, kNoCompression, kId + 1));
   const std::string other = ReadBytes(path_);
-  const size_t block = (bytes.size() - ArchiveHeader::kSize - PackHeader::kSize) / 3;
+  const size_t block = (bytes.size() - ArchiveHeader::kSize - ArchiveBlockHeader::kSize) / 3;
   const auto part = [&](size_t i) { return bytes.substr(ArchiveHeader::kSize + i * block, block); };
   const std::string header = bytes.substr(0, ArchiveHeader::kSize);
   const std::string footer = bytes.substr(ArchiveHeader::kSize + 3 * block);
@@ -292,15 +292,15 @@ TEST_F(ArchiveTest, BlocksInTheWrongPlaceAreFound) {
 }
 
 TEST_F(ArchiveTest, WithRightChecksumsItIsStillChecked) {
-  Packer packer;
+  ArchiveBlockBuilder builder;
   Entry entry;
   entry.key = "k";
   entry.sequence = entry.batch = 9;
-  packer.Add(4, entry);
-  const std::string block = packer.bytes();
+  builder.Add(4, entry);
+  const std::string block = builder.bytes();
   const uint64_t size = block.size();
-  const uint64_t whole = ArchiveHeader::kSize + 2 * PackHeader::kSize + size;
-  const PackHeader footer = Header(PackHeader::kFooter, whole, 1);
+  const uint64_t whole = ArchiveHeader::kSize + 2 * ArchiveBlockHeader::kSize + size;
+  const ArchiveBlockHeader footer = Header(ArchiveBlockHeader::kFooter, whole, 1);
 
   WriteBytes(path_, Forged({{Header(0, size, size), block}, {footer, ""}}));
   ASSERT_EQ(MustRead().size(), 1u);
@@ -312,7 +312,7 @@ TEST_F(ArchiveTest, WithRightChecksumsItIsStillChecked) {
   // The same ordinal again.
   ExpectDamaged(Forged({{Header(0, size, size), block},
                         {Header(0, size, size), block},
-                        {Header(255, whole + size + PackHeader::kSize, 2), ""}}));
+                        {Header(255, whole + size + ArchiveBlockHeader::kSize, 2), ""}}));
   for (size_t cut = 1; cut < size; cut++) {
     ExpectDamaged(Forged({{Header(0, size - cut, size - cut), block.substr(0, size - cut)},
                           {Header(255, whole - cut, 1), ""}}));

@@ -342,8 +342,8 @@ TEST_F(RecipeTest, OtherTablesAreLiteral) {
   ASSERT_OK(ReadFileToString(Env::Default(), path, &sst));
   const RecipeSummary summary = ExpectRebuilt(sst, 1000);
   EXPECT_EQ(summary.blocks, 0u);
-  Layout layout;
-  EXPECT_TRUE(FindDataBlocks(sst, &layout).IsNotSupported());
+  DataBlocks data_blocks;
+  EXPECT_TRUE(FindDataBlocks(sst, &data_blocks).IsNotSupported());
   for (const size_t size : {0, 1, 7, 8, 52, 53, 54, 1000}) {
     ExpectRebuilt(Bytes(size), 1000);
     ExpectRebuilt(std::string(size, 0), 1000);

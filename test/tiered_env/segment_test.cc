@@ -397,13 +397,13 @@ std::vector<Kept> EntriesOfAllSizes(std::mt19937_64* random, size_t count) {
 
 // What these take in a block.
 uint64_t PackedBytes(const std::vector<Kept>& entries, const std::vector<bool>& which) {
-  Packer packer;
+  ArchiveBlockBuilder builder;
   for (size_t i = 0; i < entries.size(); i++) {
     if (which[i]) {
-      packer.Add(entries[i].ordinal, entries[i].AsEntry());
+      builder.Add(entries[i].ordinal, entries[i].AsEntry());
     }
   }
-  return packer.bytes().size();
+  return builder.bytes().size();
 }
 
 TEST(SegmentTest, BytesAreThoseOfARewrittenLog) {

@@ -62,7 +62,7 @@ class Folders {
   // Whether its folders were never opened by a version that gives ids.
   bool IsOld(const std::string& directory);
 
-  // --- For tools. ---
+  // --- Whose folders are. ---
 
   enum class Ownership {
     kNone,         // there is no folder

@@ -15,8 +15,8 @@ IOStatus Head::Find() {
   if (size_ < kHeaderSize) {
     return IOStatus::Corruption(path_, "too short for a file of a pmem tier");
   }
-  std::unique_ptr<Region> header;
-  s = Region::Map(fd_, path_, 0, kHeaderSize, /*writable=*/false, &header);
+  std::unique_ptr<Mapping> header;
+  s = Mapping::Map(fd_, path_, 0, kHeaderSize, /*writable=*/false, &header);
   if (!s.ok() || header->LoadWord(0) == 0) {
     return s;
   }

@@ -31,7 +31,7 @@ class Head {
 
   const int fd_;
   const std::string path_;
-  std::unique_ptr<Region> header_;
+  std::unique_ptr<Mapping> header_;
   uint64_t size_ = 0;
 };
 

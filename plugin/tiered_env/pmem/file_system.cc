@@ -27,13 +27,13 @@ IOStatus Probe(const std::string& directory, bool* persistent) {
   if (error != 0) {
     return IOError("While allocating", directory, error);
   }
-  std::unique_ptr<Region> region;
-  IOStatus s = Region::Map(fd.get(), path, 0, kHeaderSize, /*writable=*/true, &region);
+  std::unique_ptr<Mapping> mapping;
+  IOStatus s = Mapping::Map(fd.get(), path, 0, kHeaderSize, /*writable=*/true, &mapping);
   if (!s.ok()) {
     return IOStatus::NotSupported("kind=pmem, path=" + directory + ": files cannot be mapped",
                                   s.ToString());
   }
-  *persistent = region->pmem();
+  *persistent = mapping->pmem();
   return s;
 }
 

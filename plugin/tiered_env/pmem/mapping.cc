@@ -66,8 +66,8 @@ void PersistLines(const char*, size_t) {}
 
 #endif
 
-IOStatus Region::Map(int fd, const std::string& path, uint64_t offset, size_t size, bool writable,
-                     std::unique_ptr<Region>* result) {
+IOStatus Mapping::Map(int fd, const std::string& path, uint64_t offset, size_t size, bool writable,
+                      std::unique_ptr<Mapping>* result) {
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* data = writable ? MapSync(size, protection, fd, offset) : MAP_FAILED;
   bool pmem = data != MAP_FAILED;
@@ -78,13 +78,13 @@ IOStatus Region::Map(int fd, const std::string& path, uint64_t offset, size_t si
     }
     pmem = writable && IsPmem(data, size);
   }
-  result->reset(new Region(static_cast<char*>(data), size, pmem));
+  result->reset(new Mapping(static_cast<char*>(data), size, pmem));
   return IOStatus::OK();
 }
 
-Region::~Region() { munmap(data_, size_); }
+Mapping::~Mapping() { munmap(data_, size_); }
 
-void Region::Copy(size_t at, const char* from, size_t n) const {
+void Mapping::Copy(size_t at, const char* from, size_t n) const {
   assert(at + n <= size_);
   if (pmem_) {
     CopyPast(data_ + at, from, n);
@@ -93,23 +93,23 @@ void Region::Copy(size_t at, const char* from, size_t n) const {
   }
 }
 
-void Region::Drain() const {
+void Mapping::Drain() const {
   if (pmem_) {
     DrainPast();
   }
 }
 
-void Region::Persist(size_t at, size_t n) const {
+void Mapping::Persist(size_t at, size_t n) const {
   if (pmem_) {
     PersistLines(data_ + at, n);
   }
 }
 
-void Region::StoreWord(size_t at, uint64_t word) const {
+void Mapping::StoreWord(size_t at, uint64_t word) const {
   __atomic_store_n(reinterpret_cast<uint64_t*>(data_ + at), word, __ATOMIC_RELEASE);
 }
 
-uint64_t Region::LoadWord(size_t at) const {
+uint64_t Mapping::LoadWord(size_t at) const {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(data_ + at), __ATOMIC_ACQUIRE);
 }
 

@@ -19,14 +19,14 @@ bool HaveLibpmem();
 
 // A part of a file in memory, shared with all that have mapped it. Threads may write to different
 // bytes at once.
-class Region {
+class Mapping {
  public:
   // `offset` is a multiple of the page size. What is beyond the file's end must not be touched.
   static IOStatus Map(int fd, const std::string& path, uint64_t offset, size_t size, bool writable,
-                      std::unique_ptr<Region>* result);
-  ~Region();
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+                      std::unique_ptr<Mapping>* result);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
@@ -48,7 +48,7 @@ class Region {
   uint64_t LoadWord(size_t at) const;
 
  private:
-  Region(char* data, size_t size, bool pmem) : data_(data), size_(size), pmem_(pmem) {}
+  Mapping(char* data, size_t size, bool pmem) : data_(data), size_(size), pmem_(pmem) {}
 
   char* const data_;
   const size_t size_;

@@ -84,14 +84,14 @@ IOStatus PmemRandomAccessFile::Refresh() const {
   if (!s.ok() || length <= length_.load(std::memory_order_relaxed)) {
     return s;
   }
-  if (regions_.empty() || regions_.back()->size() < kHeaderSize + length) {
-    std::unique_ptr<Region> region;
-    s = Region::Map(fd_.get(), path_, 0, head_.size(), /*writable=*/false, &region);
+  if (mappings_.empty() || mappings_.back()->size() < kHeaderSize + length) {
+    std::unique_ptr<Mapping> mapping;
+    s = Mapping::Map(fd_.get(), path_, 0, head_.size(), /*writable=*/false, &mapping);
     if (!s.ok()) {
       return s;
     }
-    region_.store(region.get(), std::memory_order_relaxed);
-    regions_.push_back(std::move(region));
+    mapping_.store(mapping.get(), std::memory_order_relaxed);
+    mappings_.push_back(std::move(mapping));
   }
   length_.store(length, std::memory_order_release);
   return s;
@@ -108,8 +108,8 @@ IOStatus PmemRandomAccessFile::Find(uint64_t offset, size_t n, Slice* result) co
     length = length_.load(std::memory_order_acquire);
   }
   if (offset < length) {
-    const Region* region = region_.load(std::memory_order_relaxed);
-    *result = Slice(region->data() + kHeaderSize + offset,
+    const Mapping* mapping = mapping_.load(std::memory_order_relaxed);
+    *result = Slice(mapping->data() + kHeaderSize + offset,
                     static_cast<size_t>(std::min<uint64_t>(n, length - offset)));
   }
   return IOStatus::OK();

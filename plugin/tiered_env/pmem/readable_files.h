@@ -83,12 +83,12 @@ class PmemRandomAccessFile : public FSRandomAccessFile {
   const Descriptor fd_;
   const bool zero_copy_;
 
-  // region_ is of at least length_; both only grow. Slices of the regions before are still in use.
+  // mapping_ is of at least length_; both only grow. Slices of the mappings before are still in use.
   mutable std::atomic<uint64_t> length_{0};
-  mutable std::atomic<const Region*> region_{nullptr};
+  mutable std::atomic<const Mapping*> mapping_{nullptr};
   mutable std::mutex mutex_;
-  mutable Head head_;                                     // GUARDED_BY(mutex_)
-  mutable std::vector<std::unique_ptr<Region>> regions_;  // GUARDED_BY(mutex_)
+  mutable Head head_;                                       // GUARDED_BY(mutex_)
+  mutable std::vector<std::unique_ptr<Mapping>> mappings_;  // GUARDED_BY(mutex_)
 };
 
 }  // namespace tiered_env

@@ -66,7 +66,7 @@ IOStatus PmemWritableFile::Start() {
     s = IOStatus::Corruption(path_, "too short for a file of a pmem tier");
   }
   if (s.ok()) {
-    s = Region::Map(fd_.get(), path_, 0, kHeaderSize, /*writable=*/true, &header_);
+    s = Mapping::Map(fd_.get(), path_, 0, kHeaderSize, /*writable=*/true, &header_);
   }
   if (!s.ok()) {
     return s;
@@ -139,7 +139,7 @@ IOStatus PmemWritableFile::Aim(uint64_t at) {
   window_.reset();
   window_begin_ = begin;
   // All of it, though the file may end before: what is beyond size_ is not touched.
-  return Region::Map(fd_.get(), path_, begin, kWindow, /*writable=*/true, &window_);
+  return Mapping::Map(fd_.get(), path_, begin, kWindow, /*writable=*/true, &window_);
 }
 
 IOStatus PmemWritableFile::Append(const Slice& data, const IOOptions&, IODebugContext*) {

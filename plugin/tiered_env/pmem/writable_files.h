@@ -77,8 +77,8 @@ class PmemWritableFile : public FSWritableFile {
   const std::string path_;
   const bool allow_fallocate_;
   Descriptor fd_;
-  std::unique_ptr<Region> header_;
-  std::unique_ptr<Region> window_;
+  std::unique_ptr<Mapping> header_;
+  std::unique_ptr<Mapping> window_;
   uint64_t window_begin_ = 0;
   uint64_t size_ = 0;
   std::atomic<uint64_t> length_{0};

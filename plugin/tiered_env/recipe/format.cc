@@ -21,8 +21,8 @@ constexpr uint64_t kOrdinals = uint64_t{1} << 32;
 Status Damaged(const char* what) { return Status::Corruption("tiered_env: damaged recipe", what); }
 
 uint8_t FlagsOf(const RecipeParts& parts) {
-  return static_cast<uint8_t>((parts.shape.delta ? kDelta : 0) |
-                              (parts.shape.separated ? kSeparated : 0) |
+  return static_cast<uint8_t>((parts.encoding.delta ? kDelta : 0) |
+                              (parts.encoding.separated ? kSeparated : 0) |
                               (parts.space.halves() ? kHalves : 0));
 }
 
@@ -80,14 +80,14 @@ Status DecodeHeader(const Slice& recipe, Slice* input, RecipeParts* parts) {
   if (flags >= 2 * kHalves) {
     return Damaged("flags");
   }
-  parts->shape.delta = (flags & kDelta) != 0;
-  parts->shape.separated = (flags & kSeparated) != 0;
+  parts->encoding.delta = (flags & kDelta) != 0;
+  parts->encoding.separated = (flags & kSeparated) != 0;
   parts->checksum = static_cast<ChecksumType>(recipe[6]);
   RecipeSummary* const summary = &parts->summary;
   summary->size = DecodeFixed64(recipe.data() + 8);
   summary->checksum = DecodeFixed64(recipe.data() + 16);
   parts->context = DecodeFixed32(recipe.data() + 24);
-  parts->shape.interval = DecodeFixed32(recipe.data() + 28);
+  parts->encoding.interval = DecodeFixed32(recipe.data() + 28);
   *input = recipe;
   input->remove_prefix(kHeaderSize);
   const bool all =
@@ -160,7 +160,7 @@ void EncodeRecipe(const RecipeParts& parts, std::string* recipe) {
   PutFixed64(recipe, summary.size);
   PutFixed64(recipe, summary.checksum);
   PutFixed32(recipe, parts.context);
-  PutFixed32(recipe, parts.shape.interval);
+  PutFixed32(recipe, parts.encoding.interval);
   for (const uint64_t count :
        {parts.numbers, summary.entries, summary.references, summary.literal_bytes, summary.blocks,
         summary.compressed_blocks, static_cast<uint64_t>(parts.space.ranges().size())}) {

@@ -94,7 +94,7 @@ struct RecipeSummary {
 
 struct RecipeParts {
   RecipeSummary summary;
-  BlockEncoding shape;
+  BlockEncoding encoding;
   ChecksumType checksum = kNoChecksum;
   uint32_t context = 0;
   NumberSpace space;

@@ -129,7 +129,7 @@ class Maker {
 
   const Slice sst_;
   ReferenceSource* const source_;
-  Layout layout_;
+  DataBlocks data_blocks_;
   RecipeParts parts_;
   References references_;
   std::string inline_;  // literal entries of the block
@@ -192,13 +192,13 @@ bool Maker::AddEntries(const BlockParts& block) {
 
 bool Maker::IsWhole(const Slice& bytes, const BlockParts& block, uint64_t offset) const {
   char footer[kMaxBlockFooter];
-  const size_t size = EncodeBlockFooter(parts_.shape, block.restart_count,
+  const size_t size = EncodeBlockFooter(parts_.encoding, block.restart_count,
                                         static_cast<uint32_t>(block.entries.size()), footer);
   if (block.rest != Slice(footer, size)) {
     return false;
   }
   char trailer[kBlockTrailerSize];
-  EncodeBlockTrailer(bytes, offset, layout_.checksum, layout_.context, trailer);
+  EncodeBlockTrailer(bytes, offset, data_blocks_.checksum, data_blocks_.context, trailer);
   return memcmp(trailer, bytes.data() + bytes.size(), kBlockTrailerSize) == 0;
 }
 
@@ -210,7 +210,7 @@ void Maker::AddBlock(const BlockBounds& bounds) {
   const Slice bytes(sst_.data() + bounds.offset, bounds.size);
   BlockParts block;
   uint32_t entries = 0;
-  if (!SplitBlock(bytes, &block) || !Follows(block, parts_.shape, &entries)) {
+  if (!SplitBlock(bytes, &block) || !Follows(block, parts_.encoding, &entries)) {
     parts_.summary.literal_bytes += bytes.size();
     return;
   }
@@ -220,7 +220,7 @@ void Maker::AddBlock(const BlockBounds& bounds) {
   PutLiteral(bounds.offset);
   const bool whole = IsWhole(bytes, block, bounds.offset);
   PutOperation(whole ? kBlock : kEntries, entries);
-  if (parts_.shape.separated) {
+  if (parts_.encoding.separated) {
     PutVarint64(&operations_, block.entries.size());
   }
   operations_ += inline_;
@@ -234,12 +234,12 @@ void Maker::Make(std::string* recipe) {
   parts_.summary.size = sst_.size();
   parts_.summary.checksum = XXH3_64bits(sst_.data(), sst_.size());
   // All is literal if they are not found.
-  FindDataBlocks(sst_, &layout_).PermitUncheckedError();
-  parts_.shape = FindEncoding(sst_, layout_);
-  parts_.checksum = layout_.checksum;
-  parts_.context = layout_.context;
-  parts_.summary.blocks = layout_.blocks.size();
-  for (const auto& block : layout_.blocks) {
+  FindDataBlocks(sst_, &data_blocks_).PermitUncheckedError();
+  parts_.encoding = FindEncoding(sst_, data_blocks_);
+  parts_.checksum = data_blocks_.checksum;
+  parts_.context = data_blocks_.context;
+  parts_.summary.blocks = data_blocks_.blocks.size();
+  for (const auto& block : data_blocks_.blocks) {
     AddBlock(block);
   }
   PutLiteral(sst_.size());

@@ -145,7 +145,7 @@ bool Rebuilder::BeginBlock() {
   value_ = nullptr;
   last_key_.clear();
   restarts_.clear();
-  if (!parts_.shape.separated) {
+  if (!parts_.encoding.separated) {
     return true;
   }
   uint64_t keys = 0;
@@ -168,7 +168,7 @@ Status Rebuilder::WriteBlock(uint64_t entries, bool whole) {
       s = LookUp(static_cast<size_t>(std::min<uint64_t>(kAhead, entries - i)));
     }
     if (s.ok()) {
-      s = WriteEntry(found_[i % kAhead], parts_.shape.IsRestart(i));
+      s = WriteEntry(found_[i % kAhead], parts_.encoding.IsRestart(i));
     }
   }
   if (s.ok() && !FinishBlock(whole)) {
@@ -204,7 +204,7 @@ Status Rebuilder::WriteEntry(const Found& found, bool restart) {
 }
 
 bool Rebuilder::WriteValue(const Slice& value) {
-  char** const place = parts_.shape.separated ? &value_ : &next_;
+  char** const place = parts_.encoding.separated ? &value_ : &next_;
   if (value.size() > static_cast<size_t>(limit_ - *place)) {
     return false;
   }
@@ -234,13 +234,13 @@ Status Rebuilder::WriteReferenced(const Found& found, bool restart) {
     return Damaged("entry too large");
   }
   EntryHead head;
-  if (!restart && parts_.shape.delta) {
+  if (!restart && parts_.encoding.delta) {
     head.shared = static_cast<uint32_t>(SharedWithLast(entry.key, suffix));
   }
   head.fresh = static_cast<uint32_t>(size - head.shared);
   head.value = static_cast<uint32_t>(entry.value.size());
   HeadForm form;
-  form.offset = parts_.shape.separated && restart;
+  form.offset = parts_.encoding.separated && restart;
   if (form.offset) {
     head.offset = static_cast<uint32_t>(value_ - key_limit_);
   }
@@ -263,7 +263,7 @@ Status Rebuilder::WriteReferenced(const Found& found, bool restart) {
 
 Status Rebuilder::CopyEntry(bool restart) {
   HeadForm form;
-  form.offset = parts_.shape.separated && restart;
+  form.offset = parts_.encoding.separated && restart;
   EntryHead head;
   const char* const begin = operations_.data();
   const char* const key = ReadHead(begin, begin + operations_.size(), form, &head);
@@ -285,7 +285,7 @@ Status Rebuilder::CopyEntry(bool restart) {
 
 bool Rebuilder::FinishBlock(bool whole) {
   const uint32_t values = static_cast<uint32_t>(next_ - block_);
-  if (parts_.shape.separated) {
+  if (parts_.encoding.separated) {
     if (next_ != key_limit_) {
       return false;
     }
@@ -304,7 +304,8 @@ bool Rebuilder::FinishBlock(bool whole) {
   if (!Room(kMaxBlockFooter + kBlockTrailerSize)) {
     return false;
   }
-  next_ += EncodeBlockFooter(parts_.shape, static_cast<uint32_t>(restarts_.size()), values, next_);
+  next_ +=
+      EncodeBlockFooter(parts_.encoding, static_cast<uint32_t>(restarts_.size()), values, next_);
   EncodeBlockTrailer(Slice(block_, static_cast<size_t>(next_ - block_)),
                      static_cast<uint64_t>(block_ - out_), parts_.checksum, parts_.context, next_);
   next_ += kBlockTrailerSize;

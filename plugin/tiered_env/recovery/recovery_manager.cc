@@ -169,7 +169,7 @@ std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,
   ContentOf(path, &number);
   auto log = std::make_shared<ActiveLog>(fs_, path);
   logs_.Created(number, log_directories_.PathOf(path), log);
-  return std::make_unique<TrackedLog>(std::move(file), std::move(log));
+  return std::make_unique<TrackedFile>(std::move(file), std::move(log));
 }
 
 IOStatus RecoveryManager::AddLogDirectory(const std::string& directory) {

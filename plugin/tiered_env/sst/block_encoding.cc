@@ -14,7 +14,7 @@ bool SharesAll(const BlockReader& entry) {
          entry.next_of_last() != static_cast<unsigned char>(entry.key()[entry.head().shared]);
 }
 
-bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const BlockEncoding& shape) {
+bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const BlockEncoding& encoding) {
   if (entry.key().size() < kNumInternalBytes) {
     return false;
   }
@@ -25,23 +25,23 @@ bool FollowsOne(const BlockReader& entry, const BlockParts& parts, const BlockEn
       entry.head().offset != static_cast<size_t>(entry.value().data() - parts.values.data())) {
     return false;
   }
-  return shape.delta && !entry.at_restart() ? SharesAll(entry) : entry.head().shared == 0;
+  return encoding.delta && !entry.at_restart() ? SharesAll(entry) : entry.head().shared == 0;
 }
 
 class EncodingFinder {
  public:
-  bool done() const { return shape_.interval == 1 || (shape_.interval != 0 && delta_known_); }
-  const BlockEncoding& shape() const { return shape_; }
+  bool done() const { return encoding_.interval == 1 || (encoding_.interval != 0 && delta_known_); }
+  const BlockEncoding& encoding() const { return encoding_; }
 
   void Look(const BlockParts& parts) {
-    shape_.separated = parts.separated;
+    encoding_.separated = parts.separated;
     if (delta_known_ && parts.restart_count < 2) {
       return;
     }
     uint32_t entries = 0;
     for (BlockReader entry(parts); !done() && entry.Next(); ++entries) {
-      if (entry.restarts() == 2 && shape_.interval == 0) {
-        shape_.interval = entries;
+      if (entry.restarts() == 2 && encoding_.interval == 0) {
+        encoding_.interval = entries;
       }
       if (!entry.at_restart()) {
         LookAtKey(entry);
@@ -55,19 +55,19 @@ class EncodingFinder {
       return;
     }
     delta_known_ = entry.head().shared != 0 || !SharesAll(entry);
-    shape_.delta = entry.head().shared != 0 || !delta_known_;
+    encoding_.delta = entry.head().shared != 0 || !delta_known_;
   }
 
-  BlockEncoding shape_;
+  BlockEncoding encoding_;
   bool delta_known_ = false;
 };
 
 }  // namespace
 
-BlockEncoding FindEncoding(const Slice& sst, const Layout& layout) {
+BlockEncoding FindEncoding(const Slice& sst, const DataBlocks& data_blocks) {
   EncodingFinder finder;
   BlockParts parts;
-  for (const auto& block : layout.blocks) {
+  for (const auto& block : data_blocks.blocks) {
     if (finder.done()) {
       break;
     }
@@ -75,17 +75,17 @@ BlockEncoding FindEncoding(const Slice& sst, const Layout& layout) {
       finder.Look(parts);
     }
   }
-  return finder.shape();
+  return finder.encoding();
 }
 
-bool Follows(const BlockParts& parts, const BlockEncoding& shape, uint32_t* entries) {
-  if (parts.separated != shape.separated) {
+bool Follows(const BlockParts& parts, const BlockEncoding& encoding, uint32_t* entries) {
+  if (parts.separated != encoding.separated) {
     return false;
   }
   BlockReader entry(parts);
   uint32_t count = 0;
   for (; entry.Next(); ++count) {
-    if (entry.at_restart() != shape.IsRestart(count) || !FollowsOne(entry, parts, shape)) {
+    if (entry.at_restart() != encoding.IsRestart(count) || !FollowsOne(entry, parts, encoding)) {
       return false;
     }
   }
@@ -94,9 +94,9 @@ bool Follows(const BlockParts& parts, const BlockEncoding& shape, uint32_t* entr
          (!parts.separated || entry.rest().empty());
 }
 
-size_t EncodeBlockFooter(const BlockEncoding& shape, uint32_t restarts, uint32_t values,
+size_t EncodeBlockFooter(const BlockEncoding& encoding, uint32_t restarts, uint32_t values,
                          char* out) {
-  if (!shape.separated) {
+  if (!encoding.separated) {
     EncodeFixed32(out, restarts);
     return 4;
   }

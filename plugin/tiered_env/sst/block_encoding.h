@@ -25,15 +25,16 @@ struct BlockEncoding {
 };
 
 // The encoding that the data blocks of `sst` seem to have.
-BlockEncoding FindEncoding(const Slice& sst, const Layout& layout);
+BlockEncoding FindEncoding(const Slice& sst, const DataBlocks& data_blocks);
 
-// Whether entries, values and restarts are those that `shape` makes of the entries, which are of
+// Whether entries, values and restarts are those that `encoding` makes of the entries, which are of
 // internal keys.
-bool Follows(const BlockParts& parts, const BlockEncoding& shape, uint32_t* entries);
+bool Follows(const BlockParts& parts, const BlockEncoding& encoding, uint32_t* entries);
 
 // The footer of a block without a hash index.
 constexpr size_t kMaxBlockFooter = 8;
-size_t EncodeBlockFooter(const BlockEncoding& shape, uint32_t restarts, uint32_t values, char* out);
+size_t EncodeBlockFooter(const BlockEncoding& encoding, uint32_t restarts, uint32_t values,
+                         char* out);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -28,7 +28,7 @@ uint32_t ChecksumOf(const Slice& block, char compression, uint64_t offset, Check
 
 class Finder {
  public:
-  Finder(const Slice& sst, Layout* layout) : sst_(sst), layout_(layout) {}
+  Finder(const Slice& sst, DataBlocks* data_blocks) : sst_(sst), data_blocks_(data_blocks) {}
 
   Status Find();
 
@@ -46,7 +46,7 @@ class Finder {
   Status AddBlocks(const Handles& handles);
 
   const Slice sst_;
-  Layout* const layout_;
+  DataBlocks* const data_blocks_;
   Footer footer_;
   BlockHandle index_ = BlockHandle::NullBlockHandle();
   BlockHandle properties_ = BlockHandle::NullBlockHandle();
@@ -97,8 +97,8 @@ Status Finder::ReadFooter() {
   if (footer_.format_version() < 2) {
     return Status::NotSupported("tiered_env: table of an old format");
   }
-  layout_->checksum = footer_.checksum_type();
-  layout_->context = footer_.base_context_checksum();
+  data_blocks_->checksum = footer_.checksum_type();
+  data_blocks_->context = footer_.base_context_checksum();
   index_ = footer_.index_handle();
   return s;
 }
@@ -119,8 +119,8 @@ Status Finder::ReadBlock(const BlockHandle& handle, const char* what, std::strin
   if (type != kNoCompression) {
     // RocksDB's uncompressing may abort at damage in builds with assertions.
     const char* const trailer = block.data() + block.size();
-    if (DecodeFixed32(trailer + 1) !=
-        ChecksumOf(block, *trailer, handle.offset(), layout_->checksum, layout_->context)) {
+    if (DecodeFixed32(trailer + 1) != ChecksumOf(block, *trailer, handle.offset(),
+                                                 data_blocks_->checksum, data_blocks_->context)) {
       return Damaged(what);
     }
     Status s = UncompressBlock(type, block, storage);
@@ -207,7 +207,7 @@ Status Finder::ReadIndex(const BlockHandle& index, Handles* handles) const {
 }
 
 Status Finder::AddBlocks(const Handles& handles) {
-  layout_->blocks.reserve(handles.size());
+  data_blocks_->blocks.reserve(handles.size());
   for (const auto& handle : handles) {
     if (!Within(handle) || handle.offset() < end_) {
       return Damaged("data block");
@@ -218,18 +218,18 @@ Status Finder::AddBlocks(const Handles& handles) {
     end_ = bounds.offset + bounds.size;
     bounds.compressed = sst_[end_] != kNoCompression;
     end_ += kBlockTrailerSize;
-    layout_->blocks.push_back(bounds);
+    data_blocks_->blocks.push_back(bounds);
   }
   return Status::OK();
 }
 
 }  // namespace
 
-Status FindDataBlocks(const Slice& sst, Layout* layout) {
-  *layout = Layout();
-  Status s = Finder(sst, layout).Find();
+Status FindDataBlocks(const Slice& sst, DataBlocks* data_blocks) {
+  *data_blocks = DataBlocks();
+  Status s = Finder(sst, data_blocks).Find();
   if (!s.ok()) {
-    layout->blocks.clear();
+    data_blocks->blocks.clear();
   }
   return s;
 }

@@ -23,7 +23,7 @@ struct BlockBounds {
   bool compressed = false;
 };
 
-struct Layout {
+struct DataBlocks {
   ChecksumType checksum = kNoChecksum;  // of blocks
   uint32_t context = 0;             // what their checksums depend on beside the bytes, 0: nothing
   std::vector<BlockBounds> blocks;  // of data
@@ -34,7 +34,7 @@ struct Layout {
 // within the file, trailers too. NotSupported: another kind of table, or a compressed index that
 // this RocksDB cannot read. Corruption: damaged, or written by a RocksDB that does it another way.
 // There are no blocks then. Checksums are looked at where a block is compressed. Thread-safe.
-Status FindDataBlocks(const Slice& sst, Layout* layout);
+Status FindDataBlocks(const Slice& sst, DataBlocks* data_blocks);
 
 // What stands behind `block`, which is at `offset` of its file: the trailer of a block that is not
 // compressed.

@@ -52,16 +52,16 @@ struct ArchiveWriter::Rep {
     return status;
   }
 
-  IOStatus AppendHeader(const PackHeader& header, const Slice& block) {
+  IOStatus AppendHeader(const ArchiveBlockHeader& header, const Slice& block) {
     return Append(header.Encode(id, bytes, block));
   }
 
   IOStatus WriteBlock() {
-    if (packer.bytes().empty()) {
+    if (builder.bytes().empty()) {
       return status;
     }
-    PackHeader header;
-    Slice block = packer.bytes();
+    ArchiveBlockHeader header;
+    Slice block = builder.bytes();
     header.raw = block.size();
     if (compressing.Compress(block, &compressed)) {
       header.kind = static_cast<uint8_t>(codec);
@@ -72,14 +72,14 @@ struct ArchiveWriter::Rep {
     if (status.ok()) {
       status = Append(block);
     }
-    packer.Clear();
+    builder.Clear();
     return status;
   }
 
   IOStatus WriteFooter() {
-    PackHeader footer;
-    footer.kind = PackHeader::kFooter;
-    footer.stored = bytes + PackHeader::kSize;
+    ArchiveBlockHeader footer;
+    footer.kind = ArchiveBlockHeader::kFooter;
+    footer.stored = bytes + ArchiveBlockHeader::kSize;
     footer.raw = entries;
     return AppendHeader(footer, Slice());
   }
@@ -91,7 +91,7 @@ struct ArchiveWriter::Rep {
   Compressing compressing;
   std::unique_ptr<FSWritableFile> file;
   IOStatus status;  // of the first thing that failed
-  Packer packer;
+  ArchiveBlockBuilder builder;
   std::string compressed;
   uint64_t bytes = 0;
   uint64_t entries = 0;
@@ -125,9 +125,9 @@ IOStatus ArchiveWriter::Open(FileSystem* fs, const std::string& path, uint64_t i
 
 IOStatus ArchiveWriter::Add(Ordinal ordinal, const Entry& entry) {
   if (rep_->status.ok()) {
-    rep_->packer.Add(ordinal, entry);
+    rep_->builder.Add(ordinal, entry);
     rep_->entries++;
-    if (rep_->packer.bytes().size() >= kBlockSize) {
+    if (rep_->builder.bytes().size() >= kBlockSize) {
       return rep_->WriteBlock();
     }
   }
@@ -183,14 +183,14 @@ class Reading {
     for (bool footer = false; s.ok() && !footer;) {
       const uint64_t offset = offset_;
       Slice bytes;
-      s = Get(PackHeader::kSize, &header_, &bytes);
+      s = Get(ArchiveBlockHeader::kSize, &header_, &bytes);
       if (!s.ok()) {
         break;
       }
-      const PackHeader header = PackHeader::Decode(bytes.data());
-      footer = header.kind == PackHeader::kFooter;
+      const ArchiveBlockHeader header = ArchiveBlockHeader::Decode(bytes.data());
+      footer = header.kind == ArchiveBlockHeader::kFooter;
       s = footer ? CheckFooter(header, bytes.data(), offset)
-                 : VisitPack(header, bytes.data(), offset);
+                 : VisitBlock(header, bytes.data(), offset);
     }
     return s;
   }
@@ -222,13 +222,13 @@ class Reading {
     return IOStatus::OK();
   }
 
-  IOStatus VisitPack(const PackHeader& header, const char* encoded, uint64_t offset) {
+  IOStatus VisitBlock(const ArchiveBlockHeader& header, const char* encoded, uint64_t offset) {
     Slice block;
     IOStatus s = Get(header.stored, &block_, &block);
     if (!s.ok()) {
       return s;
     }
-    if (!PackHeader::IsSound(encoded, id_, offset, block)) {
+    if (!ArchiveBlockHeader::IsSound(encoded, id_, offset, block)) {
       return Damaged(path_, offset, "damaged block");
     }
     const auto codec = static_cast<CompressionType>(header.kind);
@@ -244,13 +244,14 @@ class Reading {
       }
       block = raw_;
     }
-    return block.size() == header.raw && Unpack(block, &next_, &entries_, visitor_)
+    return block.size() == header.raw && ReadArchiveBlock(block, &next_, &entries_, visitor_)
                ? IOStatus::OK()
                : Damaged(path_, offset, "block with wrong entries");
   }
 
-  IOStatus CheckFooter(const PackHeader& header, const char* encoded, uint64_t offset) const {
-    if (!PackHeader::IsSound(encoded, id_, offset, Slice())) {
+  IOStatus CheckFooter(const ArchiveBlockHeader& header, const char* encoded,
+                       uint64_t offset) const {
+    if (!ArchiveBlockHeader::IsSound(encoded, id_, offset, Slice())) {
       return Damaged(path_, offset, "damaged footer");
     }
     if (header.stored != offset_ || header.raw != entries_ || offset_ != size_) {

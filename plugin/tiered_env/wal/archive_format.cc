@@ -24,7 +24,7 @@ uint32_t CrcOf(uint64_t id, uint64_t offset, const char* header, const Slice& bl
   PutFixed64(&place, id);
   PutFixed64(&place, offset);
   uint32_t crc = crc32c::Value(place.data(), place.size());
-  crc = crc32c::Extend(crc, header + 4, PackHeader::kSize - 4);
+  crc = crc32c::Extend(crc, header + 4, ArchiveBlockHeader::kSize - 4);
   return crc32c::Mask(crc32c::Extend(crc, block.data(), block.size()));
 }
 
@@ -72,7 +72,7 @@ IOStatus ArchiveHeader::Decode(const char* bytes, const std::string& path, Archi
   return IOStatus::OK();
 }
 
-std::string PackHeader::Encode(uint64_t id, uint64_t offset, const Slice& block) const {
+std::string ArchiveBlockHeader::Encode(uint64_t id, uint64_t offset, const Slice& block) const {
   std::string result(8, '\0');
   result[4] = static_cast<char>(kind);
   PutFixed64(&result, stored);
@@ -81,26 +81,27 @@ std::string PackHeader::Encode(uint64_t id, uint64_t offset, const Slice& block)
   return result;
 }
 
-PackHeader PackHeader::Decode(const char* bytes) {
-  PackHeader result;
+ArchiveBlockHeader ArchiveBlockHeader::Decode(const char* bytes) {
+  ArchiveBlockHeader result;
   result.kind = static_cast<uint8_t>(bytes[4]);
   result.stored = DecodeFixed64(bytes + 8);
   result.raw = DecodeFixed64(bytes + 16);
   return result;
 }
 
-bool PackHeader::IsSound(const char* bytes, uint64_t id, uint64_t offset, const Slice& block) {
+bool ArchiveBlockHeader::IsSound(const char* bytes, uint64_t id, uint64_t offset,
+                                 const Slice& block) {
   return DecodeFixed32(bytes) == CrcOf(id, offset, bytes, block);
 }
 
-uint64_t Packer::SizeOf(const Entry& entry) {
+uint64_t ArchiveBlockBuilder::SizeOf(const Entry& entry) {
   constexpr uint64_t kSteps = 2;  // ordinal, sequence number
   return kSteps + static_cast<uint64_t>(VarintLength(entry.sequence - entry.batch)) + 1 +
          static_cast<uint64_t>(VarintLength(entry.key.size()) + VarintLength(entry.value.size())) +
          entry.key.size() + entry.value.size();
 }
 
-void Packer::Add(Ordinal ordinal, const Entry& entry) {
+void ArchiveBlockBuilder::Add(Ordinal ordinal, const Entry& entry) {
   assert(entry.batch <= entry.sequence);
   if (bytes_.empty()) {
     PutVarint32(&bytes_, ordinal);
@@ -119,7 +120,7 @@ void Packer::Add(Ordinal ordinal, const Entry& entry) {
   sequence_ = entry.sequence;
 }
 
-bool Unpack(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor) {
+bool ReadArchiveBlock(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor) {
   Entry entry;
   for (bool first = true; !bytes.empty(); first = false) {
     uint32_t ordinal = 0;

@@ -45,7 +45,7 @@ struct ArchiveHeader {
 //        5    3  zero
 //        8    8  length of the block as it is stored; of the footer: of the whole file
 //       16    8  length of the block uncompressed; of the footer: number of entries in all blocks
-struct PackHeader {
+struct ArchiveBlockHeader {
   static constexpr size_t kSize = 24;
   static constexpr uint8_t kFooter = 255;
 
@@ -55,7 +55,7 @@ struct PackHeader {
 
   std::string Encode(uint64_t id, uint64_t offset, const Slice& block) const;
   // Reads the numbers of kSize bytes, checks nothing.
-  static PackHeader Decode(const char* bytes);
+  static ArchiveBlockHeader Decode(const char* bytes);
   // Whether `bytes`, kSize of them, and `block` are what was encoded.
   static bool IsSound(const char* bytes, uint64_t id, uint64_t offset, const Slice& block);
 };
@@ -69,7 +69,7 @@ struct PackHeader {
 //   varint   length of the key
 //   varint   length of the value
 //            key, value
-class Packer {
+class ArchiveBlockBuilder {
  public:
   // Bytes of an entry in a block, where its neighbours are those that it has in the log: a few less
   // than if there are others between them.
@@ -87,7 +87,7 @@ class Packer {
 
 // Shows the entries of an uncompressed block. Ordinals are from *next on, which is set to behind
 // the last one; *entries is counted up. False if it is damaged.
-bool Unpack(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor);
+bool ReadArchiveBlock(Slice bytes, uint64_t* next, uint64_t* entries, EntryVisitor* visitor);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

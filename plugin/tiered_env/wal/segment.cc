@@ -297,7 +297,8 @@ Segment::~Segment() = default;
 
 void Segment::Add(Ordinal ordinal, const Entry& entry) {
   index_->Add(ordinal, entry.sequence, entry.batch,
-              FingerprintOf(entry.type, entry.key, entry.value), EncodeSize(Packer::SizeOf(entry)));
+              FingerprintOf(entry.type, entry.key, entry.value),
+              EncodeSize(ArchiveBlockBuilder::SizeOf(entry)));
 }
 
 uint64_t Segment::digest() const { return index_->digest; }

@@ -37,7 +37,7 @@ class WalSegments {
   // Sets what the names of retained logs have from now on. To be called before all else.
   void SetTag(std::string tag) { tag_ = std::move(tag); }
 
-  // --- What RocksDB does with its logs. ---
+  // --- RocksDB's logs. ---
 
   // Notes that RocksDB begins a log, so that all others are complete.
   void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
@@ -47,7 +47,7 @@ class WalSegments {
   // `stays`: under its old name it will be there too, for RocksDB to do with it what it likes.
   IOStatus Keep(const std::string& path, bool stays, bool* kept);
 
-  // --- For recipes. ---
+  // --- References of recipes. ---
 
   // Reads the logs that are complete, so that recipes can refer to them. What cannot be read is
   // left out.
@@ -84,13 +84,11 @@ class WalSegments {
   IOStatus Sync(const std::set<uint64_t>& ids);
   IOStatus Sync();
 
-  // --- For recovery. ---
-
   // Takes a segment that was read, from a log of RocksDB's or a file of ours.
   void Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
                const std::string& path);
 
-  // --- For the background. ---
+  // --- Retained logs. ---
 
   struct Sizes {
     uint64_t segments = 0;        // that are retained

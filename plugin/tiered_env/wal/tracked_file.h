@@ -12,13 +12,13 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // A write-ahead log that recipes may refer to.
-class TrackedLog : public FSWritableFileOwnerWrapper {
+class TrackedFile : public FSWritableFileOwnerWrapper {
  public:
-  TrackedLog(std::unique_ptr<FSWritableFile>&& target, std::shared_ptr<ActiveLog> log)
+  TrackedFile(std::unique_ptr<FSWritableFile>&& target, std::shared_ptr<ActiveLog> log)
       : FSWritableFileOwnerWrapper(std::move(target)), log_(std::move(log)) {
     log_->Attach(this->target());
   }
-  ~TrackedLog() override { log_->Attach(nullptr); }
+  ~TrackedFile() override { log_->Attach(nullptr); }
 
   using FSWritableFileOwnerWrapper::Append;
   using FSWritableFileOwnerWrapper::PositionedAppend;

@@ -19,7 +19,8 @@ namespace tiered_env {
 
 namespace {
 
-constexpr uint64_t kFixed = ArchiveHeader::kSize + 2 * PackHeader::kSize;  // bytes of any archive
+constexpr uint64_t kFixed =
+    ArchiveHeader::kSize + 2 * ArchiveBlockHeader::kSize;  // bytes of any archive
 
 // Writes the entries that are kept.
 class Copier : public EntryVisitor {
