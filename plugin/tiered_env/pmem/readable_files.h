@@ -83,7 +83,7 @@ class PmemRandomAccessFile : public FSRandomAccessFile {
   const Descriptor fd_;
   const bool zero_copy_;
 
-  // mapping_ is of at least length_; both only grow. Slices of the mappings before are still in use.
+  // mapping_ has at least length_; both only grow. Slices of the mappings before are still in use.
   mutable std::atomic<uint64_t> length_{0};
   mutable std::atomic<const Mapping*> mapping_{nullptr};
   mutable std::mutex mutex_;
