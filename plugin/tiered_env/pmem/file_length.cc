@@ -7,7 +7,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-IOStatus Head::Find() {
+IOStatus FileLength::Find() {
   IOStatus s = SizeOf(fd_, path_, &size_);
   if (!s.ok() || size_ == 0) {
     return s;
@@ -27,7 +27,7 @@ IOStatus Head::Find() {
   return s;
 }
 
-IOStatus Head::Length(uint64_t* result) {
+IOStatus FileLength::Get(uint64_t* result) {
   *result = 0;
   if (header_ == nullptr) {
     IOStatus s = Find();
@@ -54,7 +54,7 @@ IOStatus Head::Length(uint64_t* result) {
 IOStatus LengthOf(const std::string& path, uint64_t* result) {
   Descriptor fd;
   IOStatus s = OpenFile(path, O_RDONLY, &fd);
-  return s.ok() ? Head(fd.get(), path).Length(result) : s;
+  return s.ok() ? FileLength(fd.get(), path).Get(result) : s;
 }
 
 }  // namespace tiered_env

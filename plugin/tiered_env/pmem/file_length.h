@@ -14,15 +14,15 @@ namespace tiered_env {
 
 // How long a file of a pmem tier is, for those that read it; another process may append to it
 // meanwhile. Not thread-safe.
-class Head {
+class FileLength {
  public:
-  Head(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  FileLength(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
   // The length as it is now. 0 if the file was not created to the end. Corruption: not a file of a
   // pmem tier, a damaged header, or a length beyond the end of the file.
-  IOStatus Length(uint64_t* result);
+  IOStatus Get(uint64_t* result);
 
-  // Size of the file itself, as far as Length() saw to it: at least header and data.
+  // Size of the file itself, as far as Get() saw to it: at least header and data.
   uint64_t size() const { return size_; }
 
  private:

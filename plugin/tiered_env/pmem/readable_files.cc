@@ -27,7 +27,7 @@ IOStatus PmemSequentialFile::Open(const std::string& path,
   }
   std::unique_ptr<PmemSequentialFile> file(new PmemSequentialFile(path, std::move(fd)));
   uint64_t length;
-  s = file->head_.Length(&length);
+  s = file->file_length_.Get(&length);
   if (s.ok()) {
     *result = std::move(file);
   }
@@ -39,7 +39,7 @@ IOStatus PmemSequentialFile::Read(size_t n, const IOOptions&, Slice* result, cha
                                   IODebugContext*) {
   *result = Slice();
   uint64_t length;
-  IOStatus s = head_.Length(&length);
+  IOStatus s = file_length_.Get(&length);
   if (!s.ok()) {
     return s;
   }
@@ -54,7 +54,7 @@ IOStatus PmemSequentialFile::Read(size_t n, const IOOptions&, Slice* result, cha
 
 IOStatus PmemSequentialFile::Skip(uint64_t n) {
   uint64_t length;
-  IOStatus s = head_.Length(&length);
+  IOStatus s = file_length_.Get(&length);
   if (s.ok()) {
     offset_ += std::min(n, length - std::min(length, offset_));
   }
@@ -80,13 +80,13 @@ IOStatus PmemRandomAccessFile::Open(const std::string& path, const FileOptions& 
 IOStatus PmemRandomAccessFile::Refresh() const {
   std::lock_guard<std::mutex> lock(mutex_);
   uint64_t length;
-  IOStatus s = head_.Length(&length);
+  IOStatus s = file_length_.Get(&length);
   if (!s.ok() || length <= length_.load(std::memory_order_relaxed)) {
     return s;
   }
   if (mappings_.empty() || mappings_.back()->size() < kHeaderSize + length) {
     std::unique_ptr<Mapping> mapping;
-    s = Mapping::Map(fd_.get(), path_, 0, head_.size(), /*writable=*/false, &mapping);
+    s = Mapping::Map(fd_.get(), path_, 0, file_length_.size(), /*writable=*/false, &mapping);
     if (!s.ok()) {
       return s;
     }

@@ -29,11 +29,11 @@ class PmemSequentialFile : public FSSequentialFile {
 
  private:
   PmemSequentialFile(const std::string& path, Descriptor fd)
-      : path_(path), fd_(std::move(fd)), head_(fd_.get(), path) {}
+      : path_(path), fd_(std::move(fd)), file_length_(fd_.get(), path) {}
 
   const std::string path_;
   const Descriptor fd_;
-  Head head_;
+  FileLength file_length_;
   uint64_t offset_ = 0;
 };
 
@@ -72,7 +72,7 @@ class PmemRandomAccessFile : public FSRandomAccessFile {
 
  private:
   PmemRandomAccessFile(const std::string& path, Descriptor fd, bool zero_copy)
-      : path_(path), fd_(std::move(fd)), zero_copy_(zero_copy), head_(fd_.get(), path) {}
+      : path_(path), fd_(std::move(fd)), zero_copy_(zero_copy), file_length_(fd_.get(), path) {}
 
   // What there is of [offset, offset + n), in the mapping.
   IOStatus Find(uint64_t offset, size_t n, Slice* result) const;
@@ -87,7 +87,7 @@ class PmemRandomAccessFile : public FSRandomAccessFile {
   mutable std::atomic<uint64_t> length_{0};
   mutable std::atomic<const Mapping*> mapping_{nullptr};
   mutable std::mutex mutex_;
-  mutable Head head_;                                       // GUARDED_BY(mutex_)
+  mutable FileLength file_length_;                          // GUARDED_BY(mutex_)
   mutable std::vector<std::unique_ptr<Mapping>> mappings_;  // GUARDED_BY(mutex_)
 };
 

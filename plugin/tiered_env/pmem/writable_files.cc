@@ -93,7 +93,7 @@ IOStatus PmemWritableFile::CreateHeader() {
 
 IOStatus PmemWritableFile::ReadHeader() {
   uint64_t length;
-  IOStatus s = Head(fd_.get(), path_).Length(&length);
+  IOStatus s = FileLength(fd_.get(), path_).Get(&length);
   if (s.ok()) {
     length_.store(length);
   }
@@ -235,7 +235,7 @@ IOStatus PmemRandomRWFile::Open(const std::string& path, std::unique_ptr<FSRando
     return s;
   }
   std::unique_ptr<PmemRandomRWFile> file(new PmemRandomRWFile(path, std::move(fd)));
-  s = Head(file->fd_.get(), path).Length(&file->length_);
+  s = FileLength(file->fd_.get(), path).Get(&file->length_);
   if (s.ok()) {
     *result = std::move(file);
   }
