@@ -18,13 +18,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// All files, LOCK as well, but OWNER, which stays as it was.
+// All files but OWNER and LOCK, which stay as they were. A LOCK is empty and has nothing to be
+// rebuilt: as what was damaged it would count for nothing, and as the last file by name it would be
+// one of each two that are exchanged, instead of an SST.
 std::vector<fs::path> FilesIn(const std::string& directory) {
   std::vector<fs::path> files;
   if (fs::exists(directory)) {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       const std::string base = entry.path().filename().string();
-      if (entry.is_regular_file() && base != kOwnerName) {
+      if (entry.is_regular_file() && base != kOwnerName && base != kFolderLock) {
         files.push_back(entry.path());
       }
     }
@@ -72,11 +74,7 @@ void ChangeSome(const std::vector<fs::path>& files, std::mt19937_64* random, con
   }
 }
 
-// Two SSTs: a LOCK is empty, and would always be one of the two, for it is the last by name.
-void Exchange(std::vector<fs::path> files) {
-  files.erase(std::remove_if(files.begin(), files.end(),
-                             [](const fs::path& file) { return file.filename() == kFolderLock; }),
-              files.end());
+void Exchange(const std::vector<fs::path>& files) {
   if (files.size() >= 2) {
     const fs::path aside = files.front().string() + ".aside";
     fs::rename(files.front(), aside);
