@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Those that are no SSTs are as they were.
+// All files but OWNER and LOCK, which stay as they were. A LOCK is empty and has nothing to be
+// rebuilt: as what was damaged it would count for nothing, and as the last file by name it would be
+// one of each two that are exchanged, instead of an SST.
 std::vector<fs::path> FilesIn(const std::string& directory) {
   std::vector<fs::path> files;
   if (fs::exists(directory)) {
