@@ -33,7 +33,7 @@ FUZZ_TARGET(tiered_pmem) {
           "a file in memory is written");
   uint64_t found = 0;
   const Bound bound(FitFor(0));
-  const rocksdb::IOStatus s = tiered::Head(fd, "file").Length(&found);
+  const rocksdb::IOStatus s = tiered::FileLength(fd, "file").Get(&found);
   if (object.untouched) {
     Require(s.ok() && found == length, "a header changes");
   }
