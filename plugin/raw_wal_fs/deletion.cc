@@ -272,6 +272,7 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   }
   s = target_->RenameFile(from, to, options, dbg);
   Forget(replaced);
+  Forget(stub.stub.log);  // what was found knows the old path
   return s;
 }
 

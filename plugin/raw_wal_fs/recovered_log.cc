@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/stub.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -176,7 +179,10 @@ IOStatus RecoveredLog::Sync() {
   if (s.ok()) {
     s = stub->Fsync(IOOptions(), nullptr);
   }
-  return s.ok() ? stub->Close(IOOptions(), nullptr) : s;
+  if (s.ok()) {
+    s = stub->Close(IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(target_, DirectoryOf(path())) : s;
 }
 
 }  // namespace raw_wal_fs

@@ -809,6 +809,10 @@ TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   ASSERT_OK(log->Close(kIO, nullptr));
   log.reset();  // nobody writes it from here on
   ASSERT_OK(fs_->SyncFile(Path(1), FileOptions(), kIO, /*use_fsync=*/false, nullptr));
+  const std::string moved = db_name_ + "/archive/000001.log";
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_ + "/archive", kIO, nullptr));
+  ASSERT_OK(fs_->RenameFile(Path(1), moved, kIO, nullptr));
+  ASSERT_OK(fs_->SyncFile(moved, FileOptions(), kIO, /*use_fsync=*/false, nullptr));
 }
 #endif
 

@@ -13,7 +13,6 @@
 #include <set>
 #include <vector>
 
-#include "env/io_posix.h"
 #include "file/filename.h"
 #include "plugin/hot_promotion/ralt/catalog.h"
 #include "plugin/hot_promotion/ralt/run_file_format.h"
@@ -46,13 +45,19 @@ std::string EncodeMarker(Kind kind) {
   return marker;
 }
 
+// Makes an error of the operating system one that IsLasting() never takes for a damaged store: by
+// that one a folder is begun anew. RocksDB's IOError() would make ENOENT PathNotFound, which it is.
+Status SystemError(const std::string& what, int error) {
+  return Status::IOError(what, strerror(error));
+}
+
 // Reads at most `most` bytes from the start of a file. A FIFO or the like is NotFound: reading it
 // would wait.
 Status ReadStart(const std::string& path, size_t most, std::string* contents) {
   const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat attributes;
   if (fd < 0) {
-    return errno == ENOENT ? Status::NotFound(path) : IOError(path, "", errno);
+    return errno == ENOENT ? Status::NotFound(path) : SystemError(path, errno);
   }
   Status s = fstat(fd, &attributes) != 0 || !S_ISREG(attributes.st_mode)
                  ? Status::NotFound(path, "is not a file")
@@ -60,7 +65,7 @@ Status ReadStart(const std::string& path, size_t most, std::string* contents) {
   contents->resize(s.ok() ? std::min<uint64_t>(most, attributes.st_size) : 0);
   const ssize_t size = pread(fd, contents->data(), contents->size(), 0);
   if (size < 0) {
-    s = IOError(path, "", errno);
+    s = SystemError(path, errno);
   }
   contents->resize(std::max<ssize_t>(size, 0));
   close(fd);
@@ -164,7 +169,7 @@ Status Look(Kind kind, const std::string& path, Found* found) {
   *found = Found();
   struct stat attributes;
   if (stat(path.c_str(), &attributes) != 0) {
-    return errno == ENOENT ? Status::OK() : IOError(path, "", errno);
+    return errno == ENOENT ? Status::OK() : SystemError(path, errno);
   }
   if (!S_ISDIR(attributes.st_mode)) {
     found->what = Found::kElse;
@@ -287,7 +292,7 @@ Status Folder::Claim() {
   fd_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat attributes;
   if (fd_ < 0 || fstat(fd_, &attributes) != 0) {
-    return IOError(path_, "", errno);
+    return SystemError(path_, errno);
   }
   const std::string id = IdOfAttributes(attributes);
   if (!OpenFolders()->Insert(id)) {
@@ -318,7 +323,7 @@ Status Folder::Mark() {
   if (s.ok()) {
     s = env->RenameFile(temporary, path_ + "/" + kMarker);
   }
-  return s.ok() && fsync(fd_) != 0 ? IOError(path_, "", errno) : s;
+  return s.ok() && fsync(fd_) != 0 ? SystemError(path_, errno) : s;
 }
 
 Folder::~Folder() {
