@@ -6,6 +6,7 @@
 #include "plugin/blob_hybrid/verify.h"
 #include "rocksdb/utilities/options_util.h"
 #include "test/blob_hybrid/support.h"
+#include "test/mistakes/samples.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -19,7 +20,7 @@ class BlobSamples : public HybridDb {
     options_.min_blob_size = 2000;
     hybrid_.medium_value_size = 200;
     hybrid_.transient_log_budget = 0;
-    const std::string sample = std::string(ROCKTIER_SAMPLES) + "/blob_hybrid_v1.tar.gz";
+    const std::string sample = rocktier::SamplePath("blob_hybrid_v1.tar.gz");
     EXPECT_EQ(0, system(("tar -xzf '" + sample + "' -C '" + root_ + "'").c_str()));
   }
 

@@ -3,6 +3,7 @@
 // A database and a hot_promotion directory that the first version has written: see data/README.md.
 
 #include "test/hot_promotion/support.h"
+#include "test/mistakes/samples.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -11,7 +12,7 @@ namespace {
 class HotSamples : public HotDb {
  protected:
   HotSamples() {
-    const std::string sample = std::string(ROCKTIER_SAMPLES) + "/hot_promotion_v1.tar.gz";
+    const std::string sample = rocktier::SamplePath("hot_promotion_v1.tar.gz");
     EXPECT_EQ(0, system(("tar -xzf '" + sample + "' -C '" + root_ + "'").c_str()));
   }
 };

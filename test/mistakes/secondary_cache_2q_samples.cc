@@ -7,6 +7,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/table.h"
+#include "test/mistakes/samples.h"
 #include "test/secondary_cache_2q/support.h"
 #include "test/support/open_db.h"
 #include "test_util/testharness.h"
@@ -26,7 +27,7 @@ std::string UserKey(int i) {
 
 TEST(CacheSamples, BlocksOfTheFirstVersionAreServed) {
   const std::string folder = test::PerThreadDBPath("two_q_sample");
-  const std::string sample = std::string(ROCKTIER_SAMPLES) + "/secondary_cache_2q_v1.tar.gz";
+  const std::string sample = rocktier::SamplePath("secondary_cache_2q_v1.tar.gz");
   ASSERT_EQ(0, system(("rm -rf '" + folder + "' && mkdir -p '" + folder + "' && tar -xzf '" +
                        sample + "' -C '" + folder + "'")
                           .c_str()));

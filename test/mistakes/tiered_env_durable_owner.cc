@@ -3,6 +3,7 @@
 // Homes that are not what opened the tiers last, and tiers that are not what the home had.
 
 #include "plugin/tiered_env/files/stub.h"
+#include "test/mistakes/samples.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "test_util/sync_point.h"
 
@@ -287,7 +288,7 @@ TEST_F(OwnerMistakes, HomesOfTheFirstVersion) {
 TEST_F(OwnerMistakes, ADatabaseThatTheFirstVersionWrote) {
   fs::remove_all(TierPath("fast"));
   fs::remove_all(TierPath("slow"));
-  const std::string data = fs::path(__FILE__).parent_path().string() + "/data/tiered_env_v1.tar.gz";
+  const std::string data = SamplePath("tiered_env_v1.tar.gz");
   ASSERT_EQ(system(("tar -xzf '" + data + "' -C '" + folder_ + "'").c_str()), 0);
   for (int i = 0; i < 2; i++) {
     ASSERT_OK(TryOpen(Tiers(), "0..1=fast;2..=slow;wal=fast"));

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "plugin/tiered_env/files/names.h"
+#include "test/mistakes/samples.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
@@ -188,7 +189,7 @@ TEST_F(MemoryMistakes, RawWalFsBelowIsRefused) {
 
 // With its logs in a directory that had another path then.
 TEST_F(MemoryMistakes, ADatabaseOfTheFirstVersionIsOpened) {
-  const std::string sample = std::string(ROCKTIER_SAMPLES) + "/tiered_env_memory_1";
+  const std::string sample = SamplePath("tiered_env_memory_1");
   fs::copy(sample, folder_, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   std::ifstream contents(folder_ + "/contents");
   for (std::string key, value; contents >> key >> value;) {
@@ -253,7 +254,7 @@ TEST_F(MemoryMistakes, ATierOfTheFirstVersionThatIsNotMemoryAnyMoreIsRefused) {
   if (!fs::create_directories(memory, error)) {
     ROCKTIER_SKIP("/dev/shm cannot be written");
   }
-  const std::string sample = std::string(ROCKTIER_SAMPLES) + "/tiered_env_memory_1";
+  const std::string sample = SamplePath("tiered_env_memory_1");
   fs::copy(sample, folder_, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   const std::string slow = "slow={path=" + TierPath("slow") + "}";
   NewFs("memory={path=" + memory.string() + "};" + slow, "0..2=memory;3..=slow");
