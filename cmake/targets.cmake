@@ -23,14 +23,18 @@ foreach(plugin IN LISTS rocktier_plugins)
 endforeach()
 
 # rocktier_ctest(name COMMAND command... [LABELS label...] [TIMEOUT seconds] [LONG] [SERIAL]
-#                [SHARDS n] [ENVIRONMENT name=value...])
+#                [SHARDS n] [COST n] [ENVIRONMENT name=value...])
 #
 # Registers a command with ctest. It runs with TEST_TMPDIR, a folder of its own, on the disk of the
 # build directory. LONG: not a part of "make test". SERIAL: runs alone. SHARDS: the cases of a
 # GoogleTest executable are dealt out to n entries, which run in parallel. Programs are in
 # ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as ROCKTIER_BIN in the environment.
+#
+# scripts/test runs two tests for each CPU, for most of them wait for the disk or for time to pass.
+# One with the label `stress` takes the place of two: db_stress has 32 threads. COST: the higher, the
+# earlier it begins, as long as ctest does not know how long it takes.
 function(rocktier_ctest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT;SHARDS"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT;SHARDS;COST"
     "COMMAND;LABELS;ENVIRONMENT")
   if(arg_LONG)
     list(APPEND arg_LABELS long)
@@ -43,6 +47,13 @@ function(rocktier_ctest name)
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
+  endif()
+  if(NOT arg_COST)
+    set(arg_COST 0)
+  endif()
+  set(places 1)
+  if("stress" IN_LIST arg_LABELS)
+    set(places 2)
   endif()
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
@@ -59,7 +70,8 @@ function(rocktier_ctest name)
     add_test(NAME ${entry}
       COMMAND "${CMAKE_SOURCE_DIR}/scripts/in-scratch" "${scratch}" ${arg_COMMAND})
     set_tests_properties(${entry} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-      RUN_SERIAL "${arg_SERIAL}" ENVIRONMENT "${environment}")
+      RUN_SERIAL "${arg_SERIAL}" PROCESSORS ${places} COST ${arg_COST}
+      ENVIRONMENT "${environment}")
   endforeach()
 endfunction()
 
