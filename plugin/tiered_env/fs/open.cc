@@ -156,7 +156,7 @@ IOStatus TieredFileSystem::Open(const std::string& directory,
 IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,
                                     FileLock** lock, IODebugContext* dbg) {
   IOStatus s = target_->LockFile(path, options, lock, dbg);
-  if (!s.ok()) {
+  if (!s.ok() || BaseOf(path) != "LOCK") {  // Another file that is locked is nobody's database.
     return s;
   }
   const std::string directory = DirectoryOf(path);

@@ -193,6 +193,21 @@ TEST_F(TieredOpeningTest, SecondaryInAnotherProcessWhileFilesMove) {
   Verify();
 }
 
+// A program locks a file of its own beside the database's.
+TEST_F(TieredOpeningTest, AnotherLockInTheDirectory) {
+  FillTiers();
+  Open();
+  FileLock* lock = nullptr;
+  ASSERT_OK(env_->LockFile(db_name_ + "/of-a-program", &lock));
+  Fill(5000);
+  ASSERT_OK(env_->UnlockFile(lock));
+  Fill(20000);
+  Settle();
+  ExpectUpperInFast();
+  Verify();
+  Close();
+}
+
 TEST_F(TieredOpeningTest, AMovedDirectory) {
   FillTiers();
   const std::string old = db_name_;
