@@ -46,7 +46,7 @@ struct BlobInfo {
   uint64_t number = 0;
   uint64_t file_bytes = 0;
   uint64_t bytes = 0;  // of its values, with their headers
-  // Of these, what no SST refers to: as RocksDB says, or more where all SSTs that may refer to it
+  // Bytes that no SST refers to: as RocksDB says, or more where all SSTs that may refer to the file
   // say how much. RocksDB does not know what SSTs referred to that DeleteFilesInRange() has
   // deleted.
   uint64_t garbage_bytes = 0;

@@ -25,7 +25,8 @@ class TwoQSecondaryCacheListener : public EventListener {
 
   // The input files of a compaction, with the properties of each.
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
-  // For deletions without a compaction: the name -> key map of the files made or ingested since.
+  // Keep the name -> key map of the files made or ingested since, for deletions without a
+  // compaction.
   void OnTableFileCreated(const TableFileCreationInfo& info) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override;

@@ -29,7 +29,7 @@ class KernelRing : public Ring {
   void Start(Transfer* transfer) override {
     std::lock_guard<std::mutex> lock(mutex_);
     transfer->done = false;
-    // No more under way than the completion queue surely holds.
+    // Waits: no more may be under way than the completion queue surely holds.
     while (pending_ >= kDepth && !broken()) {
       Reap(/*wait=*/true);
     }

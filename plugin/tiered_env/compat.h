@@ -17,8 +17,8 @@
 #define TIERED_HAS_FILE_SIZE_OF_READER 1
 #endif
 
-// So did CompressionManager, instead of CompressData(), the log's number for
-// log::Reader::Reporter::Corruption(), and records of the log before.
+// CompressionManager, in the place of CompressData(), the log's number for
+// log::Reader::Reporter::Corruption(), and records of the log before came with it, too.
 #if ROCKSDB_MAJOR >= 11
 #define TIERED_HAS_COMPRESSION_MANAGER 1
 #define TIERED_HAS_LOG_NUMBER_OF_CORRUPTION 1

@@ -53,8 +53,8 @@ class PresenceFilter {
   static constexpr Word kFull = 1;
   static constexpr Word kOnes = 0x0101010101010101;
   static Word MarkOf(uint64_t hash) { return 2 + (hash & 0xffff) % 254; }
-  // Not 0 if a byte of `word` is zero. Its lowest bit is then the highest bit of the lowest such
-  // byte.
+  // Returns 0 if no byte of `word` is zero. Else the lowest bit of the result is the highest bit of
+  // the lowest such byte.
   static Word Zeros(Word word) { return (word - kOnes) & ~word & (kOnes << 7); }
 
   Line& LineOf(uint64_t hash) const;

@@ -20,7 +20,7 @@ constexpr uint64_t kSampleInterval = kSecond / 10;
 constexpr double kAccessesPerSecond = 8 << 10;
 constexpr double kAccessesToLearn = 32 << 10;
 constexpr double kLearnt = 1.0 / 64;
-// So many reads of slow storage a second are looked at; slow storage does no more. To find them
+// Reads of slow storage that are looked at each second; slow storage does no more. To find them
 // among those that memory answers, up to kLooksForOne times as many are looked at.
 constexpr double kSlowReadsPerSecond = 8 << 10;
 constexpr double kLooksForOne = 8;

@@ -183,7 +183,7 @@ std::vector<FileId> DeadSstFinder::Take(bool all, const GoOn& go_on) {
     std::unique_lock<std::shared_mutex> lock(catalog_->mutex_);
     obsolete = catalog_->obsolete_;
     if (all && LookedForAll()) {
-      // Those that are still there after this are of a database that was closed.
+      // What is still there after this is of a database that was closed.
       catalog_->obsolete_.clear();
     }
   }

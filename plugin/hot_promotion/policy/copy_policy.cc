@@ -12,11 +12,11 @@ namespace {
 // Shares of the budget: memory.
 constexpr uint64_t kSeenShare = 128;
 constexpr uint64_t kClockShare = 1024;
-// With a part of the budget so large that is hot the table can tell what is cold.
+// The access table can tell what is cold once so large a part of the budget is hot.
 constexpr uint64_t kKnownShare = 10;
-// In tenths of what is left after evictions. With less than that in the store, what is read once is
-// copied too, until the store is filled again. It is no more because where SSTs with retained
-// records come and go there is room for a moment only.
+// Tenths of what is left after evictions. While the store has less than that, what is read once is
+// copied too, until it is filled again. The share is no larger because there is room for a moment
+// only where SSTs with retained records come and go.
 constexpr uint64_t kFreeTenths = 5;
 // A forced eviction drops one of so many records that are worth their place.
 constexpr int kForcedShare = 5;

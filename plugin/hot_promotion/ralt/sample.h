@@ -20,8 +20,8 @@ namespace ralt {
 // become one.
 class Sample {
  public:
-  // At the end the sample has from `points` to twice as many points, if all records have at least
-  // as many bytes.
+  // Makes a sample that has from `points` to twice as many points at the end, if all records have
+  // at least as many bytes.
   Sample(size_t points, uint64_t seed);
 
   void Add(double rank, uint64_t size);

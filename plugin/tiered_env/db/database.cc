@@ -16,7 +16,7 @@ namespace {
 // Blob files have the last claim to room: a look-up reads one of them at most.
 constexpr int kClaimOfBlobs = 1000;
 
-// Of the files in volatile tiers, what part is brought away at once.
+// The part of the files in volatile tiers that is brought away at once.
 constexpr size_t kPersistedShare = 8;
 
 // The first tier from this one on that is not volatile.

@@ -65,8 +65,8 @@ class Database : public std::enable_shared_from_this<Database> {
   };
   // Returns whether it is still that file, and not another one that was written under its name.
   bool IsStill(const Misplaced& file) const;
-  // By the last Refresh(). Files that RocksDB has not installed, or no longer, are left out.
-  // `leaving`: a tier where no file shall be.
+  // Finds the files that are not where they belong, by the last Refresh(). Those that RocksDB has
+  // not installed, or no longer, are left out. `leaving`: a tier where no file shall be.
   std::vector<Misplaced> FindMisplaced(const Policy& policy, const Tier* leaving = nullptr) const;
 
   // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
@@ -84,7 +84,7 @@ class Database : public std::enable_shared_from_this<Database> {
   void PersistOldest();
   // Finds, as FindMisplaced() does, a tier that is not volatile for each file in one that is.
   std::vector<Misplaced> FindVolatile(const Policy& policy) const;
-  // By the last Refresh().
+  // The SSTs of the MANIFEST by number, by the last Refresh().
   std::map<uint64_t, LiveTable> tables() const;
 
   // Set before it is unlocked: no more moves.

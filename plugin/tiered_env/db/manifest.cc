@@ -69,7 +69,7 @@ IOStatus Manifest::Open(const std::string& name) {
   return s;
 }
 
-// Not by reader_: what that one takes for a record that is being written can be a damaged one.
+// Reads the file anew: what reader_ takes for a record that is being written can be a damaged one.
 IOStatus Manifest::Check() const {
   const std::string path = directory_ + "/" + name_;
   std::unique_ptr<FSSequentialFile> file;

@@ -49,7 +49,7 @@ class Manifest {
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
   // Sizes in bytes of the blob files that were added and are not all garbage, by number.
   std::map<uint64_t, uint64_t> blobs() const;
-  // By column family; those without a file below L0 are left out.
+  // Levels of each column family; those without a file below L0 are left out.
   std::map<uint32_t, LevelRange> shapes() const;
 
  private:

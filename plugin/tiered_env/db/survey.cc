@@ -107,7 +107,7 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   return IOStatus::OK();
 }
 
-// Of a database that is open elsewhere a file may be moved or deleted meanwhile.
+// Looks twice: a file of a database that is open elsewhere may be moved or deleted meanwhile.
 bool Survey::Measure(const std::string& path, File* file) {
   const auto measure = [&] {
     return file->place.fs()->GetFileSize(file->place.path, IOOptions(), &file->size, nullptr).ok();

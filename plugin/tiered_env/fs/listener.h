@@ -29,7 +29,7 @@ class TieredEnvListener : public EventListener {
 
  private:
   std::mutex mutex_;
-  // By name of the database and job; guarded by mutex_.
+  // Key: name of the database and job. Guarded by mutex_.
   std::map<std::pair<std::string, int>, ExpectedLevel> compactions_;
 };
 

@@ -45,8 +45,7 @@ class TieredRandomAccessFile : public FSRandomAccessFile {
                 IODebugContext* dbg) const override;
   IOStatus MultiRead(FSReadRequest* requests, size_t count, const IOOptions& options,
                      IODebugContext* dbg) override;
-  // From then on the file stays open until this object is destroyed: nobody says when the read has
-  // ended.
+  // Keeps the file open until this object is destroyed: nobody says when the read has ended.
   IOStatus ReadAsync(FSReadRequest& request, const IOOptions& options,
                      std::function<void(FSReadRequest&, void*)> callback, void* argument,
                      void** handle, IOHandleDeleter* deleter, IODebugContext* dbg) override;
@@ -68,7 +67,7 @@ class TieredRandomAccessFile : public FSRandomAccessFile {
  private:
   static constexpr size_t kSlots = 4;
 
-  // On a cache line of its own, for a part of the threads.
+  // Counts for a part of the threads, on a cache line of its own.
   struct alignas(64) Slot {
     std::atomic<uint32_t> on_side[2] = {{0}, {0}};
     std::atomic<uint64_t> reads{0};

@@ -39,7 +39,7 @@ inline uint64_t FingerprintOf(ValueType type, const Slice& key, const Slice& val
 }
 
 struct Reference {
-  // Its id, which is never used again in a database.
+  // Id of the segment, which is never used again in a database.
   uint64_t segment = 0;
   Ordinal ordinal = 0;
   // The SST has the sequence number of the batch (WritePrepared), not of the entry.

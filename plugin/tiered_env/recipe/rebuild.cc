@@ -82,7 +82,7 @@ class Rebuilder {
   char* next_;
   char* const limit_;
 
-  // Of the block that is being written.
+  // The block that is being written:
   char* block_ = nullptr;
   char* key_limit_ = nullptr;
   char* value_ = nullptr;  // the next one that stands by itself

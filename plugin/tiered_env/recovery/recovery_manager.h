@@ -188,7 +188,7 @@ class RecoveryManager {
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
   std::atomic<uint64_t> report_period_{600};  // RocksDB's default
-  // Of the background thread:
+  // The background thread's:
   static constexpr std::chrono::seconds kLeastPause{1};
   static constexpr std::chrono::seconds kMostPause{300};
   std::chrono::steady_clock::time_point trim_warned_;

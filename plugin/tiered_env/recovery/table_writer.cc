@@ -111,7 +111,7 @@ IOStatus TableWriter::NameInUse(const std::string& path, const Place& place,
   return s;
 }
 
-// Its recipe will be forgotten.
+// Gives the SST a durable name, for its recipe will be forgotten.
 IOStatus TableWriter::NameDurably(const std::string& path, const Place& place,
                                   const std::string& written) {
   IOStatus s;

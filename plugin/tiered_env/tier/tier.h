@@ -25,7 +25,7 @@ class Tier {
 
   const TierOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
-  // For messages.
+  // Names the tier in messages.
   std::string ToString() const {
     return is_home() ? "the database directory" : "tier " + name() + " (" + options_.path + ")";
   }
@@ -90,7 +90,7 @@ class Tier {
     return !known;
   }
 
-  // For statistics.
+  // Statistics:
   std::atomic<uint64_t> reads{0};
   std::atomic<uint64_t> read_bytes{0};
   std::atomic<uint64_t> written_bytes{0};
