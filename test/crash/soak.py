@@ -6,6 +6,9 @@ Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seed
 and losses of power it had, and whether it found something. The output of a run that did is kept
 beside it. db_stress runs with faults of the FileSystem every other time. A summary ends the
 output; --summary prints that of all lines that there are.
+
+With --kills it goes on after the hours until each plugin has had as many. As long as the file of
+--pause exists no test begins, and the time does not count.
 """
 
 import argparse
@@ -83,21 +86,47 @@ def run(test, seconds, folder):
 
 
 class Rotation:
-    """Hands out the tests in turn, each to one worker at a time, until the time is over."""
+    """Hands out the tests in turn, each to one worker at a time, until the time is over.
 
-    def __init__(self, tests, hours):
+    Then those that kill the quickest, for each plugin that had fewer than `kills` so far."""
+
+    def __init__(self, tests, hours, kills, pause):
         self._tests = collections.deque(tests)
         self._end = time.monotonic() + hours * 3600
+        self._kills = kills
+        self._pause = pause
+        self._killed = collections.Counter()  # By plugin.
+        self._rates = {}  # Kills for each second, by name of the test.
         self._lock = threading.Lock()
 
     def take(self):
         with self._lock:
-            is_over = time.monotonic() >= self._end or not self._tests
-            return None if is_over else self._tests.popleft()
+            self._wait()
+            if time.monotonic() >= self._end:
+                return self._quickest()
+            return self._tests.popleft() if self._tests else None
 
-    def give_back(self, test):
+    def give_back(self, test, result):
         with self._lock:
-            self._tests.append(test)
+            self._killed[test["plugin"]] += result["kills"]
+            self._rates[test["name"]] = result["kills"] / max(result["seconds"], 0.1)
+            self._tests.append({**test, "faults": test["stress"] and not test["faults"]})
+
+    def _wait(self):
+        begin = time.monotonic()
+        while self._pause and os.path.exists(self._pause):
+            time.sleep(1)
+        self._end += time.monotonic() - begin
+
+    def _quickest(self):
+        for plugin in PLUGINS:
+            tests = [t for t in self._tests
+                     if t["plugin"] == plugin and self._rates.get(t["name"], 0) > 0]
+            if tests and self._killed[plugin] < self._kills:
+                test = max(tests, key=lambda t: self._rates[t["name"]])
+                self._tests.remove(test)
+                return test
+        return None
 
 
 def work(rotation, arguments, about, results):
@@ -109,7 +138,7 @@ def work(rotation, arguments, about, results):
               flush=True)
         results.write(json.dumps(result) + "\n")
         results.flush()
-        rotation.give_back({**test, "faults": test["stress"] and not test["faults"]})
+        rotation.give_back(test, result)
 
 
 def summarize(lines):
@@ -139,6 +168,8 @@ def parse_arguments():
     parser.add_argument("--build", help="the build directory")
     parser.add_argument("--hours", type=float, default=1)
     parser.add_argument("--slice", type=int, default=120, help="seconds of each run, about")
+    parser.add_argument("--kills", type=int, default=0, help="of each plugin, at least")
+    parser.add_argument("--pause", help="a file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="a regular expression that tests' names match")
     parser.add_argument("--results", default="results/soak/soak.jsonl")
@@ -159,7 +190,7 @@ def main():
     tests = [t for t in tests_of(arguments.build) if re.search(arguments.only, t["name"])]
     if not tests:
         sys.exit("soak: no test has one of the labels " + ", ".join(sorted(LABELS)))
-    rotation = Rotation(tests, arguments.hours)
+    rotation = Rotation(tests, arguments.hours, arguments.kills, arguments.pause)
     begin = os.path.getsize(arguments.results) if os.path.exists(arguments.results) else 0
     with open(arguments.results, "a") as results:
         workers = [threading.Thread(target=work, args=(rotation, arguments, about, results))
