@@ -36,6 +36,16 @@ inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& f
 #endif
 }
 
+// Tells whether writes of the family go to blob files before they are flushed, as RocksDB 11.2 can.
+inline bool WritesBlobsDirectly(const ColumnFamilyOptions& family) {
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 2)
+  return family.enable_blob_direct_write;
+#else
+  (void)family;
+  return false;
+#endif
+}
+
 // The min_blob_size that a flush is about to make its BlobFileBuilder with. RocksDB makes that one
 // after the table's builder (BuildTable), from a copy of the family's options which belongs to the
 // flush: nothing else in RocksDB lets a flush have options of its own. 11.8.1 declares that copy as

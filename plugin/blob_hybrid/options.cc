@@ -229,6 +229,11 @@ Status ValidateFamily(const Options& options, const DBOptions& db,
     return Invalid("enable_blob_garbage_collection",
                    "must be false: it would move live values by their age in addition");
   }
+  if (WritesBlobsDirectly(family)) {
+    return Invalid("enable_blob_direct_write",
+                   "must be false: medium values are separated by flushes, and the space is "
+                   "counted of blob files that a flush has finished");
+  }
   if (family.compaction_filter != nullptr) {
     return Invalid("compaction_filter",
                    "would be used in the place of BlobHybrid: give it as user_filter");

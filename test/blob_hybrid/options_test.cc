@@ -284,6 +284,14 @@ TEST_F(OptionsTest, JobNeedsLevels) {
   ExpectError(TryOpen(), "compaction_style");
 }
 
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 2)
+TEST_F(OptionsTest, NoDirectWrites) {
+  options_.enable_blob_direct_write = true;
+  options_.allow_concurrent_memtable_write = false;
+  ExpectError(TryOpen(), "enable_blob_direct_write");
+}
+#endif
+
 TEST_F(OptionsTest, JobNeedsTheLastLevel) {
   hybrid_.max_space_amplification = 1.5;
   options_.preclude_last_level_data_seconds = 1000;
