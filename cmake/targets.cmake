@@ -31,8 +31,8 @@ endforeach()
 # ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as ROCKTIER_BIN in the environment.
 #
 # scripts/test runs two tests for each CPU, for most of them wait for the disk or for time to pass.
-# One with the label `stress` takes the place of two: db_stress has 32 threads. COST: the higher, the
-# earlier it begins, as long as ctest does not know how long it takes.
+# One with the label `stress` takes the place of two: db_stress has 32 threads. COST: the higher,
+# the earlier it begins, as long as ctest does not know how long it takes.
 function(rocktier_ctest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LONG;SERIAL" "TIMEOUT;SHARDS;COST"
     "COMMAND;LABELS;ENVIRONMENT")

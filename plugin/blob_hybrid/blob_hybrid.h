@@ -80,9 +80,10 @@ struct BlobHybridOptions {
   uint64_t medium_value_size = 0;
 
   // Bytes of a usual key, from which the sizes of both classes follow (section 2.2). Takes the
-  // place of medium_value_size; setting both is refused. A value is medium from where the prefix is at most a share
-  // of t_sm of key and value together, and large from where it is at most t_ml. min_blob_size must
-  // be what follows; UseBlobHybrid() sets it. Default: 0, the classes go by medium_value_size.
+  // place of medium_value_size; setting both is refused. A value is medium from where the prefix is
+  // at most a share of t_sm of key and value together, and large from where it is at most t_ml.
+  // min_blob_size must be what follows; UseBlobHybrid() sets it. Default: 0, the classes go by
+  // medium_value_size.
   uint64_t key_size = 0;
 
   // Bytes. The part of a key that the shares are of. At most key_size. Default: 0, the whole key.
