@@ -45,8 +45,6 @@ _REASONS = {
     ),
     "wal_compression was validated before": ("...: an archive's codec is none, lz4 or zstd",),
     "two choices that are only made together": (
-        "...: cannot be rebuilt: ...; only if that is gone for good, \"rocktier tier recover "
-        "--salvage\" gives it up, and brings away what there is",
         "HotPromotionTable: path: ... has ...: is not a folder",
     ),
     "a part of a file's format or name": (
