@@ -44,9 +44,6 @@ _REASONS = {
         "no memory to read a block of ...",
     ),
     "wal_compression was validated before": ("...: an archive's codec is none, lz4 or zstd",),
-    "two choices that are only made together": (
-        "HotPromotionTable: path: ... has ...: is not a folder",
-    ),
     "a part of a file's format or name": (
         "EFI PART",
         "rocktier tiered_env",
