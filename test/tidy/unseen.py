@@ -36,7 +36,7 @@ _REASONS = {
         "type of index",
     ),
     "the cache answers with a miss, and a counter tells": (
-        "... ...: cut short",
+        "...: ...: cut short",
         "...: block checksum mismatch",
         "TwoQSecondaryCache: a block cannot be decompressed",
         "TwoQSecondaryCache: no object can be made of a block",
