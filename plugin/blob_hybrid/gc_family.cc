@@ -111,8 +111,9 @@ Status GcFamily::Read(Findings* found) {
     progress_.SetRoom(RoomFor(found->space, options.max_space_amplification),
                       surveyor_.corrected());
   } else {
-    ROCKS_LOG_ERROR(ImmutableOf(*data).logger, "BlobHybrid: reading the properties of SSTs: %s",
-                    s.ToString().c_str());
+    ROCKS_LOG_ERROR(ImmutableOf(*data).logger,
+                    "BlobHybrid: reading the properties of the SSTs of column family %s: %s",
+                    handle->GetName().c_str(), s.ToString().c_str());
     settings_->counters->job_errors++;
   }
   return s;

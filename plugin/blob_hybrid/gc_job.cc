@@ -78,7 +78,7 @@ GcJob::Next GcJob::Step() {
   const auto handle = family_->Handle();
   const char* const by = handle == nullptr ? nullptr : HeldBy(db_, DataOf(handle.get()));
   if (by != nullptr) {
-    return Hold(by, now.needs.above);
+    return Hold(handle->GetName(), by, now.needs.above);
   }
   if (handle == nullptr || !family_->surveyor().Take(db_, DataOf(handle.get()), &now.survey).ok()) {
     Publish(false, false);
@@ -207,7 +207,8 @@ GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
   if (!s.IsColumnFamilyDropped() && !s.IsIncomplete()) {
     family_->settings().counters->job_errors++;
     ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
-                    "BlobHybrid: compaction for space: %s", s.ToString().c_str());
+                    "BlobHybrid: compaction for space of column family %s: %s",
+                    handle->GetName().c_str(), s.ToString().c_str());
   }
   Publish(false, above);
   return Next::kNothing;
@@ -233,10 +234,11 @@ void GcJob::Count(const CompactionJobInfo& info, bool above, bool merge) {
 }
 
 // Holds the job: somebody wants nothing to be compacted now.
-GcJob::Next GcJob::Hold(const char* by, bool above) {
+GcJob::Next GcJob::Hold(const std::string& family, const char* by, bool above) {
   if (!held_) {
     ROCKS_LOG_INFO(db_->immutable_db_options().logger,
-                   "BlobHybrid: too much space is taken, and %s holds the job", by);
+                   "BlobHybrid: too much space is taken by column family %s, and %s holds the job",
+                   family.c_str(), by);
   }
   held_ = true;
   retry_pause_ = kMinRetry;  // nobody tells when it ends

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "plugin/blob_hybrid/gc_family.h"
@@ -50,7 +51,7 @@ class GcJob {
   Next CompactAll(const std::vector<Plan>& plans, bool above, bool merge);
   Next Compact(const Plan& plan, bool above, bool merge);
   void Count(const CompactionJobInfo& info, bool above, bool merge);
-  Next Hold(const char* by, bool above);
+  Next Hold(const std::string& family, const char* by, bool above);
   Next Stay(bool above);
   bool IsAskedToSettle();
   void Publish(bool above, bool missed) { family_->gate().Publish(above, missed); }

@@ -71,7 +71,8 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   if (!table) {
     return Invalid(
         "table_factory",
-        "the line table_factory={id=BlobHybridTable} is missing: there is a medium class");
+        "the line table_factory={id=BlobHybridTable} is missing, or its name is misspelt: there is "
+        "a medium class");
   }
   const ValueClasses classes = ClassesOf(options);
   if (classes.large > 0 && family.min_blob_size != classes.large) {

@@ -84,9 +84,9 @@ TableBuilder* BlobHybridTable::NewTableBuilder(const TableBuilderOptions& option
 Status BlobHybridTable::ValidateOptions(const DBOptions& db,
                                         const ColumnFamilyOptions& family) const {
   if (SettingsOf(family.compaction_filter_factory) == nullptr) {
-    return Status::InvalidArgument(
-        "BlobHybrid: compaction_filter_factory",
-        "the line compaction_filter_factory={id=BlobHybrid;...} is missing");
+    return Status::InvalidArgument("BlobHybrid: compaction_filter_factory",
+                                   "the line compaction_filter_factory={id=BlobHybrid;...} is "
+                                   "missing, or its name is misspelt");
   }
   return BlockBasedTableFactory::ValidateOptions(db, family);
 }

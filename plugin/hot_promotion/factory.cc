@@ -126,9 +126,9 @@ std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger, bool write
       s = engine_->GetStatus();
     }
     if (!s.ok()) {
-      ROCKS_LOG_WARN(logger, "hot_promotion: nothing is promoted%s: %s",
-                     engine_ == nullptr ? "" : " (it is tried again every few seconds)",
-                     s.ToString().c_str());
+      ROCKS_LOG_WARN(
+          logger, "hot_promotion: path=%s: nothing is promoted%s: %s", options_.path.c_str(),
+          engine_ == nullptr ? "" : " (it is tried again every few seconds)", s.ToString().c_str());
     }
   }
   if (engine_ != nullptr) {
@@ -226,13 +226,16 @@ bool HotPromotionTable::IsSlow(const std::string& path, const ImmutableOptions& 
 
 Status EngineOf(const TableFactory* factory, std::shared_ptr<Engine>* engine) {
   if (factory == nullptr || !factory->IsInstanceOf(HotPromotionTable::kClassName())) {
-    return Status::InvalidArgument("not a HotPromotionTable");
+    return Status::InvalidArgument(
+        factory == nullptr ? "no table factory" : std::string("table factory ") + factory->Name(),
+        "is not a HotPromotionTable");
   }
   const std::string& path = static_cast<const HotPromotionTable*>(factory)->path();
   *engine = Engine::Find(path);
   const Status s = *engine == nullptr ? Status::OK() : (*engine)->GetStatus();
   return *engine == nullptr || !(*engine)->IsOpen()
-             ? Status::NotFound("HotPromotionTable: not open: path=" + path, s.ToString())
+             ? Status::NotFound("HotPromotionTable: path=" + path,
+                                "is not open in this process" + (s.ok() ? "" : ": " + s.ToString()))
              : Status::OK();
 }
 

@@ -68,14 +68,17 @@ class Adoption {
     }
     const Stub& stub = file.stub;
     if (s.ok() && stub.uuid != volume_->superblock().uuid) {
-      s = IOStatus::InvalidArgument(path, "is on another log device than " + volume_->path());
+      s = IOStatus::InvalidArgument(
+          path, "is on the log device with uuid " + Slice(stub.uuid).ToString(/*hex=*/true) +
+                    "; device=" + volume_->path() + " has uuid " +
+                    Slice(volume_->superblock().uuid).ToString(/*hex=*/true));
     }
     if (s.ok()) {
       s = volume_->CheckAge(stub.epoch);
       s = s.IsCorruption() && IsOfEmptyLog(FileSystem::Default().get(), path) ? IOStatus::OK() : s;
     }
     if (s.ok() && FindOpenLog(*volume_, stub.log) != nullptr) {
-      s = IOStatus::Busy(path, "is being written");
+      s = IOStatus::Busy(path, "is being written: close its database first");
     }
     if (!s.ok()) {
       return s;

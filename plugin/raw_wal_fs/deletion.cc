@@ -71,7 +71,8 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
     return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
                ? IOStatus::OK()
-               : IOStatus::InvalidArgument(path, "is a copy of " + open->path());
+               : IOStatus::InvalidArgument(path, "is a copy of " + open->path() +
+                                                     ", which is being written: remove the copy");
   }
   if (header.directory == here || header.directory == IdentityOf(DirectoryOf(path))) {
     return IOStatus::OK();  // the latter of a database whose own name is archive or lost

@@ -59,7 +59,9 @@ class PosixDevice : public Device {
         return PosixError("read at " + std::to_string(offset), path_, errno);
       }
       if (n == 0) {
-        return IOStatus::Corruption("device=" + path_, "ends at " + std::to_string(offset + done));
+        return IOStatus::Corruption(
+            "device=" + path_,
+            "ends at " + std::to_string(offset + done) + ", where more should be: was it cut off?");
       }
       done += static_cast<size_t>(n);
     }
@@ -100,13 +102,15 @@ class PosixDevice : public Device {
   const pid_t opened_by_ = getpid();
 };
 
-IOStatus Lock(int fd, const std::string& path) {
+// `file`: what is locked, the device or a file behind it.
+IOStatus Lock(int fd, const std::string& path, const std::string& file) {
   for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
     if (errno != EWOULDBLOCK) {
       return PosixError("lock", path, errno);
     }
     if (i == kLockTries) {
-      return IOStatus::Busy("device=" + path, "is open for writing in another process");
+      return IOStatus::Busy("device=" + path,
+                            "is open for writing in another process; see 'fuser -v " + file + "'");
     }
     std::this_thread::sleep_for(kLockPause);
   }
@@ -137,12 +141,13 @@ IOStatus LockBehind(int fd, const std::string& path, std::vector<Descriptor>* lo
       ioctl(fd, LOOP_GET_STATUS64, &info) != 0) {
     return IOStatus::OK();
   }
-  Descriptor behind(open(FileBehind(status.st_rdev).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const std::string file = FileBehind(status.st_rdev);
+  Descriptor behind(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (behind.get() < 0 || fstat(behind.get(), &status) != 0 || status.st_ino != info.lo_inode ||
       status.st_dev != info.lo_device) {
     return IOStatus::OK();
   }
-  IOStatus s = Lock(behind.get(), path);
+  IOStatus s = Lock(behind.get(), path, file);
   if (s.ok()) {
     s = LockBehind(behind.get(), path, locked);
   }
@@ -226,14 +231,15 @@ IOStatus OpenDevice(const std::string& path, bool write, std::unique_ptr<Device>
     fd = Descriptor(open(path.c_str(), flags));  // a file system without direct I/O
   }
   if (fd.get() < 0 && errno == EBUSY) {
-    return IOStatus::Busy("device=" + path, "is mounted or in use");
+    return IOStatus::Busy("device=" + path, "is mounted or in use; see 'findmnt " + path +
+                                                "' and 'lsblk " + path + "'");
   }
   if (fd.get() < 0) {
     return PosixError("open", path, errno);
   }
   std::vector<Descriptor> behind;
   if (write) {
-    s = Lock(fd.get(), path);
+    s = Lock(fd.get(), path, path);
   }
   if (s.ok() && write) {
     s = LockBehind(fd.get(), path, &behind);

@@ -96,7 +96,7 @@ Status Superblock::Decode(const Slice& bytes, const std::string& device, Superbl
   const char* from = bytes.data();
   const uint32_t checksum = crc32c::Mask(crc32c::Value(from, kSuperblockChecksum));
   if (DecodeFixed32(from + kSuperblockChecksum) != checksum) {
-    return Status::Corruption(device, "has a damaged superblock");
+    return Status::Corruption(device, "has a damaged superblock; see 'rocktier wal recover'");
   }
   const uint32_t version = DecodeFixed32(from + 8);
   if (version == 0 || version > kVersion) {

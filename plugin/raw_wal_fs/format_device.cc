@@ -203,13 +203,13 @@ IOStatus CheckBlank(const RawWalOptions& options) {
     s = ReadSuperblock(*device, &found);
   }
   if (!s.IsNotFound()) {
-    return s.ok() ? Invalid(options, "is a log device already; force would destroy its logs") : s;
+    return s.ok() ? Invalid(options, "is a log device already; --force would destroy its logs") : s;
   }
   std::string contents;
   s = IdentifyContents(options.device, &contents);
   return !s.ok() || contents.empty()
              ? s
-             : Invalid(options, "is not blank: " + contents + "; force would destroy that");
+             : Invalid(options, "is not blank: " + contents + "; --force would destroy that");
 }
 
 IOStatus Format(const RawWalOptions& options, const DeviceInfo& info,
@@ -249,7 +249,7 @@ IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progre
   }
   if (info.exists && options.size > 0) {
     return Invalid(options, "exists and has " + std::to_string(info.size) +
-                                " bytes; a size is for a file that is created");
+                                " bytes; --size is for a file that is created");
   }
   if (!info.exists) {
     s = CheckUsable(options, info);

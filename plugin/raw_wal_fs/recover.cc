@@ -57,15 +57,16 @@ IOStatus Choose(const std::string& device, const std::map<std::string, Candidate
                 Superblock* superblock) {
   const std::string where = "device=" + device;
   if (found.empty()) {
-    return IOStatus::NotFound(where, "has no segments of a log device");
+    return IOStatus::NotFound(where, "has no segments of a log device; is it the right one?");
   }
   if (found.size() > 1) {
     std::string uuids;
     for (const auto& [uuid, candidate] : found) {
-      uuids += " " + Slice(uuid).ToString(/*hex=*/true) + " (" + std::to_string(candidate.headers) +
-               " segments)";
+      uuids += (uuids.empty() ? "" : ", ") + Slice(uuid).ToString(/*hex=*/true) + " (" +
+               std::to_string(candidate.headers) + " segments)";
     }
-    return IOStatus::InvalidArgument(where, "has segments of several log devices:" + uuids);
+    return IOStatus::InvalidArgument(
+        where, "has segments of several log devices, of which none is chosen: " + uuids);
   }
   *superblock = found.begin()->second.superblock;
   superblock->generation = 1;

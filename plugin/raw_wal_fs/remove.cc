@@ -26,7 +26,7 @@ std::string NameOf(const RawWalLogInfo& log) {
 // Collects what the segments' headers say of a log. NotFound: they name none of this id.
 IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
   if (!LogId::Parse(id, &log->id)) {
-    return IOStatus::InvalidArgument(id, "is no id of a log");
+    return IOStatus::InvalidArgument(id, "is no id of a log; 'rocktier wal ls' has them");
   }
   log->info.id = id;
   for (const Volume::Segment& segment : volume.segments()) {
@@ -42,7 +42,7 @@ IOStatus Describe(const Volume& volume, const std::string& id, Known* log) {
 
 IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, StubFinder* finder) {
   if (FindOpenLog(volume, log.id) != nullptr) {
-    return IOStatus::Busy(NameOf(log.info), "is being written");
+    return IOStatus::Busy(NameOf(log.info), "is being written: close its database first");
   }
   std::string where;
   const StubFinder::Answer answer = finder->Find(log.id, log.header, &where);
@@ -52,7 +52,7 @@ IOStatus CheckUnused(const Volume& volume, const Known& log, bool force, StubFin
   return IOStatus::InvalidArgument(
       NameOf(log.info), answer == StubFinder::Answer::kFound
                             ? "is in use: its file is " + where
-                            : "may be in use: " + where + ". force would delete it nevertheless");
+                            : "may be in use: " + where + ". --force would free it nevertheless");
 }
 
 }  // namespace

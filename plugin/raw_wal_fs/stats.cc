@@ -29,7 +29,9 @@ std::string RawWalStats::ToJson() const {
 Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats) {
   const auto* ours = fs != nullptr ? fs->CheckedCast<RawWalFileSystem>() : nullptr;
   if (ours == nullptr) {
-    return Status::InvalidArgument("GetRawWalStats", "not a RawWalFileSystem");
+    return Status::InvalidArgument(
+        fs == nullptr ? "no FileSystem" : std::string("FileSystem ") + fs->Name(),
+        "is not a RawWalFileSystem, and wraps none");
   }
   *stats = RawWalStats();
   ours->AddStats(stats);

@@ -75,7 +75,7 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   const ConfigOptions config;
   const auto secondary = arguments.find("secondary_cache");
   if (secondary == arguments.end()) {
-    return Status::InvalidArgument("block_cache", "secondary_cache is missing");
+    return Status::InvalidArgument("block_cache: secondary_cache", "is required");
   }
   std::string text = Unbraced(secondary->second);
   OptionMap named;
@@ -97,7 +97,12 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   if (s.ok()) {
     *cache = options.MakeSharedCache();
     if (*cache == nullptr) {
-      s = Status::InvalidArgument("block_cache", "num_shard_bits or a pool ratio is out of range");
+      std::string all;
+      s = OptionTypeInfo::SerializeType(config, types, &options, &all);
+      s = s.ok() ? Status::InvalidArgument(
+                       "block_cache: " + all,
+                       "num_shard_bits must be below 20, pool ratios and their sum from 0 to 1")
+                 : s;
     }
   }
   return s;

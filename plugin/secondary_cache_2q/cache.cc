@@ -56,6 +56,18 @@ TwoQSecondaryCache::~TwoQSecondaryCache() {
   shards_.clear();  // before the store that their blocks belong to
 }
 
+// If it fails, RocksDB has set all options back, and has tried to prepare those.
+Status TwoQSecondaryCache::ConfigureOptions(
+    const ConfigOptions& config_options,
+    const std::unordered_map<std::string, std::string>& options,
+    std::unordered_map<std::string, std::string>* unused) {
+  Status s = SecondaryCache::ConfigureOptions(config_options, options, unused);
+  if (!s.ok()) {
+    refused_ = s.ToString();
+  }
+  return s;
+}
+
 Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
   Status s = Validate(options_);
   if (!s.ok()) {
@@ -66,9 +78,11 @@ Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
   }
   if (open_ || !pass_through_.empty()) {
     if (!SameButCapacity(options_, in_force_)) {
+      const std::string changed = FirstChange(options_, in_force_);
       options_ = in_force_;
-      return Status::InvalidArgument("TwoQSecondaryCache",
-                                     "only capacity can be changed after creation");
+      return Status::InvalidArgument(
+          "TwoQSecondaryCache: " + changed,
+          "cannot be changed: only capacity can be changed after creation");
     }
     return open_ ? SetCapacity(options_.capacity) : Status::OK();
   }
@@ -312,9 +326,9 @@ void TwoQSecondaryCache::EraseFiles(const std::vector<uint64_t>& files) {
 
 Status TwoQSecondaryCache::SetCapacity(size_t capacity) {
   if (in_force_.storage == Storage::kFile && capacity > in_force_.capacity) {
-    return Status::NotSupported(
-        "TwoQSecondaryCache: capacity=" + std::to_string(capacity),
-        "the cache file was made for " + std::to_string(in_force_.capacity) + " bytes");
+    return Status::NotSupported("TwoQSecondaryCache: capacity=" + std::to_string(capacity),
+                                "the cache file " + in_force_.path + " was made for " +
+                                    std::to_string(in_force_.capacity) + " bytes");
   }
   std::lock_guard<std::mutex> lock(capacity_mutex_);
   capacity_ = capacity;
@@ -378,9 +392,10 @@ std::string TwoQSecondaryCache::GetPrintableOptions() const {
     result += "    " + options + "\n";
   }
   if (!open_) {
-    result += "    state : pass-through";
-    result += pass_through_.empty() ? "\n" : " (" + pass_through_ + ")\n";
-    return result;
+    const std::string why = !pass_through_.empty() ? pass_through_
+                            : !refused_.empty()    ? "options were refused: " + refused_
+                                                   : "no options were set";
+    return result + "    state : pass-through (" + why + ")\n";
   }
   result += "    state : open\n    shards : " + std::to_string(shards_.size()) + "\n";
   return result + store_->ToString() + Stats().ToString();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/lookup.h"
@@ -59,6 +60,12 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   // Waits until admitted blocks are in the cache file.
   void TEST_Drain();
 
+ protected:
+  // Notes why, if it fails: RocksDB's tools may go on with the cache.
+  Status ConfigureOptions(const ConfigOptions& config_options,
+                          const std::unordered_map<std::string, std::string>& options,
+                          std::unordered_map<std::string, std::string>* unused) override;
+
  private:
   using Fill = std::function<Status(char*)>;
 
@@ -82,6 +89,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   // Constant once prepared.
   bool open_ = false;
   std::string pass_through_;  // why, if the cache does nothing
+  std::string refused_;       // why the options were
   TwoQSecondaryCacheOptions in_force_;
   int shard_bits_ = 0;
   CompressionType compression_ = kNoCompression;

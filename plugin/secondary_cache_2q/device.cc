@@ -109,7 +109,7 @@ Status Device::OpenIo(Io io) {
   uring_ = Ring::Create(data_fd(), &error) != nullptr;
   if (!uring_ && io == Io::kUring) {
     return Status::NotSupported(
-        "io=uring: io_uring is not available",
+        "TwoQSecondaryCache: io=uring: io_uring is not available",
         error == 0 ? "RocksDB was built without liburing" : strerror(error));
   }
   return Status::OK();
@@ -243,7 +243,7 @@ Status Device::Check(const Transfer& transfer) const {
     return IOError(operation, path_, static_cast<int>(-transfer.result));
   }
   if (static_cast<size_t>(transfer.result) < transfer.size) {
-    return Status::IOError(std::string(operation) + " " + path_, "cut short");
+    return Status::IOError(std::string(operation) + ": " + path_, "cut short");
   }
   return Status::OK();
 }

@@ -174,5 +174,13 @@ bool SameButCapacity(const Options& a, const Options& b) {
          a.write_buffer_size == b.write_buffer_size;
 }
 
+std::string FirstChange(const Options& a, const Options& b) {
+  Options same = b;
+  same.capacity = a.capacity;
+  std::string name;
+  OptionTypeInfo::TypesAreEqual(ConfigOptions(), OptionTypes(), &a, &same, &name);
+  return name;
+}
+
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

@@ -28,6 +28,8 @@ CompressionType CompressionOf(const TwoQSecondaryCacheOptions& options);
 
 // Whether a cache made with `a` is as good as one made with `b`, their capacities aside.
 bool SameButCapacity(const TwoQSecondaryCacheOptions& a, const TwoQSecondaryCacheOptions& b);
+// Returns the name of an option other than capacity in which they differ.
+std::string FirstChange(const TwoQSecondaryCacheOptions& a, const TwoQSecondaryCacheOptions& b);
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

@@ -55,7 +55,7 @@ void CopyToPmem(char* to, const char* from, size_t size) {
 bool IsDax(int /*fd*/) { return false; }
 
 Status MapPmem(const std::string& /*path*/, char** /*memory*/, size_t* /*size*/) {
-  return Status::NotSupported("io=pmem", "this build has no libpmem");
+  return Status::NotSupported("TwoQSecondaryCache: io=pmem", "this build has no libpmem");
 }
 
 void UnmapPmem(char* /*memory*/, size_t /*size*/) {}

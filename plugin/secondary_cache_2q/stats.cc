@@ -29,7 +29,9 @@ std::string TwoQSecondaryCacheStats::ToJson() const {
 Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats) {
   const auto* ours = cache != nullptr ? cache->CheckedCast<TwoQSecondaryCache>() : nullptr;
   if (ours == nullptr) {
-    return Status::InvalidArgument("GetTwoQSecondaryCacheStats", "not a TwoQSecondaryCache");
+    return Status::InvalidArgument(
+        cache == nullptr ? "no secondary cache" : std::string("secondary cache ") + cache->Name(),
+        "is not a TwoQSecondaryCache");
   }
   *stats = ours->Stats();
   return Status::OK();

@@ -77,7 +77,7 @@ TEST_F(FolderMistakes, WhatIsSomebodyElsesIsRefused) {
     const char* mentions;
     std::function<void()> make;
   } kCases[] = {
-      {"a database", "which does not show", [&] { MakeDatabase(hot_.path); }},
+      {"a database", "may not have made", [&] { MakeDatabase(hot_.path); }},
       {"a database at store", "store", [&] { MakeDatabase(hot_.path + "/store"); }},
       {"a database at ralt", "ralt", [&] { MakeDatabase(hot_.path + "/ralt"); }},
       {"SSTs at ralt", "ralt", [&] { Write(hot_.path + "/ralt/000007.sst", "an SST"); }},

@@ -142,7 +142,7 @@ TEST_F(OwnerMistakes, AnEmptyMountPoint) {
     EXPECT_EQ(FilesIn("slow") > 0, with_files);
     Rename("slow", "away");
     fs::create_directory(TierPath("slow"));
-    ExpectRefused(Tiers(), {"slow", TierPath("slow"), "is its device mounted", "tier adopt"},
+    ExpectRefused(Tiers(), {"slow", TierPath("slow"), "Mount the tier's disk", "tier adopt"},
                   placement);
     EXPECT_TRUE(fs::is_empty(TierPath("slow")));
     Adopt(/*force=*/false, /*adopted=*/!with_files);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rocksdb/convenience.h"
 #include "test/secondary_cache_2q/support.h"
 #include "test_util/testharness.h"
 
@@ -314,7 +315,20 @@ TEST(CacheTest, UnpreparedCachePassesThrough) {
   std::string value = "x";
   EXPECT_OK(cache.Insert(Key(1), &value, TextHelper(), true));
   EXPECT_EQ("<none>", Get(&cache, Key(1)));
-  EXPECT_NE(std::string::npos, cache.GetPrintableOptions().find("pass-through"));
+  EXPECT_NE(std::string::npos,
+            cache.GetPrintableOptions().find("pass-through (no options were set)"));
+}
+
+TEST(CacheTest, RefusedCacheSaysWhy) {
+  TwoQSecondaryCache cache;
+  for (const char* text : {"capacity=32", "capcity=1M", "capacity=1M;policy=3q"}) {
+    EXPECT_FALSE(cache.ConfigureFromString(ConfigOptions(), text).ok()) << text;
+    const std::string told = cache.GetPrintableOptions();
+    const size_t why = told.find("pass-through (options were refused: ");
+    ASSERT_NE(std::string::npos, why) << told;
+    const std::string last = std::string(text).substr(std::string(text).rfind(';') + 1);
+    EXPECT_NE(std::string::npos, told.find(last.substr(0, last.rfind('=')), why)) << told;
+  }
 }
 
 TEST(StatsTest, OnlyOfOurCaches) {

@@ -100,7 +100,9 @@ TEST(OptionsTest, OnlyTheCapacityCanBeChangedLater) {
   size_t capacity = 0;
   ASSERT_OK(cache->GetCapacity(capacity));
   EXPECT_EQ(2u << 20, capacity);
-  EXPECT_TRUE(cache->ConfigureFromString(ConfigOptions(), "policy=lru").IsInvalidArgument());
+  const Status s = cache->ConfigureFromString(ConfigOptions(), "policy=lru");
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(std::string::npos, s.ToString().find("policy: cannot be changed")) << s.ToString();
   EXPECT_EQ(Policy::k2Q, OptionsOf(cache)->policy);
 }
 
@@ -155,10 +157,13 @@ TEST(BlockCacheUriTest, RefusesBadArguments) {
   for (const char* uri :
        {"{id={lru+2q://capacity=2M}}", "{id={lru+2q://secondary_cache={capacity=1M}}}",
         "{id={lru+2q://capacity=2M;colour=red;secondary_cache={capacity=1M}}}",
-        "{id={lru+2q://capacity=2M;secondary_cache={capacity=0}}}"}) {
+        "{id={lru+2q://capacity=2M;secondary_cache={capacity=0}}}",
+        "{id={hyper+2q://capacity=2M;num_shard_bits=20;secondary_cache={capacity=1M}}}",
+        "{id={lru+2q://capacity=2M;high_pri_pool_ratio=2;secondary_cache={capacity=1M}}}"}) {
     BlockCacheOf(uri, &s);
     EXPECT_FALSE(s.ok()) << uri;
   }
+  EXPECT_NE(std::string::npos, s.ToString().find("high_pri_pool_ratio=2")) << s.ToString();
 }
 
 }  // namespace

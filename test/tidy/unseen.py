@@ -36,7 +36,7 @@ _REASONS = {
         "type of index",
     ),
     "the cache answers with a miss, and a counter tells": (
-        "... ...: cut short",
+        "...: ...: cut short",
         "...: block checksum mismatch",
         "TwoQSecondaryCache: a block cannot be decompressed",
         "TwoQSecondaryCache: no object can be made of a block",
@@ -44,11 +44,6 @@ _REASONS = {
         "no memory to read a block of ...",
     ),
     "wal_compression was validated before": ("...: an archive's codec is none, lz4 or zstd",),
-    "two choices that are only made together": (
-        "...: cannot be rebuilt: ...; only if that is gone for good, \"rocktier tier recover "
-        "--salvage\" gives it up, and brings away what there is",
-        "HotPromotionTable: path: ... has ...: is not a folder",
-    ),
     "a part of a file's format or name": (
         "EFI PART",
         "rocktier tiered_env",

@@ -69,8 +69,8 @@ Status FileSet::ReadCatalog(Catalog* catalog, bool* found) {
     *catalog = Catalog();
   }
   if (!s.ok() && exists) {
-    ROCKS_LOG_WARN(logger(), "[ralt] %s: the table starts empty: %s", directory_.c_str(),
-                   s.ToString().c_str());
+    ROCKS_LOG_WARN(logger(), "[ralt] %s%s: the table starts empty: %s", directory_.c_str(),
+                   kCatalogName, s.ToString().c_str());
   }
   RemoveUnknown(*catalog);
   return Status::OK();

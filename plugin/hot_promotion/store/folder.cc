@@ -202,11 +202,12 @@ Status Look(Kind kind, const std::string& path, Found* found) {
 
 Status NotOurs(const std::string& path, const Found& found) {
   return Status::InvalidArgument(
-      "HotPromotionTable: path: " + path + (found.name.empty() ? "" : " has " + found.name),
+      "HotPromotionTable: path=" + path,
       found.name.empty()
           ? "is not a folder"
-          : "which does not show that hot_promotion made it: choose another path, or "
-            "delete the folder if it is a damaged hot store");
+          : "has " + found.name +
+                ", which hot_promotion may not have made: choose another path, or delete the "
+                "folder if it is a damaged hot store");
 }
 
 // The folders that this process has open.
@@ -346,7 +347,7 @@ Status Folder::Remove(Kind kind, const std::string& path) {
     return NotOurs(path, found);
   }
   if (s.ok() && (found.what == Found::kNothing || found.what == Found::kEmpty)) {
-    return Status::NotFound("no hot store", path);
+    return Status::NotFound(path, "is no hot store");
   }
   std::vector<std::string> names;
   if (s.ok()) {

@@ -9,6 +9,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
+Status OtherFormat(const std::string& path, const std::string& format) {
+  constexpr size_t kMost = 32;  // of what nobody has checked
+  return Status::NotSupported(path, "has format " + format.substr(0, kMost) +
+                                        "; this build reads " + kFormerFormat + " and " + kFormat);
+}
+
 void EncodeKeyHeader(Way way, const FileId& file, Tag tag, char* bytes) {
   bytes[0] = static_cast<char>(way);
   EncodeFixed64(bytes + 1, file[0]);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rocksdb/slice.h"
+#include "rocksdb/status.h"
 #include "table/unique_id_impl.h"
 #include "util/hash.h"
 
@@ -41,6 +42,9 @@ constexpr char kFormat[] = "hot_promotion 3";
 // The former format. Such a store is read, and becomes one of the current format. An SST had one
 // place there.
 constexpr char kFormerFormat[] = "hot_promotion 2";
+
+// NotSupported: the store at `path` has this format, which is none of the two.
+Status OtherFormat(const std::string& path, const std::string& format);
 
 // Writes kKeyHeaderSize bytes.
 void EncodeKeyHeader(Way way, const FileId& file, Tag tag, char* bytes);

@@ -23,6 +23,8 @@ namespace hot_promotion {
 
 namespace {
 
+constexpr char kNoStore[] = "has no hot store; give the directory that path= names";
+
 // Nothing is written, no LOG either.
 class NoLogger : public Logger {
  public:
@@ -35,7 +37,7 @@ Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
   options.env = Env::Default();
   Status s = options.env->FileExists(path + "/store/CURRENT");
   if (!s.ok()) {
-    return s.IsNotFound() ? Status::NotFound("no hot store", path) : s;
+    return s.IsNotFound() ? Status::NotFound(path, kNoStore) : s;
   }
   options.info_log = std::make_shared<NoLogger>();
   s = OpenInto(db,
@@ -45,10 +47,10 @@ Status OpenStore(const std::string& path, std::unique_ptr<DB>* db) {
     s = (*db)->Get(ReadOptions(), kFormatKey, &format);
   }
   if (s.IsNotFound()) {
-    return Status::Corruption("not a hot store", path);
+    return Status::Corruption(path + "/store", "is a database, and no hot store");
   }
   if (s.ok() && format != kFormat && format != kFormerFormat) {
-    return Status::NotSupported("hot store of another version", format);
+    return OtherFormat(path + "/store", format);
   }
   return s;
 }
@@ -244,7 +246,7 @@ Status ClearHotStore(const std::string& path) {
   const std::string table = path + "/ralt";
   Status s = Folder::Check(Folder::Kind::kTop, path);
   if (s.ok() && !env->FileExists(store).ok() && !env->FileExists(table).ok()) {
-    s = Status::NotFound("no hot store", path);
+    s = Status::NotFound(path, kNoStore);
   }
   std::unique_ptr<Folder> folder;
   if (s.ok()) {

@@ -156,6 +156,7 @@ Status Store::CheckLogs() {
       s = ReadFileToString(&env_, path_ + "/" + name, &contents);
       if (s.ok()) {
         s = CheckLog(contents);
+        s = s.ok() ? s : Status::Corruption(path_ + "/" + name, s.getState());
       }
     }
   }
@@ -169,13 +170,13 @@ Status Store::CheckFormat() {
     return s;
   }
   if (s.ok() && format != kFormerFormat) {
-    return Status::NotSupported("hot store of another version", format);
+    return OtherFormat(path_, format);
   }
   if (s.IsNotFound()) {
     std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
     it->SeekToFirst();
     if (it->Valid()) {
-      return Status::InvalidArgument("HotPromotionTable: path: " + path_,
+      return Status::InvalidArgument("HotPromotionTable: path=" + path_,
                                      "has another database, which is no hot store");
     }
     s = it->status();

@@ -33,6 +33,15 @@ std::string Trimmed(const std::string& text) {
                                     : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
+// Lists the names of temperatures.
+std::string Known() {
+  std::string result;
+  for (const auto& [name, temperature] : Temperatures()) {
+    result += (result.empty() ? ": " : ", ") + name;
+  }
+  return result;
+}
+
 }  // namespace
 
 Status SlowFiles::Parse(const std::string& text, SlowFiles* result) {
@@ -56,14 +65,15 @@ Status SlowFiles::Add(const std::string& entry) {
     const auto& names = Temperatures();
     const auto it = names.find(entry.substr(sizeof(kTemperature) - 1));
     if (it == names.end()) {
-      return Status::InvalidArgument("HotPromotionTable: slow: " + entry, "unknown temperature");
+      return Status::InvalidArgument("HotPromotionTable: slow: " + entry,
+                                     "is none of the temperatures" + Known());
     }
     temperatures_.push_back(it->second);
     return Status::OK();
   }
   if (entry.empty() || entry[0] != '/') {
     return Status::InvalidArgument("HotPromotionTable: slow: " + entry,
-                                   "neither an absolute directory nor temperature:");
+                                   "must be an absolute directory, or temperature: and a name");
   }
   directories_.push_back(Normalized(entry));
   return Status::OK();

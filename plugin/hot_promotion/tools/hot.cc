@@ -100,7 +100,7 @@ int Dump(const std::string& command, const Arguments& arguments) {
 
 int Clear(const std::string& command, const Arguments& arguments) {
   if (!arguments.force) {
-    return UsageError(command, "--force is required");
+    return UsageError(command, "--force is required: all copies are deleted");
   }
   return Report(command, ClearHotStore(arguments.directory));
 }

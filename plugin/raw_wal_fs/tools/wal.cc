@@ -183,11 +183,13 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
   }
 }
 
-int PrintFrames(const RawWalDeviceInfo& info, const std::vector<std::string>& only) {
+int PrintFrames(const RawWalDeviceInfo& info, const Arguments& arguments) {
+  const std::vector<std::string>& only = arguments.logs;
   for (const std::string& id : only) {
     if (std::none_of(info.logs.begin(), info.logs.end(),
                      [&id](const RawWalLogInfo& log) { return log.id == id; })) {
-      fprintf(stderr, "rocktier wal dump: the device has no log %s\n", id.c_str());
+      fprintf(stderr, "rocktier wal dump: device=%s: has no log %s; 'rocktier wal ls' has them\n",
+              arguments.options.device.c_str(), id.c_str());
       return kExitError;
     }
   }
@@ -239,7 +241,7 @@ int Look(const std::string& action, const Arguments& arguments) {
     return PrintProblems(info, arguments.json);
   }
   if (action == "dump") {
-    return PrintFrames(info, arguments.logs);
+    return PrintFrames(info, arguments);
   }
   if (action == "df") {
     PrintUsage(info, arguments.json);
@@ -368,7 +370,7 @@ bool Parse(const std::string& command, int argc, char** argv, const Action& acti
         return false;
     }
     if (!good) {
-      UsageError(command, std::string("no such value: ") + optarg);
+      UsageError(command, std::string("--") + kOptions[index].name + ": no such value: " + optarg);
       return false;
     }
   }

@@ -80,7 +80,7 @@ IOStatus CheckRecipes(AdminSession* session, TieredCheck* result) {
   for (const Recovery::Failure& failure : failures) {
     TieredProblem problem;
     problem.path = session->PathOf(failure.base);
-    problem.what = failure.reason;
+    problem.what = "has no recipe that works: " + failure.reason;
     result->problems.push_back(problem);
   }
   return s;

@@ -18,13 +18,15 @@ namespace tiered_env {
 namespace {
 
 Status FindTierOf(const TieredFileSystem& fs, const std::string& name, Tier** result) {
+  std::string known;
   for (const auto& tier : fs.names()->policy().tiers) {
     if (tier->name() == name) {
       *result = tier.get();
       return Status::OK();
     }
+    known += (known.empty() ? "" : ", ") + tier->name();
   }
-  return Status::InvalidArgument("there is no tier " + name, "in tiers=");
+  return Status::InvalidArgument("tier " + name, "there is no such tier, but " + known);
 }
 
 Database::Misplaced MoveOf(const Survey::File& file, Tier* to) {
@@ -246,7 +248,8 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
     s = FindTierOf(*ours, tier, &leaving);
   }
   if (s.ok() && leaving->is_home()) {
-    s = Status::InvalidArgument("home cannot be drained", "it has the files that are never moved");
+    s = Status::InvalidArgument("tier home",
+                                "cannot be drained: it has the files that are never moved");
   }
   if (s.ok()) {
     AdminSession session(ours, directory);

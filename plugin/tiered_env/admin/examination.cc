@@ -50,7 +50,7 @@ void Examination::CheckTiersAreThere() {
     const size_t count = survey().CountIn(*tier);
     Add(path,
         "is not there: the directory of tier " + tier->name() + ", which has " +
-            std::to_string(count) + " files of the database",
+            std::to_string(count) + " files of the database: mount its disk",
         count == 0, nullptr);
   }
 }
@@ -80,7 +80,8 @@ void Examination::CheckName() {
   } else if (names.empty()) {
     repair = [this] { return DeleteFile(session_->target(), session_->PathOf(kIdentityName)); };
   }
-  Add(session_->PathOf(kIdentityName), s.IsNotFound() ? "is missing" : s.ToString(), false, repair);
+  Add(session_->PathOf(kIdentityName),
+      s.IsNotFound() ? "is missing" : "cannot be used: " + s.ToString(), false, repair);
 }
 
 void Examination::CheckOwners() {
@@ -249,8 +250,8 @@ void Examination::CheckLeftovers() {
   for (const Lost::File& file : LostOnes().List()) {
     const uint64_t now = Lost::Now();
     Add(file.path,
-        "was named by nothing " + std::to_string(now - std::min(now, file.since)) +
-            " seconds ago, and has " + std::to_string(file.size) +
+        "was put aside " + std::to_string(now - std::min(now, file.since)) +
+            " seconds ago, as nothing names it, and has " + std::to_string(file.size) +
             " bytes: \"rocktier tier purge\" deletes it",
         true, nullptr);
   }

@@ -33,7 +33,7 @@ AdminSession::~AdminSession() {
 
 IOStatus AdminSession::Lock() {
   if (!target()->FileExists(PathOf("CURRENT"), IOOptions(), nullptr).ok()) {
-    return IOStatus::NotFound(directory_, "has no database");
+    return IOStatus::NotFound(directory_, "has no database: there is no CURRENT");
   }
   return target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
 }

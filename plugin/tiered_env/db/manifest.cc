@@ -45,7 +45,7 @@ Manifest::~Manifest() = default;
 IOStatus Manifest::ReadCurrent(std::string* name) const {
   IOStatus s = ReadSmallFile(fs_, directory_ + "/CURRENT", kMostOfCurrent, name);
   if (IsMissing(s)) {
-    return IOStatus::NotFound(directory_, "has no database");
+    return IOStatus::NotFound(directory_, "has no database: there is no CURRENT");
   }
   if (s.ok() && !name->empty() && name->back() == '\n') {
     name->pop_back();

@@ -65,7 +65,8 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   if (anyway) {
     file.to->Take(file.size);
   } else if (!file.to->Reserve(file.size)) {
-    return IOStatus::NoSpace(file.base, "is beyond the budget of " + file.to->ToString());
+    return IOStatus::NoSpace(database->directory() + "/" + file.base,
+                             "is beyond the budget of " + file.to->ToString());
   }
   bool swapped = false;
   IOStatus s = MoveInto(database, file, limiter, &swapped);

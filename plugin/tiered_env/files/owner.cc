@@ -49,7 +49,8 @@ IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* res
       (errno == EAGAIN || errno == EACCES)) {
     return IOStatus::Busy(path,
                           "is locked: the folder is open in another process, or on another "
-                          "host");
+                          "host; see \"fuser -v " +
+                              path + "\"");
   }
   *result = std::move(fd);
   return IOStatus::OK();
@@ -133,8 +134,8 @@ std::string Folders::Explain(Ownership ownership, const std::string& directory, 
              " in " + tier.ToString() + ": have the paths in tiers= changed places?";
     case Ownership::kGone:
       return "has had a folder in " + tier.ToString() +
-             ", and it is not there: is its device mounted, or is it of kind=memory? If it is gone "
-             "for good, " +
+             ", which is not there. Mount the tier's disk; if the tier is in memory, give it "
+             "kind=memory. Only if the disk is lost: " +
              kAdopt;
     case Ownership::kUnknown:
       return "has a folder without a sound OWNER in " + tier.ToString() +
@@ -258,7 +259,11 @@ void Folders::Release(const std::string& directory) {
 }
 
 IOStatus Folders::RemoveVanished(const std::string& folder) {
-  IOStatus result = IOStatus::NotFound(folder, "is no folder of a database in the tiers");
+  std::string searched;
+  for (const auto& tier : tiers_) {
+    searched += tier->is_home() ? "" : "; there is none in " + tier->ToString();
+  }
+  IOStatus result = IOStatus::NotFound(folder, "is no folder of a database" + searched);
   for (const auto& tier : tiers_) {
     Identity owner;
     Identity theirs;
@@ -268,7 +273,9 @@ IOStatus Folders::RemoveVanished(const std::string& folder) {
     }
     IOStatus s = ReadIdentity(target_, owner.directory + "/" + kIdentityName, &theirs);
     if (s.ok() ? theirs.folder == folder : !IsMissing(s)) {
-      return IOStatus::InvalidArgument(PathIn(*tier, folder), "is of " + owner.directory);
+      return IOStatus::InvalidArgument(
+          PathIn(*tier, folder),
+          "is the folder of the database " + owner.directory + ", which is there");
     }
     Descriptor lock;
     s = LockFolder(*tier, folder, &lock);

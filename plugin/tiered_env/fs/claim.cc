@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/fs/claim.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -16,17 +17,29 @@ namespace tiered_env {
 
 namespace {
 
+constexpr size_t kMostNames = 3;  // in an error
+
 // Names of files whose stubs are there, in tiers that keep what they have.
-std::string DurablyLost(const Policy& policy, const Survey& survey) {
-  std::string result;
+std::vector<std::string> DurablyLost(const Policy& policy, const Survey& survey) {
+  std::vector<std::string> result;
   for (const auto& tier : policy.tiers) {
-    const std::vector<std::string> lost =
-        tier->is_volatile() ? std::vector<std::string>() : survey.LostIn(*tier);
-    for (const std::string& name : lost) {
-      result += (result.empty() ? "" : ", ") + name;
+    if (!tier->is_volatile()) {
+      const std::vector<std::string> lost = survey.LostIn(*tier);
+      result.insert(result.end(), lost.begin(), lost.end());
     }
   }
   return result;
+}
+
+// Lists the first `most` of them.
+std::string List(const std::vector<std::string>& names, size_t most) {
+  const size_t count = std::min(most, names.size());
+  std::string result;
+  for (size_t i = 0; i < count; i++) {
+    result += (i == 0 ? "" : ", ") + names[i];
+  }
+  return count == names.size() ? result
+                               : result + " and " + std::to_string(names.size() - count) + " more";
 }
 
 // Stubs that came without the TIERS beside them are a copy's, or hard links.
@@ -41,7 +54,7 @@ IOStatus CheckName(Namespace* names, const std::string& directory) {
     if (s.ok() && file.place.stub) {
       s = IOStatus::InvalidArgument(
           directory + "/" + file.base,
-          "is a stub of " + file.place.path +
+          "is a stub that leads to " + file.place.path +
               ", and the directory has no TIERS. If it was copied from another database's, use "
               "checkpoints or backups; else \"rocktier tier check --repair\" brings TIERS back");
     }
@@ -71,10 +84,14 @@ IOStatus Claim(Namespace* names, const std::string& directory) {
   s = names->folders()->Claim(
       directory, names->target()->FileExists(directory + "/CURRENT", IOOptions(), nullptr).ok());
   if (s.IsInvalidArgument() && survey.Run().ok()) {
-    const std::string lost = DurablyLost(names->policy(), survey);
+    const std::vector<std::string> lost = DurablyLost(names->policy(), survey);
     const std::shared_ptr<Logger> info_log = names->InfoLog(directory);
-    ROCKS_LOG_ERROR(info_log, "tiered_env: %s; not there: %s", s.ToString().c_str(), lost.c_str());
-    s = lost.empty() ? s : IOStatus::InvalidArgument(s.getState(), "not there: " + lost);
+    ROCKS_LOG_ERROR(info_log, "tiered_env: %s; files that are not there: %s", s.ToString().c_str(),
+                    List(lost, lost.size()).c_str());
+    if (!lost.empty()) {
+      s = IOStatus::InvalidArgument("files are not there (" + List(lost, kMostNames) + ")",
+                                    s.getState());
+    }
   }
   return s;
 }

@@ -23,12 +23,16 @@ constexpr int kMostTries = 8;  // of a file that is moved again and again while 
 constexpr char kRecover[] =
     "; to open the database for writing, or \"rocktier tier recover\", brings it back";
 
+// Ends the message that a file is lost. RocksDB may add that the MANIFEST is corrupted.
+constexpr char kMount[] =
+    "; is the disk of the tier mounted? If not, nothing is damaged: mount it. See \"rocktier tier "
+    "check\"";
+
 IOStatus LostError(const std::string& path, const Place& place) {
   const std::string reason = "is lost: " + place.tier->ToString() + " has no " + place.path;
   // A secondary instance would leave out what is only not there.
-  return place.tier->is_volatile()
-             ? IOStatus::IOError(path, reason + kRecover)
-             : IOStatus::PathNotFound(path, reason + "; is the disk of the tier mounted?");
+  return place.tier->is_volatile() ? IOStatus::IOError(path, reason + kRecover)
+                                   : IOStatus::PathNotFound(path, reason + kMount);
 }
 
 }  // namespace

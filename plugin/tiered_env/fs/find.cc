@@ -8,7 +8,11 @@ namespace tiered_env {
 Status FindFs(FileSystem* fs, TieredFileSystem** result) {
   *result =
       fs != nullptr ? const_cast<TieredFileSystem*>(fs->CheckedCast<TieredFileSystem>()) : nullptr;
-  return *result != nullptr ? Status::OK() : Status::InvalidArgument("not a TieredFileSystem");
+  return *result != nullptr
+             ? Status::OK()
+             : Status::InvalidArgument(
+                   fs != nullptr ? std::string("FileSystem ") + fs->Name() : "no FileSystem",
+                   "is not a TieredFileSystem, and wraps none; give the one that the database has");
 }
 
 Status GetTieredStats(FileSystem* fs, TieredStats* stats) {

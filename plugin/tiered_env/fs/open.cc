@@ -45,7 +45,9 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
     return s;  // what is in use must stay
   }
   if (s.ok() && InUse()) {
-    return Status::InvalidArgument("TieredFileSystem", "is in use, its options cannot be changed");
+    return Status::InvalidArgument("TieredFileSystem: " + FirstChange(prepared_, TextOf(options_)),
+                                   "cannot be changed while the FileSystem is in use: close its "
+                                   "databases first");
   }
   Setup setup;
   if (s.ok()) {
@@ -94,8 +96,8 @@ IOStatus TieredFileSystem::CheckTiers(const std::string& directory, const Survey
     IOStatus s = target_->FileExists(tier->options().path, IOOptions(), nullptr);
     const std::vector<std::string> lost = survey.LostIn(*tier);
     if (!s.ok() && survey.CountIn(*tier) == 0) {
-      return IOStatus::InvalidArgument(tier->ToString(),
-                                       "is not there: mount its disk, or make the directory");
+      return IOStatus::InvalidArgument(
+          tier->ToString(), "is not there: mount its disk, or make the directory of a new tier");
     }
     if (!s.ok()) {
       tier->Failed();

@@ -131,14 +131,36 @@ Status MakePolicy(const TieredOptions& options, const std::shared_ptr<FileSystem
 }  // namespace
 
 std::string TextOf(const TieredOptions& options) {
-  return options.tiers + '\n' + options.placement + '\n' +
-         std::to_string(options.mover_bytes_per_second) + '\n' + std::to_string(options.mover) +
-         '\n' + std::to_string(options.wal_amplification_high) + '\n' +
-         std::to_string(options.wal_amplification_low) + '\n' + std::to_string(options.wal_budget) +
-         '\n' + options.wal_compression + '\n' + options.on_close + '\n' +
-         std::to_string(options.recovery_threads) + '\n' + options.checkpoints + '\n' +
-         std::to_string(options.orphan_retention) + '\n' + std::to_string(options.orphan_budget) +
-         '\n' + options.db_paths;
+  const std::pair<const char*, std::string> values[] = {
+      {"tiers", options.tiers},
+      {"placement", options.placement},
+      {"mover_bytes_per_second", std::to_string(options.mover_bytes_per_second)},
+      {"mover", std::to_string(options.mover)},
+      {"wal_amplification_high", std::to_string(options.wal_amplification_high)},
+      {"wal_amplification_low", std::to_string(options.wal_amplification_low)},
+      {"wal_budget", std::to_string(options.wal_budget)},
+      {"wal_compression", options.wal_compression},
+      {"on_close", options.on_close},
+      {"recovery_threads", std::to_string(options.recovery_threads)},
+      {"checkpoints", options.checkpoints},
+      {"orphan_retention", std::to_string(options.orphan_retention)},
+      {"orphan_budget", std::to_string(options.orphan_budget)},
+      {"db_paths", options.db_paths}};
+  std::string text;
+  for (const auto& [name, value] : values) {
+    text.append(name).append("=").append(value).append("\n");
+  }
+  return text;
+}
+
+std::string FirstChange(const std::string& before, const std::string& after) {
+  const std::vector<std::string> old = StringSplit(before, '\n');
+  for (const std::string& line : StringSplit(after, '\n')) {
+    if (std::find(old.begin(), old.end(), line) == old.end()) {
+      return line;
+    }
+  }
+  return "";
 }
 
 Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,

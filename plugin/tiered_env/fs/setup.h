@@ -27,8 +27,10 @@ struct Setup {
 Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
                  Setup* result);
 
-// Returns a text that differs if the options do.
+// Returns a text that differs if the options do: a line "name=value" for each.
 std::string TextOf(const TieredOptions& options);
+// Returns the first line of `after`, such a text, that `before` has not.
+std::string FirstChange(const std::string& before, const std::string& after);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

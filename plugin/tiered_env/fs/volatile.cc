@@ -165,7 +165,8 @@ IOStatus TieredFileSystem::Shelter(const std::shared_ptr<OpenDatabase>& database
   return left == 0 ? database->recovery_manager()->Forget()
                    : IOStatus::IOError(database->directory(),
                                        "cannot be repaired: " + std::to_string(left) +
-                                           " bytes in memory cannot be brought to other tiers");
+                                           " bytes in memory cannot be brought to other tiers; "
+                                           "\"rocktier tier df\" tells what is full");
 }
 
 }  // namespace tiered_env

@@ -124,7 +124,8 @@ IOStatus PmemFileSystem::SyncFile(const std::string& path, const FileOptions& fi
 IOStatus NewPmemFileSystem(const std::shared_ptr<FileSystem>& target, const std::string& directory,
                            std::shared_ptr<FileSystem>* result, bool* persistent) {
   if (!HaveLibpmem()) {
-    return IOStatus::NotSupported("kind=pmem", "this build has no libpmem");
+    return IOStatus::NotSupported("kind=pmem, path=" + directory,
+                                  "this build has no libpmem; kind=path needs none");
   }
   bool unused;
   IOStatus s = Probe(directory, persistent != nullptr ? persistent : &unused);

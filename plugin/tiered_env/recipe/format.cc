@@ -65,7 +65,9 @@ Status CheckFrame(const Slice& recipe) {
     return Damaged("checksum");
   }
   if (static_cast<uint8_t>(recipe[4]) != kRecipeVersion) {
-    return Status::NotSupported("tiered_env: recipe of another version");
+    return Status::NotSupported(
+        "tiered_env: recipe of version " + std::to_string(static_cast<uint8_t>(recipe[4])),
+        "this build reads version " + std::to_string(kRecipeVersion));
   }
   return Status::OK();
 }

@@ -19,6 +19,10 @@ namespace tiered_env {
 namespace {
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
+// Ends the message that an SST is lost.
+constexpr char kSalvageHint[] =
+    "; only if that is gone for good, \"rocktier tier recover --salvage\" gives it up, and brings "
+    "away what there is";
 
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
@@ -74,6 +78,8 @@ IOStatus Recovery::ForTables(const std::vector<VolatileTable*>& tables,
       tables[i]->given_up = true;
       failures_.push_back({tables[i]->base, s.ToString()});
       s = IOStatus::OK();
+    } else if (s.IsCorruption()) {
+      s = IOStatus::Corruption(s.getState() + std::string(kSalvageHint));
     }
     return s;
   });
@@ -245,7 +251,7 @@ IOStatus Recovery::Rebuild(VolatileTable* table) {
   if (!s.ok()) {
     return IOStatus::Corruption(
         path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
-                  s.ToString() + segments_.ProblemsOf(recipe) + (rehearse_ ? "" : kSalvageHint));
+                  s.ToString() + segments_.ProblemsOf(recipe));
   }
   if (rehearse_) {
     Progress(summary.size);

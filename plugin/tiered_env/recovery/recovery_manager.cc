@@ -155,7 +155,8 @@ IOStatus RecoveryManager::BringAway(const Recovery::Present& table) {
       return relocator_->Move(database_, move, limiter_.get(), /*anyway=*/true);
     }
   }
-  return IOStatus::NoSpace(table.base, "has no durable tier to go to");
+  return IOStatus::NoSpace(database_->directory() + "/" + table.base,
+                           "has no durable tier to go to");
 }
 
 std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,

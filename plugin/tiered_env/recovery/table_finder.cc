@@ -137,7 +137,7 @@ IOStatus TableFinder::Check(VolatileTable* table) const {
     table->intact = there;
     return there ? IOStatus::OK()
                  : IOStatus::Corruption(path, "is lost with " + table->place.tier->ToString() +
-                                                  ", and has no recipe" + kSalvageHint);
+                                                  ", and has no recipe");
   }
   if (!there) {
     return IOStatus::OK();

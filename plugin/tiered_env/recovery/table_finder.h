@@ -71,10 +71,5 @@ class TableFinder {
   std::vector<std::string> missing_;
 };
 
-// Ends the message that an SST is lost.
-constexpr char kSalvageHint[] =
-    "; only if that is gone for good, \"rocktier tier recover --salvage\" gives it up, and brings "
-    "away what there is";
-
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

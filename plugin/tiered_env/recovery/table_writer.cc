@@ -41,7 +41,7 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   if (in_use) {  // counts as it was
     return WriteTo(wanted, table, sst, in_use);
   }
-  IOStatus s = IOStatus::NoSpace(table->base, "finds no room in any tier");
+  IOStatus s = IOStatus::NoSpace(directory_ + "/" + table->base, "finds no room in any tier");
   for (Tier* tier : SpillOrder(names_->policy(), wanted)) {
     if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
       continue;

@@ -365,7 +365,9 @@ TEST_F(TieredFaultTest, PreparingAgainChangesNothing) {
   auto* options = fs_->GetOptions<TieredOptions>();
   ASSERT_NE(options, nullptr);
   options->placement = "0..=slow";
-  EXPECT_TRUE(env_->PrepareOptions(ConfigOptions()).IsInvalidArgument());
+  const Status s = env_->PrepareOptions(ConfigOptions());
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("placement=0..=slow: "), std::string::npos) << s.ToString();
 }
 
 // RocksDB does not do that; but what was written last is what is there.

@@ -80,6 +80,7 @@ TEST_F(SalvageTest, WhatCannotBeRebuiltIsGivenUp) {
     const std::string base = text.substr(0, text.find(':'));
     EXPECT_FALSE(fs::exists(db_name_ + "/" + base)) << text;
     EXPECT_NE(text.find("cannot be rebuilt"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--salvage"), std::string::npos) << text;
   }
   ExpectNothingOfMemory();
   const Status s = TryOpen();  // RocksDB says what it lacks
