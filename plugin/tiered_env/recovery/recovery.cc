@@ -79,7 +79,7 @@ IOStatus Recovery::ForTables(const std::vector<VolatileTable*>& tables,
       failures_.push_back({tables[i]->base, s.ToString()});
       s = IOStatus::OK();
     } else if (s.IsCorruption()) {
-      s = IOStatus::Corruption(s.getState() + std::string(kSalvageHint));
+      s = IOStatus::Corruption(Slice(s.getState()).ToString() + kSalvageHint);
     }
     return s;
   });
