@@ -184,8 +184,9 @@ std::unique_ptr<TableReader> HotPromotionTable::Wrap(std::unique_ptr<TableReader
   file.has_range_deletions = properties->num_range_deletions > 0;
   // The row cache uses the replay log of GetContext, as we do to see values.
   file.may_capture = options.ioptions.row_cache == nullptr;
+  file.lease = engine->catalog()->Lease(options.ioptions.fs);
   if (file.slow) {
-    engine->catalog()->Add(file.id, file.space, path, options.ioptions.fs);
+    engine->catalog()->Add(file.id, file.space, path, *file.lease);
   }
   return std::make_unique<HotReader>(std::move(reader), engine, file);
 }

@@ -3,43 +3,42 @@
 #include "plugin/hot_promotion/engine/sst_catalog.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
-namespace {
-
-bool Same(const std::weak_ptr<FileSystem>& a, const std::weak_ptr<FileSystem>& b) {
-  return !a.owner_before(b) && !b.owner_before(a);
+std::shared_ptr<FileSystemLease> SstCatalog::Lease(const std::shared_ptr<FileSystem>& file_system) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::weak_ptr<FileSystemLease>& known = leases_[file_system.get()];
+  std::shared_ptr<FileSystemLease> lease = known.lock();
+  if (lease == nullptr) {
+    lease = std::make_shared<FileSystemLease>(file_system);
+    known = lease;
+    file_systems_[lease->borrowed()->name()].push_back(lease->borrowed());
+  }
+  return lease;
 }
 
-}  // namespace
-
 void SstCatalog::Add(const FileId& id, uint64_t space, const std::string& path,
-                     const std::shared_ptr<FileSystem>& file_system) {
-  const Place place{file_system->Name(), path};
+                     const FileSystemLease& lease) {
+  const Place place{lease.borrowed()->name(), path};
   std::unique_lock<std::shared_mutex> lock(mutex_);
   File& file = files_[id];
   file.space = space;
   obsolete_.erase(id);
-  // A place that the store names becomes one of this FileSystem.
+  // A place that the store names, or that a closed database had, becomes one of this FileSystem.
   const auto known =
       std::find_if(file.locations.begin(), file.locations.end(), [&](const Location& location) {
         return location.place == place &&
-               (location.file_system.expired() || Same(location.file_system, file_system));
+               (location.file_system == nullptr || location.file_system->HasEnded() ||
+                location.file_system == lease.borrowed());
       });
   if (known != file.locations.end()) {
-    known->file_system = file_system;
+    known->file_system = lease.borrowed();
   } else {
-    file.locations.push_back({place, file_system});
-  }
-  auto& same_name = file_systems_[place.file_system];
-  const bool listed =
-      std::any_of(same_name.begin(), same_name.end(),
-                  [&](const std::weak_ptr<FileSystem>& other) { return Same(other, file_system); });
-  if (!listed) {
-    same_name.emplace_back(file_system);
+    file.locations.push_back({place, lease.borrowed()});
   }
 }
 
@@ -83,35 +82,37 @@ bool SstCatalog::NoteObsolete(const FileId& id) {
   return known;
 }
 
-// The FileSystems that are open, by name. Those that are not are forgotten.
+// Returns the FileSystems that are open, by name. Those that are not are forgotten.
 SstCatalog::FileSystems SstCatalog::Open() {
-  FileSystems open;
   std::unique_lock<std::shared_mutex> lock(mutex_);
   for (auto& [name, file_systems] : file_systems_) {
-    for (auto it = file_systems.begin(); it != file_systems.end();) {
-      auto file_system = it->lock();
-      if (file_system == nullptr) {
-        it = file_systems.erase(it);
-      } else {
-        open[name].push_back(std::move(file_system));
-        ++it;
-      }
-    }
+    file_systems.erase(std::remove_if(file_systems.begin(), file_systems.end(),
+                                      [](const auto& one) { return one->HasEnded(); }),
+                       file_systems.end());
   }
-  return open;
+  for (auto it = leases_.begin(); it != leases_.end();) {
+    it = it->second.expired() ? leases_.erase(it) : std::next(it);
+  }
+  return file_systems_;
 }
 
 bool SstCatalog::IsGone(const Location& location, const FileSystems& open) {
-  const auto lacks = [&](FileSystem* file_system) {
-    return file_system->FileExists(location.place.path, IOOptions(), nullptr).IsNotFound();
-  };
-  if (const auto own = location.file_system.lock()) {
-    return lacks(own.get());
+  const std::string& path = location.place.path;
+  bool lacks = false;
+  if (location.file_system != nullptr && location.file_system->Lacks(path, &lacks)) {
+    return lacks;
   }
   const auto it = open.find(location.place.file_system);
-  return it != open.end() &&
-         std::all_of(it->second.begin(), it->second.end(),
-                     [&](const std::shared_ptr<FileSystem>& one) { return lacks(one.get()); });
+  bool asked = false;
+  for (size_t i = 0; it != open.end() && i < it->second.size(); i++) {
+    if (it->second[i]->Lacks(path, &lacks)) {
+      asked = true;
+      if (!lacks) {
+        return false;
+      }
+    }
+  }
+  return asked;
 }
 
 // Removes places of an SST. True: it has no other place, and is removed. A place that was told of
@@ -127,7 +128,7 @@ bool SstCatalog::Remove(const FileId& id, const std::vector<Location>& gone) {
     locations.erase(std::remove_if(locations.begin(), locations.end(),
                                    [&](const Location& other) {
                                      return other.place == one.place &&
-                                            Same(other.file_system, one.file_system);
+                                            other.file_system == one.file_system;
                                    }),
                     locations.end());
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/hot_promotion/engine/file_system_lease.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "rocksdb/file_system.h"
 
@@ -23,10 +24,14 @@ namespace hot_promotion {
 // Thread-safe.
 class SstCatalog {
  public:
-  // Adds an SST that was opened or written at this path. `file_system` is asked whether it is still
-  // there.
+  // Returns what each reader and builder of a table holds as long as it has a file of this
+  // FileSystem open.
+  std::shared_ptr<FileSystemLease> Lease(const std::shared_ptr<FileSystem>& file_system);
+
+  // Adds an SST that was opened or written at this path. The FileSystem is asked whether it is
+  // still there, as long as anybody has the lease.
   void Add(const FileId& file, uint64_t space, const std::string& path,
-           const std::shared_ptr<FileSystem>& file_system);
+           const FileSystemLease& lease);
 
   // Adds an SST that the store names. A place of it is gone when FileSystems of that name are known
   // and none has it.
@@ -44,13 +49,13 @@ class SstCatalog {
 
   struct Location {
     Place place;
-    std::weak_ptr<FileSystem> file_system;  // none: of one that is not open
+    std::shared_ptr<BorrowedFileSystem> file_system;  // null: of one that is not open
   };
   struct File {
     uint64_t space = 0;
     std::vector<Location> locations;
   };
-  using FileSystems = std::map<std::string, std::vector<std::shared_ptr<FileSystem>>>;
+  using FileSystems = std::map<std::string, std::vector<std::shared_ptr<BorrowedFileSystem>>>;
 
   FileSystems Open();
   static bool IsGone(const Location& location, const FileSystems& open);
@@ -59,7 +64,8 @@ class SstCatalog {
   mutable std::shared_mutex mutex_;
   std::map<FileId, File> files_;
   std::set<FileId> obsolete_;
-  std::map<std::string, std::vector<std::weak_ptr<FileSystem>>> file_systems_;  // by name
+  FileSystems file_systems_;  // by name
+  std::map<const FileSystem*, std::weak_ptr<FileSystemLease>> leases_;
 };
 
 // Finds the SSTs of a catalog whose files are gone, and removes them there. Not thread-safe.

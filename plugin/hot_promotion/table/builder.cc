@@ -14,7 +14,7 @@ Status HotBuilder::Finish() {
   }
   const FileId file = FileIdOf(GetTableProperties());
   if (file != kNullUniqueId64x2) {
-    engine_->catalog()->Add(file, space_, path_, file_system_);
+    engine_->catalog()->Add(file, space_, path_, *lease_);
     hot_records_->Publish(file);
   }
   return s;

@@ -25,7 +25,7 @@ class HotBuilder : public BlockBasedTableBuilder {
         hot_records_(hot_records),
         space_(space),
         path_(path),
-        file_system_(options.ioptions.fs) {}
+        lease_(engine->catalog()->Lease(options.ioptions.fs)) {}
 
   Status Finish() override;
 
@@ -34,7 +34,7 @@ class HotBuilder : public BlockBasedTableBuilder {
   const std::shared_ptr<HotRecordCollector> hot_records_;
   const Space space_;
   const std::string path_;
-  const std::shared_ptr<FileSystem> file_system_;
+  const std::shared_ptr<FileSystemLease> lease_;
 };
 
 }  // namespace hot_promotion

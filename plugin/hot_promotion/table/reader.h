@@ -35,6 +35,7 @@ class HotReader : public TableReader {
     uint64_t slow_read_micros = 0;     // a read that takes less is not one of slow storage
     Statistics* statistics = nullptr;  // may be null
     bool has_temperature = false;      // the stock tickers count its reads
+    std::shared_ptr<FileSystemLease> lease;
   };
 
   HotReader(std::unique_ptr<TableReader>&& target, const std::shared_ptr<Engine>& engine,

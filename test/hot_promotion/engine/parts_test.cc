@@ -225,7 +225,7 @@ class SstCatalogTest : public testing::Test {
     return entry;
   }
   void Add(const FileId& file, const std::string& name) {
-    catalog_.Add(file, 0, PathOf(name), file_system_);
+    catalog_.Add(file, 0, PathOf(name), *lease_);
   }
   void Create(const std::string& name) {
     ASSERT_OK(WriteStringToFile(Env::Default(), "x", directory_ + "/" + name));
@@ -237,6 +237,7 @@ class SstCatalogTest : public testing::Test {
   const std::string directory_;
   std::shared_ptr<FileSystem> file_system_ = FileSystem::Default();
   SstCatalog catalog_;
+  std::shared_ptr<FileSystemLease> lease_ = catalog_.Lease(file_system_);
   DeadSstFinder finder_{&catalog_};
 };
 
@@ -292,6 +293,64 @@ TEST_F(SstCatalogTest, AFileThatIsOpenedElsewhereIsThere) {
   Add({1, 1}, "d");
   EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   Delete("d");
+}
+
+// A FileSystem whose FileExists() waits, and counts.
+class WaitingFileSystem : public FileSystemWrapper {
+ public:
+  WaitingFileSystem() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "WaitingFileSystem"; }
+  IOStatus FileExists(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    asked++;
+    while (waits) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const IOStatus s = FileSystemWrapper::FileExists(path, options, dbg);
+    answered++;
+    return s;
+  }
+  std::atomic<bool> waits{false};
+  std::atomic<int> asked{0};
+  std::atomic<int> answered{0};
+};
+
+// The application may destroy what is below the FileSystem once the database is closed.
+TEST_F(SstCatalogTest, AFileSystemIsNotAskedWithoutTables) {
+  const auto waiting = std::make_shared<WaitingFileSystem>();
+  auto lease = catalog_.Lease(waiting);
+  EXPECT_EQ(lease, catalog_.Lease(waiting));
+  catalog_.Add({1, 1}, 0, PathOf("e"), *lease);
+  lease.reset();
+  EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
+  EXPECT_EQ(0, waiting->asked);
+  EXPECT_EQ(1, waiting.use_count());
+  FileEntry entry;
+  EXPECT_TRUE(catalog_.Find({1, 1}, &entry));
+
+  lease = catalog_.Lease(waiting);  // the database is opened anew, without this SST
+  EXPECT_EQ(std::vector<FileId>({{1, 1}}), finder_.Take(/*all=*/true));
+  EXPECT_EQ(1, waiting->asked);
+}
+
+TEST_F(SstCatalogTest, TheLastTableWaitsForACall) {
+  const auto waiting = std::make_shared<WaitingFileSystem>();
+  auto lease = catalog_.Lease(waiting);
+  catalog_.Add({1, 1}, 0, PathOf("e"), *lease);
+  waiting->waits = true;
+  std::thread background([&] { finder_.Take(/*all=*/true); });
+  while (waiting->asked == 0) {
+    std::this_thread::yield();
+  }
+  std::thread application([&] {
+    lease.reset();
+    EXPECT_EQ(1, waiting->answered);
+    EXPECT_EQ(1, waiting.use_count());
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  waiting->waits = false;
+  application.join();
+  background.join();
 }
 
 TEST(RegistryTest, OneObjectAtATime) {
