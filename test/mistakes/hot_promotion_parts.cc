@@ -162,13 +162,15 @@ TEST_F(OtherMistakes, TwoFileSystemsOfOneClass) {
   Heat(0, 50);
   std::shared_ptr<Engine> engine;
   ASSERT_OK(EngineOf(options_.table_factory.get(), &engine));
-  engine->catalog()->Add({1, 1}, 0, "/of/the/other", without);
+  auto lease = engine->catalog()->Lease(without);
+  engine->catalog()->Add({1, 1}, 0, "/of/the/other", *lease);
   Settle();
   TakeServed();
   for (int i = 0; i < 50; i++) {
     EXPECT_EQ(ValueOf(i), Get(i));
   }
   EXPECT_EQ(50u, TakeServed().store);
+  lease.reset();
   engine.reset();
   CloseAll();
 }
@@ -287,8 +289,9 @@ TEST_F(OtherMistakes, ClosingDoesNotAskForEverySst) {
   Flush();
   std::shared_ptr<Engine> engine;
   ASSERT_OK(EngineOf(options_.table_factory.get(), &engine));
+  auto lease = engine->catalog()->Lease(file_system);
   for (uint64_t i = 1; i <= 10000; i++) {
-    engine->catalog()->Add({i, i}, 0, "/slow/" + std::to_string(i), file_system);
+    engine->catalog()->Add({i, i}, 0, "/slow/" + std::to_string(i), *lease);
   }
   file_system->slow = true;
   std::thread settles(
@@ -299,12 +302,13 @@ TEST_F(OtherMistakes, ClosingDoesNotAskForEverySst) {
   file_system->slow = false;  // Settle() looks for all
   settles.join();
   for (uint64_t i = 1; i <= 10000; i++) {
-    engine->catalog()->Add({i, i}, 0, "/slow/" + std::to_string(i), file_system);
+    engine->catalog()->Add({i, i}, 0, "/slow/" + std::to_string(i), *lease);
   }
   engine.reset();
   file_system->slow = true;
   const uint64_t begin = Env::Default()->NowMicros();
   CloseAll();
+  lease.reset();
   EXPECT_LT(Env::Default()->NowMicros() - begin, 5000000u);
 }
 

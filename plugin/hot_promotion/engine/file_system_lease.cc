@@ -6,6 +6,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
 bool BorrowedFileSystem::Lacks(const std::string& path, bool* lacks) const {
+  if (HasEnded()) {  // so that End() need not wait for more than the call that is under way
+    return false;
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   if (file_system_ == nullptr) {
     return false;
@@ -15,9 +18,9 @@ bool BorrowedFileSystem::Lacks(const std::string& path, bool* lacks) const {
 }
 
 void BorrowedFileSystem::End() {
+  ended_.store(true, std::memory_order_release);
   std::lock_guard<std::mutex> lock(mutex_);
   file_system_.reset();
-  ended_.store(true, std::memory_order_release);
 }
 
 }  // namespace hot_promotion
