@@ -275,13 +275,15 @@ TEST_F(SstCatalogTest, OnlyObsoleteFilesAreLookedFor) {
 }
 
 TEST_F(SstCatalogTest, FilesOfAnUnknownFileSystemStay) {
+  lease_.reset();
   FileEntry entry = Entry("gone");
   catalog_.AddStored({1, 1}, entry);
   EXPECT_TRUE(finder_.Take(/*all=*/true).empty());
   entry.places[0].file_system = "another";
   catalog_.AddStored({2, 2}, entry);
   Create("c");
-  Add({3, 3}, "c");  // now its FileSystem is known
+  lease_ = catalog_.Lease(file_system_);  // now the FileSystem is known
+  Add({3, 3}, "c");
   EXPECT_EQ(std::vector<FileId>({{1, 1}}), finder_.Take(/*all=*/true));
   EXPECT_EQ(2u, catalog_.Count());
   Delete("c");
