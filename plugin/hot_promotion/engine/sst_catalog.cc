@@ -3,7 +3,6 @@
 #include "plugin/hot_promotion/engine/sst_catalog.h"
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 
 namespace ROCKSDB_NAMESPACE {
@@ -11,12 +10,11 @@ namespace hot_promotion {
 
 std::shared_ptr<FileSystemLease> SstCatalog::Lease(const std::shared_ptr<FileSystem>& file_system) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  std::weak_ptr<FileSystemLease>& known = leases_[file_system.get()];
-  std::shared_ptr<FileSystemLease> lease = known.lock();
+  Loan& known = loans_[file_system.get()];
+  std::shared_ptr<FileSystemLease> lease = known.lease.lock();
   if (lease == nullptr) {
     lease = std::make_shared<FileSystemLease>(file_system);
-    known = lease;
-    file_systems_[lease->borrowed()->name()].push_back(lease->borrowed());
+    known = {lease, lease->borrowed()};
   }
   return lease;
 }
@@ -84,16 +82,18 @@ bool SstCatalog::NoteObsolete(const FileId& id) {
 
 // Returns the FileSystems that are open, by name. Those that are not are forgotten.
 SstCatalog::FileSystems SstCatalog::Open() {
+  FileSystems open;
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  for (auto& [name, file_systems] : file_systems_) {
-    file_systems.erase(std::remove_if(file_systems.begin(), file_systems.end(),
-                                      [](const auto& one) { return one->HasEnded(); }),
-                       file_systems.end());
+  for (auto it = loans_.begin(); it != loans_.end();) {
+    const std::shared_ptr<BorrowedFileSystem>& one = it->second.file_system;
+    if (one->HasEnded()) {
+      it = loans_.erase(it);
+    } else {
+      open[one->name()].push_back(one);
+      ++it;
+    }
   }
-  for (auto it = leases_.begin(); it != leases_.end();) {
-    it = it->second.expired() ? leases_.erase(it) : std::next(it);
-  }
-  return file_systems_;
+  return open;
 }
 
 bool SstCatalog::IsGone(const Location& location, const FileSystems& open) {

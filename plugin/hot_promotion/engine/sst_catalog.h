@@ -55,6 +55,11 @@ class SstCatalog {
     uint64_t space = 0;
     std::vector<Location> locations;
   };
+  struct Loan {
+    std::weak_ptr<FileSystemLease>
+        lease;  // that of the tables: held here it would not end with them
+    std::shared_ptr<BorrowedFileSystem> file_system;
+  };
   using FileSystems = std::map<std::string, std::vector<std::shared_ptr<BorrowedFileSystem>>>;
 
   FileSystems Open();
@@ -64,8 +69,7 @@ class SstCatalog {
   mutable std::shared_mutex mutex_;
   std::map<FileId, File> files_;
   std::set<FileId> obsolete_;
-  FileSystems file_systems_;  // by name
-  std::map<const FileSystem*, std::weak_ptr<FileSystemLease>> leases_;
+  std::map<const FileSystem*, Loan> loans_;
 };
 
 // Finds the SSTs of a catalog whose files are gone, and removes them there. Not thread-safe.
