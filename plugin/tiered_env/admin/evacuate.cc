@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "plugin/tiered_env/admin/session.h"
 #include "plugin/tiered_env/db/mover.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
+#include "plugin/tiered_env/options/text.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -18,15 +20,15 @@ namespace tiered_env {
 namespace {
 
 Status FindTierOf(const TieredFileSystem& fs, const std::string& name, Tier** result) {
-  std::string known;
+  std::vector<std::string> known;
   for (const auto& tier : fs.names()->policy().tiers) {
     if (tier->name() == name) {
       *result = tier.get();
       return Status::OK();
     }
-    known += (known.empty() ? "" : ", ") + tier->name();
+    known.push_back(tier->name());
   }
-  return Status::InvalidArgument("tier " + name, "there is no such tier, but " + known);
+  return Status::InvalidArgument("tier " + name, "there is no such tier, but " + Join(known));
 }
 
 Database::Misplaced MoveOf(const Survey::File& file, Tier* to) {

@@ -2,7 +2,6 @@
 
 #include "plugin/tiered_env/fs/claim.h"
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "plugin/tiered_env/files/identity.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/text.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -29,17 +29,6 @@ std::vector<std::string> DurablyLost(const Policy& policy, const Survey& survey)
     }
   }
   return result;
-}
-
-// Lists the first `most` of them.
-std::string List(const std::vector<std::string>& names, size_t most) {
-  const size_t count = std::min(most, names.size());
-  std::string result;
-  for (size_t i = 0; i < count; i++) {
-    result += (i == 0 ? "" : ", ") + names[i];
-  }
-  return count == names.size() ? result
-                               : result + " and " + std::to_string(names.size() - count) + " more";
 }
 
 // Stubs that came without the TIERS beside them are a copy's, or hard links.
@@ -87,9 +76,9 @@ IOStatus Claim(Namespace* names, const std::string& directory) {
     const std::vector<std::string> lost = DurablyLost(names->policy(), survey);
     const std::shared_ptr<Logger> info_log = names->InfoLog(directory);
     ROCKS_LOG_ERROR(info_log, "tiered_env: %s; files that are not there: %s", s.ToString().c_str(),
-                    List(lost, lost.size()).c_str());
+                    Join(lost).c_str());
     if (!lost.empty()) {
-      s = IOStatus::InvalidArgument("files are not there (" + List(lost, kMostNames) + ")",
+      s = IOStatus::InvalidArgument("files are not there (" + Join(lost, kMostNames) + ")",
                                     s.getState());
     }
   }

@@ -11,21 +11,10 @@
 #include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/fs/shared_logger.h"
 #include "plugin/tiered_env/options/options.h"
+#include "plugin/tiered_env/options/text.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-namespace {
-
-std::string Join(const std::vector<std::string>& names) {
-  std::string result;
-  for (const std::string& name : names) {
-    result += (result.empty() ? "" : ", ") + name;
-  }
-  return result;
-}
-
-}  // namespace
 
 TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
     : FileSystemWrapper(target) {

@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/options/text.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "rocksdb/utilities/options_type.h"
@@ -96,6 +97,16 @@ bool ParseSize(const std::string& text, uint64_t* value) {
   }
   *value <<= shift;
   return true;
+}
+
+std::string Join(const std::vector<std::string>& items, size_t most) {
+  const size_t count = std::min(most, items.size());
+  std::string result;
+  for (size_t i = 0; i < count; i++) {
+    result += (i == 0 ? "" : ", ") + items[i];
+  }
+  return count == items.size() ? result
+                               : result + " and " + std::to_string(items.size() - count) + " more";
 }
 
 }  // namespace tiered_env

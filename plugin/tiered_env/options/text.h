@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ Status Invalid(const std::string& where, const Item& item, const std::string& ru
 // such number, or too large.
 bool ParseNumber(const std::string& text, uint64_t* value);
 bool ParseSize(const std::string& text, uint64_t* value);
+
+// Lists the first `most` items for a message, and tells how many more there are.
+std::string Join(const std::vector<std::string>& items, size_t most = SIZE_MAX);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

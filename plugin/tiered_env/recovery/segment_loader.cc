@@ -7,6 +7,7 @@
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/text.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"
@@ -14,17 +15,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-namespace {
-
-std::string Join(const std::vector<std::string>& paths) {
-  std::string result;
-  for (const std::string& path : paths) {
-    result += (result.empty() ? "" : ", ") + path;
-  }
-  return result;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
