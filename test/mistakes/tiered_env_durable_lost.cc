@@ -110,6 +110,35 @@ TEST_F(LostMistakes, WhatNothingNamesIsPutAside) {
   EXPECT_EQ(LostIn("slow").size(), 0u);
 }
 
+// A loss of power can leave a file under both of its names, and a name can be another file's.
+TEST_F(LostMistakes, ANameThatIsTakenIsLeft) {
+  FillTiers();
+  const std::string precious = "000999.sst.0123456789abcdef";
+  const std::string other = "000998.sst.0123456789abcdef";
+  const std::string lost = FolderIn("slow") + "/lost";
+  fs::create_directory(lost);
+  WriteFile(FolderIn("slow") + "/" + precious, "precious");
+  WriteFile(FolderIn("slow") + "/" + other, "put aside now");
+  // All the seconds in which the opening can be.
+  for (uint64_t i = 0, now = Lost::Now(); i < 100; i++) {
+    const std::string time = "." + std::to_string(now + i);
+    fs::create_hard_link(FolderIn("slow") + "/" + precious, lost + "/" + precious + time);
+    WriteFile(lost + "/" + other + time, "put aside before");
+  }
+  ExpectWhole(Tiers());
+  EXPECT_FALSE(fs::exists(FolderIn("slow") + "/" + precious));
+  EXPECT_FALSE(fs::exists(FolderIn("slow") + "/" + other));
+  int now = 0;
+  int before = 0;
+  for (const std::string& name : LostIn("slow")) {
+    const std::string text = ReadFile(lost + "/" + name);
+    now += text == "put aside now" ? 1 : 0;
+    before += text == "put aside before" ? 1 : 0;
+  }
+  EXPECT_EQ(now, 1);
+  EXPECT_EQ(before, 100);
+}
+
 TEST_F(LostMistakes, AStubBringsItsFileBack) {
   FillTiers();
   const std::string path = PathOf(OneIn("slow"));

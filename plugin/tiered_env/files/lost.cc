@@ -45,11 +45,18 @@ std::vector<Lost::File> Lost::List() const {
   return result;
 }
 
+// Chooses a later second while a name is taken: a loss of power can leave a file under both of its
+// names, and a rename of one of them to the other would do nothing.
 IOStatus Lost::Take(const Place& place) const {
-  IOStatus s = place.fs()->CreateDirIfMissing(PathIn(*place.tier), IOOptions(), nullptr);
-  const std::string to =
-      PathIn(*place.tier) + "/" + BaseOf(place.path) + "." + std::to_string(Now());
-  return s.ok() ? place.fs()->RenameFile(place.path, to, IOOptions(), nullptr) : s;
+  FileSystem* fs = place.fs();
+  const std::string folder = PathIn(*place.tier);
+  IOStatus s = fs->CreateDirIfMissing(folder, IOOptions(), nullptr);
+  std::string to;
+  for (uint64_t since = Now(); s.ok(); since++) {
+    to = folder + "/" + BaseOf(place.path) + "." + std::to_string(since);
+    s = fs->FileExists(to, IOOptions(), nullptr);
+  }
+  return s.IsNotFound() ? fs->RenameFile(place.path, to, IOOptions(), nullptr) : s;
 }
 
 // A name in a folder is never used again: nothing is replaced.

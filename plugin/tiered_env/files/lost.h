@@ -32,7 +32,7 @@ class Lost {
 
   // The oldest first. What has no name of ours is left out.
   std::vector<File> List() const;
-  // Puts a file of the folder aside.
+  // Puts a file of the folder aside. Replaces nothing that is there.
   IOStatus Take(const Place& place) const;
   // Puts it back, durably, under the name that it had.
   IOStatus BringBack(const File& file) const;
