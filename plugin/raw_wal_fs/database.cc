@@ -29,6 +29,20 @@ std::string NewestOptions(const std::vector<std::string>& names) {
   return newest.second;
 }
 
+bool IsKeptName(const std::string& name) { return IsStubName(name) && !IsLogName(name); }
+
+IOStatus AddLogs(FileSystem* fs, const std::string& directory,
+                 bool (*is_wanted)(const std::string& name), std::vector<std::string>* logs) {
+  std::vector<std::string> names;
+  IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  for (const std::string& name : names) {
+    if (s.ok() && is_wanted(name)) {
+      logs->push_back(directory + "/" + name);
+    }
+  }
+  return s.IsNotFound() || s.IsPathNotFound() ? IOStatus::OK() : s;  // FileSystems differ
+}
+
 }  // namespace
 
 IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result) {
@@ -79,15 +93,11 @@ IOStatus FindLogs(FileSystem* fs, const std::string& database, std::vector<std::
   std::string wal_dir;
   IOStatus s = FindWalDir(fs, database, &wal_dir);
   for (const std::string& directory : {wal_dir, wal_dir + "/archive"}) {
-    std::vector<std::string> names;
-    if (s.ok()) {
-      s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
-      s = s.IsNotFound() || s.IsPathNotFound() ? IOStatus::OK() : s;  // FileSystems differ
-    }
-    for (const std::string& name : names) {
-      if (IsLogName(name)) {
-        logs->push_back(directory + "/" + name);
-      }
+    s = s.ok() ? AddLogs(fs, directory, IsStubName, logs) : s;
+  }
+  if (wal_dir != database) {  // kept since it had no wal_dir
+    for (const std::string& directory : {database, database + "/archive"}) {
+      s = s.ok() ? AddLogs(fs, directory, IsKeptName, logs) : s;
     }
   }
   return s;

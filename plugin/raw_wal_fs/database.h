@@ -21,7 +21,7 @@ IOStatus LockDatabase(FileSystem* fs, const std::string& database, FileLock** lo
 IOStatus FindWalDir(FileSystem* fs, const std::string& database, std::string* result);
 
 // Finds the paths of a database's logs, in that directory and in its archive, those that wait to be
-// deleted included.
+// deleted and those that somebody keeps included.
 IOStatus FindLogs(FileSystem* fs, const std::string& database, std::vector<std::string>* logs);
 
 }  // namespace raw_wal_fs

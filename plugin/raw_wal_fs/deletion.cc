@@ -25,8 +25,10 @@
 //   it is cut off or damaged                       Corruption
 //   it is empty, and a log on the device was       Corruption: somebody has emptied the stub
 //     created here under its name
-//   it is called *.trash, in the archive, and is   the log is deleted, then the stub: RocksDB had
-//     this database's                              deleted it, and was interrupted
+//   it is called *.trash, in the archive or by no  the log is deleted, then the stub: whoever had
+//     name of RocksDB's, and is this database's    deleted it was interrupted
+//   it is called otherwise than RocksDB calls      the same as of RocksDB's logs, but that its
+//     logs: somebody keeps it                      damage is only told to who reads it
 //
 //   A log on the device has no stub anywhere       it stays, until `rocktier wal rm`
 //   The device is blank, or holds something else   it stays as it is: only a file that is not there
@@ -50,6 +52,7 @@
 #include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -156,9 +159,13 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
       break;
     }
     const std::string path = directory + "/" + name;
-    if (!IsLogName(name) || IsTrashName(name) ||
+    if (!IsStubName(name) || IsTrashName(name) ||
         target_->FileExists(path + kExported, IOOptions(), nullptr).ok()) {
       continue;  // the last was exported, and may be on the device no more
+    }
+    if (!IsLogName(name)) {
+      s = CheckKept(path, volume);
+      continue;
     }
     std::shared_ptr<Log> log;
     s = FindLog(path, /*fresh=*/true, &log);
@@ -168,6 +175,14 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
     s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
   }
   return s;
+}
+
+// Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs
+// it, and knows what is lost if it is damaged.
+IOStatus RawWalFileSystem::CheckKept(const std::string& path, const Volume& volume) {
+  StubFile stub;
+  return FindStub(path, /*contents=*/false, &stub).ok() ? CheckStub(path, stub.stub, volume)
+                                                        : IOStatus::OK();
 }
 
 // Frees the log, and leaves the stub: as long as it is there the space belongs to somebody.
@@ -226,29 +241,37 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     if (s.ok()) {
       s = SyncDirectory(target_.get(), DirectoryOf(path));
     }
+    TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:NameIsGone");
   }
   LogId log;
   if (s.ok()) {
     s = DeleteLog(trash, &log);
   }
   if (s.ok()) {
+    TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:LogIsGone");
     s = target_->DeleteFile(trash, options, dbg);
     Forget(log);  // somebody may have found it before the stub went
   }
   return s;
 }
 
-// Deletes what is left of deleted logs in the archive: RocksDB does not look for that there.
-IOStatus RawWalFileSystem::CleanArchive(const std::string& directory) {
-  std::vector<std::string> names;
-  const std::string archive = directory + "/archive";
-  if (!target_->GetChildren(archive, IOOptions(), &names, nullptr).ok()) {
-    return IOStatus::OK();  // there is none
-  }
+// Deletes what is left of deleted logs where RocksDB does not look for that: in the archive, and
+// under names that are not RocksDB's.
+IOStatus RawWalFileSystem::CleanTrash(const std::string& directory) {
   IOStatus s;
-  for (const std::string& name : names) {
-    if (s.ok() && IsLogName(name) && IsTrashName(name)) {
-      s = DeleteFile(archive + "/" + name, IOOptions(), nullptr);
+  const std::string archive = directory + "/archive";
+  for (const std::string& place : {directory, archive}) {
+    std::vector<std::string> names;
+    target_->GetChildren(place, IOOptions(), &names, nullptr).PermitUncheckedError();  // has none
+    for (const std::string& name : names) {
+      const std::string path = place + "/" + name;
+      StubFile stub;
+      if (!s.ok() || !IsStubName(name) || !IsTrashName(name)) {
+        continue;
+      }
+      if (IsLogName(name) ? place == archive : FindStub(path, /*contents=*/false, &stub).ok()) {
+        s = DeleteFile(path, IOOptions(), nullptr);
+      }
     }
   }
   return s;
@@ -258,7 +281,7 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
                                       const IOOptions& options, IODebugContext* dbg) {
   StubFile stub;
   IOStatus s = FindStub(from, /*contents=*/false, &stub);
-  if (s.ok() && !IsLogName(to)) {
+  if (s.ok() && !IsStubName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
@@ -292,10 +315,10 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
       wal_dir != DirectoryOf(path)) {
     s = CheckDirectory(wal_dir, *volume);
-    s = s.ok() ? CleanArchive(wal_dir) : s;
+    s = s.ok() ? CleanTrash(wal_dir) : s;
   }
   if (s.ok()) {
-    s = CleanArchive(DirectoryOf(path));
+    s = CleanTrash(DirectoryOf(path));
   }
   if (!s.ok()) {
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();

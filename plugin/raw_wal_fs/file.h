@@ -53,8 +53,8 @@ class LogWritableFile : public FSWritableFile {
   bool closed_ = false;
 };
 
-// A log as ReopenWritableFile() gives it, which is only called to close it: nothing can be
-// appended.
+// A log as ReopenWritableFile() gives it, which is only called to close or to sync it: nothing can
+// be appended.
 class LogReopenedFile : public FSWritableFile {
  public:
   explicit LogReopenedFile(std::shared_ptr<Log> log) : log_(std::move(log)) {}
@@ -62,7 +62,7 @@ class LogReopenedFile : public FSWritableFile {
   using FSWritableFile::Append;
   IOStatus Append(const Slice&, const IOOptions&, IODebugContext*) override;
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return log_->Sync(); }
   IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override;
   IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return log_->size(); }

@@ -60,11 +60,11 @@ FileOptions RawWalFileSystem::OptimizeForLogWrite(const FileOptions& options,
 }
 
 bool RawWalFileSystem::IsLog(const std::string& path, const FileOptions& options) const {
-  if (!IsLogName(path)) {
-    return false;
-  }
   if (options.io_options.type == IOType::kWAL) {
-    return true;
+    return IsStubName(path);
+  }
+  if (!IsLogName(path) || IsTrashName(path)) {
+    return false;
   }
   const std::string directory = DirectoryOf(path);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -93,7 +93,7 @@ IOStatus RawWalFileSystem::ForReading(std::shared_ptr<Volume>* result) {
 }
 
 IOStatus RawWalFileSystem::FindStub(const std::string& path, bool contents, StubFile* result) {
-  return IsLogName(path) ? ReadStub(target_.get(), path, contents, result) : IOStatus::NotFound();
+  return IsStubName(path) ? ReadStub(target_.get(), path, contents, result) : IOStatus::NotFound();
 }
 
 IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
@@ -323,7 +323,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
     if (!s.ok()) {
       break;
     }
-    if (IsLogName(file.name)) {
+    if (IsStubName(file.name)) {
       s = GetFileSize(dir + "/" + file.name, options, &file.size_bytes, dbg);
       s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
     }

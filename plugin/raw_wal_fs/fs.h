@@ -24,6 +24,9 @@ namespace raw_wal_fs {
 // and deleting a log is renaming, listing and deleting its stub, with the durability that the
 // target gives.
 //
+// Whoever keeps a log that RocksDB is done with renames it. Under any name that ends in ".log" it
+// stays the log that it was, and the space is free when that name is deleted.
+//
 // A log goes to the device if it is opened with the FileOptions of OptimizeForLogWrite(). A wrapper
 // of the older Env interface loses what these say, so a log goes there, too, if this FileSystem has
 // locked a database in the same directory. Copies of logs that checkpoints and backups make are
@@ -49,7 +52,7 @@ class RawWalFileSystem : public FileSystemWrapper {
                                IODebugContext* dbg) override;
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override;
-  // Opens a log to be closed again. It cannot be continued: RocksDB never does that.
+  // Opens a log to be closed or synced. It cannot be continued: RocksDB never does that.
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<FSWritableFile>* result,
                               IODebugContext* dbg) override;
@@ -122,17 +125,18 @@ class RawWalFileSystem : public FileSystemWrapper {
                    std::shared_ptr<RecoveredLog>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
 
-  // CheckStub() to CleanArchive(): in deletion.cc, which says who may delete what.
+  // CheckStub() to CleanTrash(): in deletion.cc, which says who may delete what.
   //
   // Checks that a stub is of this device, and not newer than the device, and, if this process
   // writes to the device, that it is no copy.
   IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
+  IOStatus CheckKept(const std::string& path, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
   void Forget(LogId log);
-  IOStatus CleanArchive(const std::string& directory);
+  IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
   RawWalOptions options_;

@@ -33,6 +33,18 @@ inline bool IsLogName(const std::string& path) {
   return rest.empty() || IsTrashName(rest);
 }
 
+// Returns whether a file may be the stub of a log. Whoever keeps a log that RocksDB is done with
+// renames it; the new name ends as RocksDB's do: "kept-3.log", "kept-3.log.trash".
+inline bool IsStubName(const std::string& path) {
+  const std::string base = path.substr(path.rfind('/') + 1);
+  const size_t end = base.rfind(".log");
+  if (end == 0 || end == std::string::npos) {
+    return false;
+  }
+  const std::string rest = base.substr(end + 4);
+  return rest.empty() || IsTrashName(rest);
+}
+
 inline std::string DirectoryOf(const std::string& path) {
   size_t end = path.rfind('/');
   if (end == std::string::npos) {

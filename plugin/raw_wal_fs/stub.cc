@@ -44,6 +44,11 @@ IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, St
   std::string scratch(Stub::kSize, '\0');
   Slice bytes;
   s = file->Read(0, Stub::kSize, IOOptions(), &bytes, scratch.data(), nullptr);
+  bool is_directory = false;
+  if (!s.ok() && target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
+      is_directory) {
+    return IOStatus::NotFound(path);
+  }
   if (s.ok()) {
     s = status_to_io_status(Stub::Decode(bytes, path, &result->stub));
   }

@@ -25,7 +25,7 @@ const StubFinder::Directory& StubFinder::Read(const std::string& path) {
     if (!s.ok()) {
       break;
     }
-    if (IsLogName(name)) {
+    if (IsStubName(name)) {
       s = ReadStub(fs, path + "/" + name, /*contents=*/false, &stub);
       if (s.ok() && stub.stub.uuid == uuid_) {
         directory.stubs[stub.stub.log] = path + "/" + name;

@@ -25,14 +25,16 @@
 //   Truncate and Fsync at Close                     TruncateGivesTheSizeThatItHas
 //   Close                                           AClosedLogIsSynced, ALogIsClosedByItsDestructor
 //   ReopenWritableFile, Truncate, Close             AFoundLogIsReopenedToBeTruncated,
-//                                                   TrashIsDeletedAtOnce
+//                                                   TrashIsDeletedAtOnce,
+//                                                   AFoundLogIsReopenedToBeSynced
 //   GetChildren                                     LogsAreListed
 //   GetFileModificationTime                         TheModificationTimeIsThatOfTheLastClose
 //   FileExists                                      LogsAreListed
 //   NewSequentialFile, Read, re-read after EOF      ReadingGoesOnBehindTheEnd, ReadsOfAllSizes
 //   PositionedRead                                  ReadersAreBuffered
 //   RenameFile                                      ALogIsArchived, ALogIsMarkedAsTrash,
-//                                                   ACheckpointIsRenamedAsAWhole
+//                                                   ACheckpointIsRenamedAsAWhole,
+//                                                   ALogIsKeptUnderAnotherName
 //   LinkFile                                        ALogIsCopiedWhereALinkIsRefused
 //   NumFileLinks                                    TrashIsDeletedAtOnce
 //   DeleteFile                                      ADeletedLogGivesItsSpaceBack,
@@ -704,6 +706,112 @@ TEST_F(RawWalCallsTest, ALogIsMarkedAsTrash) {
   WriteLog(Path(1), "bytes");
   EXPECT_TRUE(fs_->RenameFile(Path(1), db_name_ + "/other", kIO, nullptr).IsNotSupported());
   EXPECT_EQ(Read(Path(1)), "bytes");
+}
+
+// As tiered_env does, which needs logs longer than RocksDB.
+TEST_F(RawWalCallsTest, ALogIsKeptUnderAnotherName) {
+  const std::string kept = db_name_ + "/KEPT-3-tag.log";
+  WriteLog(Path(1), Bytes(150000, 1));
+  const std::string id = OnTheDevice().id;
+  ASSERT_OK(fs_->RenameFile(Path(1), kept, kIO, nullptr));
+  for (int i = 0; i < 2; i++) {
+    EXPECT_EQ(SizeOf(kept), 150000u);
+    EXPECT_EQ(Read(kept), Bytes(150000, 1));
+    EXPECT_EQ(OnTheDevice().id, id);
+    EXPECT_EQ(OnTheDevice().file, kept);
+    EXPECT_FALSE(OnTheDevice().missing);
+    // What is plain under such a name stays plain.
+    std::unique_ptr<FSWritableFile> plain;
+    ASSERT_OK(fs_->NewWritableFile(db_name_ + "/KEPT-4.log", FileOptions(), &plain, nullptr));
+    ASSERT_OK(plain->Append("plain", kIO, nullptr));
+    ASSERT_OK(plain->Close(kIO, nullptr));
+    EXPECT_EQ(ReadAll(db_name_ + "/KEPT-4.log"), "plain");
+    NewFs();
+  }
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_ + "/folder.log", kIO, nullptr));
+  std::vector<FileAttributes> files;
+  ASSERT_OK(fs_->GetChildrenFileAttributes(db_name_, kIO, &files, nullptr));
+  EXPECT_FALSE(OnTheDevice().missing);
+  FileLock* lock = nullptr;
+  ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
+  EXPECT_EQ(Read(kept), Bytes(150000, 1));
+  ASSERT_OK(fs_->UnlockFile(lock, kIO, nullptr));
+  ASSERT_OK(fs_->DeleteFile(kept, kIO, nullptr));
+  EXPECT_EQ(Stats().segments_used, 0u);
+  EXPECT_EQ(ReadAll(db_name_ + "/KEPT-4.log"), "plain");
+}
+
+// Whoever opens the database next finishes what a crash has left: also under a name that RocksDB
+// does not look for. What is no log is nobody's business.
+TEST_F(RawWalCallsTest, TheDeletionOfAKeptLogIsFinished) {
+  for (const bool is_freed : {false, true}) {
+    SCOPED_TRACE(is_freed);
+    const std::string kept = db_name_ + "/KEPT-3.log";
+    WriteLog(Path(1), Bytes(5000, 1));
+    ASSERT_OK(fs_->RenameFile(Path(1), kept, kIO, nullptr));
+    std::filesystem::rename(kept, kept + ".trash");
+    std::ofstream(db_name_ + "/other.log.trash") << "somebody's";
+    if (is_freed) {
+      raw_wal_fs::RawWalOptions options;
+      options.device = device_;
+      options.force = true;
+      std::vector<raw_wal_fs::RawWalLogInfo> removed;
+      ASSERT_OK(raw_wal_fs::RemoveLogs(options, {OnTheDevice().id}, &removed));
+    }
+    NewFs();
+    FileLock* lock = nullptr;
+    ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));
+    ASSERT_OK(fs_->UnlockFile(lock, kIO, nullptr));
+    EXPECT_EQ(Stats().segments_used, 0u);
+    EXPECT_FALSE(std::filesystem::exists(kept + ".trash"));
+    EXPECT_EQ(ReadAll(db_name_ + "/other.log.trash"), "somebody's");
+  }
+}
+
+// What an earlier process has appended without a sync may be in the page cache only, where the stub
+// is.
+TEST_F(RawWalCallsTest, AFoundLogIsReopenedToBeSynced) {
+  struct Counting : FileSystemWrapper {
+    Counting() : FileSystemWrapper(FileSystem::Default()) {}
+    static const char* kClassName() { return "Counting"; }
+    const char* Name() const override { return kClassName(); }
+    IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSRandomRWFile>* result,
+                             IODebugContext* dbg) override {
+      struct File : FSRandomRWFileOwnerWrapper {
+        File(std::unique_ptr<FSRandomRWFile>&& target, int* syncs)
+            : FSRandomRWFileOwnerWrapper(std::move(target)), syncs_(syncs) {}
+        IOStatus Fsync(const IOOptions& io, IODebugContext* context) override {
+          ++*syncs_;
+          return FSRandomRWFileOwnerWrapper::Fsync(io, context);
+        }
+        int* const syncs_;
+      };
+      IOStatus s = FileSystemWrapper::NewRandomRWFile(path, options, result, dbg);
+      if (s.ok()) {
+        *result = std::make_unique<File>(std::move(*result), &syncs);
+      }
+      return s;
+    }
+    int syncs = 0;
+  };
+  std::unique_ptr<FSWritableFile> log;
+  NewLog(Path(1), &log);
+  ASSERT_OK(log->Append(Bytes(5000, 1), kIO, nullptr));
+  std::shared_ptr<FileSystem> killed;
+  std::string name;
+  Kill(&killed, &name);
+  raw_wal_fs::RawWalOptions options;
+  options.device = killed->GetOptions<raw_wal_fs::RawWalOptions>()->device;
+  const auto counting = std::make_shared<Counting>();
+  ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(options, counting, &killed));
+  std::unique_ptr<FSWritableFile> found;
+  ASSERT_OK(killed->ReopenWritableFile(LogFileName(name, 1), FileOptions(), &found, nullptr));
+  EXPECT_EQ(counting->syncs, 0);
+  ASSERT_OK(found->Sync(kIO, nullptr));
+  EXPECT_EQ(counting->syncs, 1);
+  ASSERT_OK(found->Close(kIO, nullptr));
+  ASSERT_OK(log->Close(kIO, nullptr));
 }
 
 TEST_F(RawWalCallsTest, ALogIsCopiedWhereALinkIsRefused) {

@@ -206,6 +206,17 @@ TEST(RawWalFormatTest, LogsAreKnownByTheirNames) {
   EXPECT_FALSE(IsLogName("/db/000012.log.exported"));
 }
 
+TEST(RawWalFormatTest, KeptLogsAreKnownByTheirNames) {
+  for (const char* name : {"/db/000012.log", "000012.log.trash", "/db/KEPT-3-tag.log", "x.log",
+                           "/db/KEPT-3.log.trash", "/db/a.log.b.log"}) {
+    EXPECT_TRUE(IsStubName(name)) << name;
+  }
+  for (const char* name : {"/db/000012.sst", "/db/LOG", "/db/.log", "/db/000012.log.exported",
+                           "/db.log/12", "log", "/db/x.log.tmp"}) {
+    EXPECT_FALSE(IsStubName(name)) << name;
+  }
+}
+
 TEST(RawWalFormatTest, IdsAsText) {
   for (const LogId& id : {kLog, kNumber, LogId{uint64_t{1} << 63, UINT64_MAX},
                           LogId{0, uint64_t{UINT32_MAX} << 32 | 7}}) {

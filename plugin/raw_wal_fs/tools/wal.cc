@@ -171,10 +171,11 @@ void PrintLogs(const RawWalDeviceInfo& info, bool json) {
       separator = ",";
       continue;
     }
-    printf("%-12s %10llu %12llu %12llu  %s%s%s%s%s%s\n", log.id.c_str(),
+    const bool renamed = !log.file.empty() && log.file != log.name;
+    printf("%-12s %10llu %12llu %12llu  %s%s%s%s%s%s%s%s\n", log.id.c_str(),
            (unsigned long long)log.segments, (unsigned long long)log.bytes,
-           (unsigned long long)log.durable, Printable(log.name).c_str(),
-           log.missing ? "  no file" : "",
+           (unsigned long long)log.durable, Printable(log.name).c_str(), renamed ? "  now " : "",
+           renamed ? Printable(log.file).c_str() : "", log.missing ? "  no file" : "",
            log.unknown.empty() ? "" : "  not known: ", Printable(log.unknown).c_str(),
            log.problem.empty() ? "" : "  ", Printable(log.problem).c_str());
   }
