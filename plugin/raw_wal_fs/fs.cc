@@ -41,7 +41,10 @@ Status RawWalFileSystem::PrepareOptions(const ConfigOptions& options) {
   if (s.ok()) {
     s = CheckDevice(options_);
   }
-  return s.ok() ? FileSystemWrapper::PrepareOptions(options) : s;
+  if (s.ok()) {
+    s = FileSystemWrapper::PrepareOptions(options);
+  }
+  return s.ok() ? CheckTarget(*target_) : s;
 }
 
 std::string RawWalFileSystem::GetPrintableOptions() const {

@@ -2,9 +2,11 @@
 
 #include "plugin/raw_wal_fs/options.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "plugin/raw_wal_fs/format.h"
+#include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -42,6 +44,18 @@ OptionTypeInfo OnFullInfo() {
   return info;
 }
 
+// Returns whether one of the tiers, "NAME={kind=memory;...};...", is in memory.
+bool HasMemory(const std::string& tiers) {
+  std::unordered_map<std::string, std::string> all;
+  if (!StringToMap(tiers, &all).ok()) {
+    return false;
+  }
+  return std::any_of(all.begin(), all.end(), [](const auto& tier) {
+    std::unordered_map<std::string, std::string> options;
+    return StringToMap(tier.second, &options).ok() && options["kind"] == "memory";
+  });
+}
+
 }  // namespace
 
 const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
@@ -72,6 +86,22 @@ Status Validate(const Options& options) {
     return Invalid("tail_size", options.tail_size, "must be a multiple of 8K from 32K to 64M");
   }
   return Status::OK();
+}
+
+Status CheckTarget(const FileSystem& target) {
+  const Customizable* tiered = &target;
+  while (tiered != nullptr && !tiered->IsInstanceOf("TieredFileSystem")) {  // a wrapper of it
+    tiered = tiered->Inner();
+  }
+  std::string tiers;
+  if (tiered == nullptr || !tiered->GetOption(ConfigOptions(), "tiers", &tiers).ok() ||
+      !HasMemory(tiers)) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      "RawWalFileSystem: target=TieredFileSystem",
+      "has SSTs in memory, which are rebuilt from logs that it must see: have it above, "
+      "id=TieredFileSystem;...;target={id=RawWalFileSystem;...}. The database opens so as it is");
 }
 
 }  // namespace raw_wal_fs

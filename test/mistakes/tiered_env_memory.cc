@@ -158,35 +158,6 @@ TEST_F(MemoryMistakes, ADirectoryOfATierIsMadeWithThoseAbove) {
   }
 }
 
-// It would not know the logs any more that are retained.
-TEST_F(MemoryMistakes, RawWalFsBelowIsRefused) {
-  class RawWal : public FileSystemWrapper {
-   public:
-    RawWal() : FileSystemWrapper(FileSystem::Default()) {}
-    static const char* kClassName() { return "RawWalFileSystem"; }
-    const char* Name() const override { return kClassName(); }
-  };
-  class Wrapper : public FileSystemWrapper {
-   public:
-    explicit Wrapper(const std::shared_ptr<FileSystem>& target) : FileSystemWrapper(target) {}
-    const char* Name() const override { return "Wrapper"; }
-  };
-  const auto raw = std::make_shared<RawWal>();
-  for (const std::shared_ptr<FileSystem>& target :
-       {std::shared_ptr<FileSystem>(raw), std::shared_ptr<FileSystem>(new Wrapper(raw))}) {
-    TieredOptions options;
-    options.tiers = MemoryTiers();
-    options.placement = "0..2=memory;3..=slow";
-    std::shared_ptr<FileSystem> result;
-    const Status s = NewTieredFileSystem(options, target, &result);
-    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-    EXPECT_NE(s.ToString().find("RawWalFileSystem"), std::string::npos) << s.ToString();
-    options.tiers = Tiers();
-    options.placement = "0..1=fast;2..=slow";
-    EXPECT_OK(NewTieredFileSystem(options, target, &result));
-  }
-}
-
 // With its logs in a directory that had another path then.
 TEST_F(MemoryMistakes, ADatabaseOfTheFirstVersionIsOpened) {
   const std::string sample = SamplePath("tiered_env_memory_1");

@@ -39,10 +39,10 @@ IOStatus AppendChunk(FSWritableFile* to, uint64_t offset, const Slice& bytes) {
 
 // Copies in whole pages, for files with direct I/O: those that are copied to one are of whole
 // pages.
-IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter,
-              const std::atomic<bool>* stop) {
+IOStatus Copy(FileSystem* fs, const std::string& from, uint64_t size, FSWritableFile* to,
+              RateLimiter* limiter, const std::atomic<bool>* stop) {
   std::unique_ptr<FSSequentialFile> file;
-  IOStatus s = from.fs()->NewSequentialFile(from.path, FileOptions(), &file, nullptr);
+  IOStatus s = fs->NewSequentialFile(from, FileOptions(), &file, nullptr);
   AlignedBuffer buffer;
   buffer.Alignment(std::max<size_t>(to->GetRequiredBufferAlignment(), kDefaultPageSize));
   buffer.AllocateNewBuffer(kChunk);
@@ -50,15 +50,15 @@ IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter*
     const auto wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, size - done));
     size_t got = 0;
     if (IsSet(stop)) {
-      return IOStatus::Aborted(from.path, "is no longer copied");
+      return IOStatus::Aborted(from, "is no longer copied");
     }
     while (s.ok() && got < wanted) {
       Slice bytes;
       char* const at = buffer.BufferStart() + got;
       s = file->Read(wanted - got, IOOptions(), &bytes, at, nullptr);
       if (s.ok() && bytes.empty()) {
-        return IOStatus::Corruption(from.path, "ends at " + std::to_string(done + got) + " of " +
-                                                   std::to_string(size) + " bytes");
+        return IOStatus::Corruption(from, "ends at " + std::to_string(done + got) + " of " +
+                                              std::to_string(size) + " bytes");
       }
       if (s.ok() && bytes.data() != at) {
         memcpy(at, bytes.data(), bytes.size());

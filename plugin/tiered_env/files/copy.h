@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "plugin/tiered_env/files/folders.h"
 #include "rocksdb/file_system.h"
@@ -14,8 +15,12 @@ namespace tiered_env {
 
 // Appends the first `size` bytes of a file to another one. Corruption if there are fewer.
 // `limiter` may be null. `stop`, if given: Aborted once it is true.
-IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to, RateLimiter* limiter = nullptr,
-              const std::atomic<bool>* stop = nullptr);
+IOStatus Copy(FileSystem* fs, const std::string& from, uint64_t size, FSWritableFile* to,
+              RateLimiter* limiter = nullptr, const std::atomic<bool>* stop = nullptr);
+inline IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to,
+                     RateLimiter* limiter = nullptr, const std::atomic<bool>* stop = nullptr) {
+  return Copy(from.fs(), from.path, size, to, limiter, stop);
+}
 
 // Copies to a new file, durably but for its name.
 IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,

@@ -91,25 +91,6 @@ Status CheckPlacement(const Policy& policy) {
   return Status::OK();
 }
 
-// Retained logs have names of ours, which raw_wal_fs takes for those of plain files: it would not
-// know them any more.
-struct RawWalFileSystem : Customizable {
-  static const char* kClassName() { return "RawWalFileSystem"; }
-};
-
-Status CheckTarget(const FileSystem& target, const Policy& policy) {
-  for (const auto& tier : policy.tiers) {
-    if (tier->is_volatile() && target.CheckedCast<RawWalFileSystem>() != nullptr) {
-      return Refuse(
-          "target", RawWalFileSystem::kClassName(),
-          "cannot be below tier " + tier->name() +
-              ", of kind memory, which keeps logs that RocksDB has deleted; have it above: "
-              "id=RawWalFileSystem;target={id=TieredFileSystem;...}");
-    }
-  }
-  return Status::OK();
-}
-
 Status MakePolicy(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
                   Policy* policy) {
   std::vector<TierOptions> tiers;
@@ -168,9 +149,6 @@ Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>
   Status s = MakePolicy(options, target, &result->policy);
   if (s.ok()) {
     s = CheckPlacement(result->policy);
-  }
-  if (s.ok()) {
-    s = CheckTarget(*target, result->policy);
   }
   if (s.ok()) {
     s = CheckRecoveryOptions(options, &result->recovery);

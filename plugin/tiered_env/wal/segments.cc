@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/tiered_env/files/copy.h"
+#include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "util/string_util.h"
@@ -146,6 +148,9 @@ IOStatus WalSegments::Keep(const std::string& path, bool stays, bool* kept) {
     s = stays ? fs_->LinkFile(path, name, IOOptions(), nullptr)
               : fs_->RenameFile(path, name, IOOptions(), nullptr);
   }
+  if (stays && s.IsNotSupported()) {  // a log on a log device has one name
+    s = CopyLog(path, name, bytes);
+  }
   std::unique_lock<std::shared_mutex> lock(mutex_);
   log->busy = false;
   if (s.ok()) {
@@ -154,6 +159,25 @@ IOStatus WalSegments::Keep(const std::string& path, bool stays, bool* kept) {
     log->retained = true;
     *kept = true;
   }
+  return s;
+}
+
+// Durably: where it stays it may be deleted for good at any time.
+IOStatus WalSegments::CopyLog(const std::string& from, const std::string& to, uint64_t bytes) {
+  const std::string temporary = to + kTemporary;
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs_->NewWritableFile(temporary, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = Copy(fs_, from, bytes, file.get());
+  }
+  s = SyncAndClose(s, file.get());
+  if (s.ok()) {
+    s = fs_->RenameFile(temporary, to, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    return SyncDirectory(fs_, DirectoryOf(to));
+  }
+  fs_->DeleteFile(temporary, IOOptions(), nullptr).PermitUncheckedError();
   return s;
 }
 

@@ -151,6 +151,8 @@ class WalSegments {
   };
 
   static IOStatus Sync(const List& logs);
+  // Makes a log another file, durably.
+  IOStatus CopyLog(const std::string& from, const std::string& to, uint64_t bytes);
   // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be
   // gained.
   static double ShareLeft(const Log& log, bool compressing);
