@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr uint64_t kPage = 4096;  // bytes
+
 // The same for all that a file or directory is called: RocksDB doubles slashes, and ends with one.
 std::string Normalized(const std::string& path) {
   std::string result = fs::path(path).lexically_normal();
@@ -29,6 +31,22 @@ std::string DirectoryOf(const std::string& path) { return fs::path(path).parent_
 }  // namespace
 
 PowerFs::Node::~Node() { unlink(anchor.c_str()); }
+
+template <typename DoSync>
+IOStatus PowerFs::SyncNode(const NodePointer& node, const DoSync& sync) {
+  if (!Ask()) {
+    return Off();
+  }
+  std::error_code error;
+  const uint64_t size = fs::file_size(node->anchor, error);
+  IOStatus s = sync();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (left_ == 0) {
+    return Off();
+  }
+  node->synced = std::max(node->synced, size);
+  return s;
+}
 
 class PowerFs::File : public FSWritableFileOwnerWrapper {
  public:
@@ -57,34 +75,36 @@ class PowerFs::File : public FSWritableFileOwnerWrapper {
     return Ask() ? target()->Truncate(size, options, dbg) : Off();
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
-    return SyncAll([&] { return target()->Sync(options, dbg); });
+    return power_->SyncNode(node_, [&] { return target()->Sync(options, dbg); });
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
-    return SyncAll([&] { return target()->Fsync(options, dbg); });
+    return power_->SyncNode(node_, [&] { return target()->Fsync(options, dbg); });
   }
 
  private:
-  bool Ask() {
-    std::lock_guard<std::mutex> lock(power_->mutex_);
-    return power_->Change1();
+  bool Ask() { return power_->Ask(); }
+
+  PowerFs* const power_;
+  const NodePointer node_;
+};
+
+class PowerFs::RandomFile : public FSRandomRWFileOwnerWrapper {
+ public:
+  RandomFile(PowerFs* power, NodePointer node, std::unique_ptr<FSRandomRWFile>&& target)
+      : FSRandomRWFileOwnerWrapper(std::move(target)), power_(power), node_(std::move(node)) {}
+
+  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                 IODebugContext* dbg) override {
+    return power_->Ask() ? FSRandomRWFileOwnerWrapper::Write(offset, data, options, dbg) : Off();
   }
-  // What was there when it began is durable when it has ended.
-  template <typename DoSync>
-  IOStatus SyncAll(const DoSync& sync) {
-    if (!Ask()) {
-      return Off();
-    }
-    std::error_code error;
-    const uint64_t size = fs::file_size(node_->anchor, error);
-    IOStatus s = sync();
-    std::lock_guard<std::mutex> lock(power_->mutex_);
-    if (power_->left_ == 0) {
-      return Off();
-    }
-    node_->synced = std::max(node_->synced, size);
-    return s;
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return power_->SyncNode(node_, [&] { return FSRandomRWFileOwnerWrapper::Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return power_->SyncNode(node_, [&] { return FSRandomRWFileOwnerWrapper::Fsync(options, dbg); });
   }
 
+ private:
   PowerFs* const power_;
   const NodePointer node_;
 };
@@ -145,6 +165,11 @@ void PowerFs::FailAfter(uint64_t changes) {
 bool PowerFs::failed() {
   std::lock_guard<std::mutex> lock(mutex_);
   return left_ == 0;
+}
+
+bool PowerFs::Ask() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Change1();
 }
 
 bool PowerFs::Change1() {
@@ -221,6 +246,22 @@ IOStatus PowerFs::ReuseWritableFile(const std::string& path, const std::string& 
                                     std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
   IOStatus s = RenameFile(old_path, path, options.io_options, dbg);
   return s.ok() ? NewWritableFile(path, options, result, dbg) : s;
+}
+
+IOStatus PowerFs::NewRandomRWFile(const std::string& raw_path, const FileOptions& options,
+                                  std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) {
+  const std::string path = Normalized(raw_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!Change1()) {
+    return Off();
+  }
+  IOStatus s = target_->NewRandomRWFile(path, options, result, dbg);
+  if (s.ok()) {
+    const NodePointer node = NodeOf(path);
+    node->in_pages = true;
+    *result = std::make_unique<RandomFile>(this, node, std::move(*result));
+  }
+  return s;
 }
 
 IOStatus PowerFs::NewDirectory(const std::string& path, const IOOptions& options,
@@ -318,8 +359,9 @@ void PowerFs::Fail(std::mt19937_64* random, bool least) {
     std::error_code error;
     const uint64_t size = fs::file_size(path, error);
     if (!error && size > node->synced) {
-      fs::resize_file(
-          path, least ? node->synced : node->synced + (*random)() % (size - node->synced + 1));
+      uint64_t left = least ? node->synced : node->synced + (*random)() % (size - node->synced + 1);
+      left = node->in_pages ? std::max(node->synced, left / kPage * kPage) : left;
+      fs::resize_file(path, left);
     }
   }
   unsynced_.clear();

@@ -53,6 +53,10 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
                              const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                              IODebugContext* dbg) override;
+  // What is written over durable bytes stays: of such a file only its length is lost, by pages.
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomRWFile>* result,
+                           IODebugContext* dbg) override;
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory>* result,
                         IODebugContext* dbg) override;
@@ -69,6 +73,7 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
     ~Node();
     std::string anchor;  // its name in the attic
     uint64_t synced = 0;
+    bool in_pages = false;  // is lost by pages
   };
   using NodePointer = std::shared_ptr<Node>;
   // What names stood for before they were changed; null: nothing.
@@ -78,7 +83,13 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
     uint64_t durable = 0;  // how many there were before them
   };
   class File;
+  class RandomFile;
   class Directory;
+
+  // Syncs a file by sync(): what was there when it began is durable when it has ended.
+  template <typename DoSync>
+  IOStatus SyncNode(const NodePointer& node, const DoSync& sync);
+  bool Ask();
 
   // All below require mutex_.
   bool Change1();

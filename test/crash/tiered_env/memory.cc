@@ -13,6 +13,7 @@
 #include <random>
 
 #include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/table.h"
 #include "test/crash/tiered_env/model.h"
@@ -54,6 +55,11 @@ TieredOptions TiersOf(const std::string& folder, int setup, Random* random) {
   options.wal_compression = OneOf(random, {"none", "none", "lz4", "zstd"});
   options.on_close = OneOf(random, {"keep", "keep", "persist"});
   options.recovery_threads = OneOf(random, {0U, 1U, 3U});
+  if (setup == MemorySite::kLogDevice) {
+    options.placement = "0..last-1=memory";  // logs are on the device, and few of them
+    options.wal_budget = 0;
+    options.wal_amplification_high = options.wal_amplification_low = 1;
+  }
   if (setup == MemorySite::kAllInMemory) {
     options.tiers = "memory={kind=memory;path=" + folder + "/memory}";
     options.placement = "0..=memory";
@@ -156,11 +162,27 @@ Options OptionsOf(const std::string& folder, int setup, Random* random) {
 
 }  // namespace
 
+Status MemorySite::Target(std::shared_ptr<FileSystem>* target) const {
+  const std::string uri =
+      "id=RawWalFileSystem;device=" + folder_ + "/device;size=16M;segment_size=64K;tail_size=32K";
+  return setup_ == kLogDevice ? FileSystem::CreateFromString(ConfigOptions(), uri, target)
+                              : Status::OK();
+}
+
+bool MemorySite::Has(int setup) {
+  std::shared_ptr<FileSystem> target;
+  return MemorySite("/no-such-folder", setup).Target(&target).ok();
+}
+
 Status MemorySite::Open(uint64_t seed) {
   Random random(seed);
   const TieredOptions tiered = TiersOf(folder_, setup_, &random);
   options_ = InWords(tiered);
-  Status s = NewTieredFileSystem(tiered, nullptr, &fs_);
+  std::shared_ptr<FileSystem> target;
+  Status s = Target(&target);
+  if (s.ok()) {
+    s = NewTieredFileSystem(tiered, target, &fs_);
+  }
   if (!s.ok()) {
     return s;
   }

@@ -22,11 +22,15 @@ class MemorySite {
   MemorySite(const MemorySite&) = delete;
   MemorySite& operator=(const MemorySite&) = delete;
 
-  enum Setup { kLeveled, kUniversal, kWalDir, kAllInMemory, kSetups };
+  enum Setup { kLeveled, kUniversal, kWalDir, kAllInMemory, kLogDevice, kSetups };
+  // Returns whether there can be such a database: kLogDevice needs raw_wal_fs.
+  static bool Has(int setup);
 
   std::string tier() const { return folder_ + "/memory"; }
   std::string older() const { return folder_ + "/older"; }
   std::string directory() const { return folder_ + "/db"; }
+  // The FileSystem below the tiers; null: the default one.
+  ROCKSDB_NAMESPACE::Status Target(std::shared_ptr<ROCKSDB_NAMESPACE::FileSystem>* target) const;
 
   ROCKSDB_NAMESPACE::Status Open(uint64_t seed);
   void Close();

@@ -64,6 +64,8 @@ const Point kPoints[] = {
     {"TieredFileSystem::DeleteFile:StubIsGone", MemorySite::kWalDir, false},
     {"PlacedFile::Open:BeforeStub", MemorySite::kUniversal, false},
     {"PlacedFile::Spill:BeforeDelete", MemorySite::kLeveled, false},
+    {"RawWalFileSystem::DeleteFile:NameIsGone", MemorySite::kLogDevice, false},
+    {"RawWalFileSystem::DeleteFile:LogIsGone", MemorySite::kLogDevice, false},
 };
 
 class MemoryKillTest : public ::testing::TestWithParam<int> {
@@ -248,7 +250,9 @@ class MemoryKillTest : public ::testing::TestWithParam<int> {
     TieredOptions options;
     options.tiers =
         "memory={kind=memory;path=" + site.tier() + "};slow={path=" + folder_ + "/slow}";
-    ASSERT_TRUE(NewTieredFileSystem(options, nullptr, &fs).ok());
+    std::shared_ptr<FileSystem> target;
+    ASSERT_TRUE(site.Target(&target).ok());
+    ASSERT_TRUE(NewTieredFileSystem(options, target, &fs).ok());
     const Status s = CheckTiers(fs.get(), site.directory(), /*repair=*/false, &check);
     ASSERT_TRUE(s.ok()) << s.ToString();
     for (const TieredProblem& problem : check.problems) {
@@ -283,6 +287,8 @@ class MemoryKillTest : public ::testing::TestWithParam<int> {
     unseen += shared_->rebuilt == 0 ? "no SST was rebuilt; " : "";
     unseen += shared_->references == 0 ? "no recipe refers to a log; " : "";
     unseen += all_in_memory && shared_->trims == 0 ? "no log was trimmed; " : "";
+    const bool on_device = GetParam() == MemorySite::kLogDevice;
+    unseen += on_device && shared_->trims == 0 ? "no log was trimmed; " : "";
     unseen += !all_in_memory && shared_->moves == 0 ? "no file was moved; " : "";
     unseen += !all_in_memory && shared_->spills == 0 ? "no file was spilled; " : "";
     return unseen;
@@ -304,6 +310,10 @@ class MemoryKillTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(MemoryKillTest, EveryAcknowledgedWriteIsThere) {
+  if (!MemorySite::Has(GetParam())) {
+    printf("[ SKIPPED ] raw_wal_fs is not built\n");
+    return;
+  }
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::seconds(FromEnvironment("ROCKTIER_CRASH_SECONDS", 4));
   const MemorySite site(folder_, GetParam());
@@ -341,7 +351,8 @@ TEST_P(MemoryKillTest, EveryAcknowledgedWriteIsThere) {
 }
 
 std::string NameOf(const ::testing::TestParamInfo<int>& each) {
-  const char* const names[MemorySite::kSetups] = {"Leveled", "Universal", "WalDir", "AllInMemory"};
+  const char* const names[MemorySite::kSetups] = {"Leveled", "Universal", "WalDir", "AllInMemory",
+                                                  "LogDevice"};
   return names[each.param];
 }
 

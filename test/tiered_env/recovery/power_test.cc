@@ -8,6 +8,9 @@
 #include <set>
 #include <thread>
 
+#ifdef ROCKTIER_RAW_WAL
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#endif
 #include "plugin/tiered_env/files/names.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/support/power_fs.h"
@@ -38,6 +41,28 @@ class TieredPowerTest : public TieredTest {
  protected:
   TieredPowerTest() {
     power_ = std::make_shared<PowerFs>(folder_ + "/attic");
+    target_ = power_;
+  }
+
+  // NewFs(), above the log device if there is one.
+  void Mount(const std::string& tiers, const std::string& placement) {
+    CloseFs();
+#ifdef ROCKTIER_RAW_WAL
+    if (!device_.empty()) {
+      raw_wal_fs::RawWalOptions options;
+      options.device = device_;
+      options.size = 24 << 20;
+      options.segment_size = 64 << 10;
+      options.tail_size = 32 << 10;
+      ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(options, power_, &target_));
+    }
+#endif
+    NewFs(tiers, placement);
+  }
+  void CloseFs() {
+    db_.reset();
+    env_.reset();
+    fs_.reset();
     target_ = power_;
   }
 
@@ -141,6 +166,7 @@ class TieredPowerTest : public TieredTest {
   void LoseMemory();
 
   std::shared_ptr<PowerFs> power_;
+  std::string device_;  // of raw_wal_fs; none if empty. What was written to it is durable
   uint64_t written_ = 0;
   uint64_t durable_ = 0;
   uint64_t issued_ = 0;
@@ -184,7 +210,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     const bool small = random_() % 3 == 0;
     const std::string& placement = placements[random_() % placements.size()];
     SCOPED_TRACE(placement);
-    NewFs(tiers(small), placement);
+    Mount(tiers(small), placement);
     Options options = DbOptions();
     options.write_buffer_size = 64 << 10;
     options.enable_blob_files = random_() % 3 == 0;
@@ -193,7 +219,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     options.max_manifest_file_size = random_() % 2 == 0 ? 2000 : 1 << 30;
     options.use_direct_io_for_flush_and_compaction = random_() % 4 == 0;
     options.recycle_log_file_num = random_() % 3 == 0 ? 2 : 0;
-    options.WAL_ttl_seconds = random_() % 4 == 0 ? 1 : 0;
+    options.WAL_ttl_seconds = random_() % 4 == 0 && device_.empty() ? 1 : 0;
     options.env = env_.get();
     // Also while it is opened, and while nobody writes and files move.
     power_->FailAfter(random_() % (random_() % 2 == 0 ? 200 : 5000));
@@ -203,7 +229,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     }
     ASSERT_TRUE(power_->failed());
     ASSERT_FALSE(HasFailure());
-    NewFs(tiers(false), placement);
+    CloseFs();
     const bool killed = random_() % 4 == 0;  // and the machine has not noticed
     if (killed) {
       power_->Restart();
@@ -214,6 +240,7 @@ void TieredPowerTest::FailOften(int rounds, const std::vector<std::string>& plac
     if (killed && random_() % 2 == 0) {
       continue;  // and power may fail while it is opened again
     }
+    Mount(tiers(false), placement);
     durable_ = killed ? written_ : durable_;
     if (!std::filesystem::exists(db_name_ + "/CURRENT")) {
       ASSERT_EQ(durable_, 0u);
@@ -257,6 +284,28 @@ TEST_F(TieredPowerTest, LosesMemory) {
       },
       /*rebuilds=*/true);
 }
+
+#ifdef ROCKTIER_RAW_WAL
+// Logs are on a device, which loses nothing, and their names are lost, or come back: renamed ones,
+// deleted ones.
+TEST_F(TieredPowerTest, LogsOnADeviceLosesMemory) {
+  device_ = folder_ + "/device";
+  FailOften(
+      Rounds(12), {"0..1=memory;2..=slow", "0..=memory", "0..last-1=memory", "1..=memory"},
+      [&](bool small) {
+        return "memory={kind=memory;path=" + TierPath("memory") + (small ? ";budget=200K" : "") +
+               "};slow={path=" + TierPath("slow") + "}";
+      },
+      /*rebuilds=*/true);
+  raw_wal_fs::RawWalDeviceInfo info;
+  CloseFs();
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+  for (const raw_wal_fs::RawWalLogInfo& log : info.logs) {
+    EXPECT_FALSE(log.missing) << log.name;
+    EXPECT_EQ(log.problem, "") << log.name;
+  }
+}
+#endif
 
 // RocksDB never syncs the log, nor does it sync what the log's name stands for.
 TEST_F(TieredPowerTest, LogsInATierAreThereForRecipes) {
