@@ -164,11 +164,12 @@ struct BlobHybridStats : BlobHybridSpace {
 
 // Turns the plugin on for a family: sets the filter factory and enable_blob_files, turns age-based
 // collection off, and adds the listener to `db` unless it has one. It also sets the table factory,
-// with the options of the block-based one that is there. A table factory of another kind stays, but
-// is refused with a medium class. min_blob_size stays as it is unless key_size is given. Call it
-// once for each family, after PrepareForBlobs(), and before the database is opened.
-// InvalidArgument: an option is wrong or does not go with the plugin; its name is in the message,
-// and neither `db` nor `family` is changed. Not thread-safe.
+// with the options of the block-based one that is there. A BlobHybridTable stays, also behind
+// another factory. A table factory of another kind stays, but is refused with a medium class.
+// min_blob_size stays as it is unless key_size is given. Call it once for each family, after
+// PrepareForBlobs(), and before the database is opened. InvalidArgument: an option is wrong or does
+// not go with the plugin; its name is in the message, and neither `db` nor `family` is changed. Not
+// thread-safe.
 Status UseBlobHybrid(const BlobHybridOptions& options, DBOptions* db, ColumnFamilyOptions* family);
 
 // Make the parts that UseBlobHybrid() puts together. NewBlobHybrid() is InvalidArgument, with the

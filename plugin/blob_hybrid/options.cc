@@ -63,12 +63,10 @@ Status ValidateMediumOptions(const Options& options) {
 
 Status ValidateMediumFamily(const Options& options, const DBOptions& db,
                             const ColumnFamilyOptions& family) {
-  const bool table =
-      family.table_factory != nullptr && family.table_factory->IsInstanceOf(kTableName);
   if (ClassesOf(options).medium == 0) {
     return Status::OK();
   }
-  if (!table) {
+  if (!HasTable(family)) {
     return Invalid(
         "table_factory",
         "the line table_factory={id=BlobHybridTable} is missing, or its name is misspelt: there is "
@@ -205,6 +203,15 @@ void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
   hybrid->merge_level = MergeLevel::kLastButOne;
   hybrid->transient_log_budget = 0.5;
   PrepareForBlobs(family);
+}
+
+// Another factory may stand in front of it, as HotPromotionTable does.
+bool HasTable(const ColumnFamilyOptions& family) {
+  const Customizable* factory = family.table_factory.get();
+  while (factory != nullptr && !factory->IsInstanceOf(kTableName)) {
+    factory = factory->Inner();
+  }
+  return factory != nullptr;
 }
 
 bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners) {

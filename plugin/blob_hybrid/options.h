@@ -24,6 +24,9 @@ Status Validate(const BlobHybridOptions& options);
 Status ValidateFamily(const BlobHybridOptions& options, const DBOptions& db,
                       const ColumnFamilyOptions& family);
 
+// Tells whether a family's SSTs are written by a BlobHybridTable.
+bool HasTable(const ColumnFamilyOptions& family);
+
 bool HasListener(const std::vector<std::shared_ptr<EventListener>>& listeners);
 
 }  // namespace blob_hybrid

@@ -41,15 +41,18 @@ int Register(ObjectLibrary& library) {
   return static_cast<int>(library.GetFactoryCount(&types));
 }
 
-// Tables that tell more than RocksDB's. InvalidArgument if the family's are of another kind, and
-// `required`.
+// Tables that tell more than RocksDB's, unless the family has them already. InvalidArgument if the
+// family's are of another kind, and `required`.
 Status UseTable(bool required, ColumnFamilyOptions* family) {
+  if (HasTable(*family)) {
+    return Status::OK();
+  }
   const BlockBasedTableOptions* tables =
       family->table_factory == nullptr
           ? nullptr
           : family->table_factory->GetOptions<BlockBasedTableOptions>();
   const std::string name = tables == nullptr ? "" : family->table_factory->Name();
-  if (name != TableFactory::kBlockBasedTableName() && name != BlobHybridTable::kClassName()) {
+  if (name != TableFactory::kBlockBasedTableName()) {
     return required ? Status::InvalidArgument("BlobHybrid: table_factory",
                                               "must be a BlockBasedTable: there is a medium class")
                     : Status::OK();
