@@ -17,6 +17,13 @@ HotPromotionTable::HotPromotionTable(const BlockBasedTableOptions& table_options
                                      const HotPromotionOptions& options)
     : BlockBasedTableFactory(table_options), options_(options) {
   RegisterOptions(&options_, &OptionTypes());
+  RegisterOptions(kInnerOption, &inner_, &InnerTypes());
+}
+
+HotPromotionTable::HotPromotionTable(const std::shared_ptr<TableFactory>& inner,
+                                     const HotPromotionOptions& options)
+    : HotPromotionTable(*BlockBasedOf(inner.get()), options) {
+  inner_ = inner;
 }
 
 // A clone opens its own engine, as it may get other options. With the same path that is the same
@@ -24,6 +31,7 @@ HotPromotionTable::HotPromotionTable(const BlockBasedTableOptions& table_options
 HotPromotionTable::HotPromotionTable(const HotPromotionTable& other)
     : BlockBasedTableFactory(other),
       options_(other.options_),
+      inner_(other.inner_ == nullptr ? nullptr : other.inner_->Clone()),
       is_clone_(true),
       before_(other.options_),
       may_not_change_(other.writes_),
@@ -36,9 +44,46 @@ Status HotPromotionTable::ConfigureOptions(
     const ConfigOptions& config, const std::unordered_map<std::string, std::string>& options,
     std::unordered_map<std::string, std::string>* unused) {
   configures_ = true;
-  Status s = BlockBasedTableFactory::ConfigureOptions(config, options, unused);
+  std::unordered_map<std::string, std::string> others = options;
+  Status s = ConfigureInner(config, &others);
+  if (s.ok()) {
+    s = BlockBasedTableFactory::ConfigureOptions(config, others, unused);
+  }
   configures_ = false;
   return s.ok() && !options.empty() ? Validate(options_) : s;
+}
+
+// Takes `table` out of the options and makes the inner factory first, as options beside it are that
+// factory's.
+Status HotPromotionTable::ConfigureInner(const ConfigOptions& config,
+                                         std::unordered_map<std::string, std::string>* options) {
+  const auto it = options->find(kInnerOption);
+  if (it == options->end()) {
+    return Status::OK();
+  }
+  const std::unordered_map<std::string, std::string> inner = {*it};
+  options->erase(it);
+  const Status s = RefuseTwoValues(inner.at(kInnerOption), *options);
+  ConfigOptions later = config;
+  later.invoke_prepare_options = false;
+  return s.ok() ? BlockBasedTableFactory::ConfigureOptions(later, inner, nullptr) : s;
+}
+
+Status HotPromotionTable::ParseInner(const ConfigOptions& config, const std::string& value) {
+  std::shared_ptr<TableFactory> inner;
+  const Status s = NewInner(config, value, *GetOptions<BlockBasedTableOptions>(), &inner);
+  if (!s.ok()) {
+    return s;
+  }
+  const bool same =
+      inner == nullptr || inner_ == nullptr ? inner == inner_ : inner->GetId() == inner_->GetId();
+  if (may_not_change_ && !same) {
+    return Status::InvalidArgument("HotPromotionTable: table",
+                                   "cannot be changed while the database is open");
+  }
+  inner_ = std::move(inner);
+  CopyOfInner();
+  return s;
 }
 
 // SetOptions() changes an option of a clone. RocksDB then uses and persists the clone as it is, so
@@ -46,6 +91,17 @@ Status HotPromotionTable::ConfigureOptions(
 Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
                                       const std::string& name, const std::string& value,
                                       void* address) {
+  if (address == &inner_) {
+    return ParseInner(config, value);
+  }
+  if (inner_ != nullptr && address == OfBaseClass()) {
+    const Status s =
+        BlockBasedTableFactory::ParseOption(config, type, name, value, BlockBasedOf(inner_.get()));
+    if (s.ok()) {
+      CopyOfInner();
+    }
+    return s;
+  }
   const HotPromotionOptions before = options_;
   Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, address);
   if (s.ok() && address == &options_ && is_clone_ && !configures_) {
@@ -64,9 +120,46 @@ bool HotPromotionTable::IsInstanceOf(const std::string& name) const {
   return name == kBlockBasedTableName() || BlockBasedTableFactory::IsInstanceOf(name);
 }
 
+// Gives RocksDB the options in force.
+const void* HotPromotionTable::GetOptionsPtr(const std::string& name) const {
+  const bool of_inner =
+      inner_ != nullptr && (name == BlockBasedTableOptions::kName() || name == kBlockCacheOpts());
+  const TableFactory* const inner = inner_.get();
+  return of_inner ? inner->GetOptionsPtr(name) : BlockBasedTableFactory::GetOptionsPtr(name);
+}
+
+BlockBasedTableOptions* HotPromotionTable::OfBaseClass() const {
+  const void* options = BlockBasedTableFactory::GetOptionsPtr(BlockBasedTableOptions::kName());
+  return static_cast<BlockBasedTableOptions*>(const_cast<void*>(options));
+}
+
+// Copies the options of the inner factory to the base class.
+void HotPromotionTable::CopyOfInner() const {
+  if (inner_ != nullptr) {
+    *OfBaseClass() = *BlockBasedOf(inner_.get());
+  }
+}
+
+Status HotPromotionTable::PrepareOptions(const ConfigOptions& config) {
+  if (inner_ == nullptr) {
+    return BlockBasedTableFactory::PrepareOptions(config);
+  }
+  const Status s = inner_->PrepareOptions(config);
+  CopyOfInner();
+  return s;
+}
+
+// The base class asks the inner factory, too.
 Status HotPromotionTable::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
   Status s = Validate(options_);
+  if (s.ok() && inner_ != nullptr) {
+    // Programs change what GetOptions() gave them until the database is opened.
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!SameBlockBased(*OfBaseClass(), *BlockBasedOf(inner_.get()))) {
+      CopyOfInner();
+    }
+  }
   if (s.ok()) {
     s = BlockBasedTableFactory::ValidateOptions(db, family);
   }
@@ -83,8 +176,10 @@ Status HotPromotionTable::ValidateOptions(const DBOptions& db,
 }
 
 std::string HotPromotionTable::GetPrintableOptions() const {
-  return BlockBasedTableFactory::GetPrintableOptions() + "  path: " + options_.path +
-         "\n  budget: " + std::to_string(options_.budget) + "\n  slow: " + options_.slow +
+  const std::string table = inner_ == nullptr ? kBlockBasedTableName() : inner_->GetId();
+  return BlockBasedTableFactory::GetPrintableOptions() + "  table: " + table +
+         "\n  path: " + options_.path + "\n  budget: " + std::to_string(options_.budget) +
+         "\n  slow: " + options_.slow +
          "\n  promotion_cache: " + std::to_string(options_.promotion_cache) +
          "\n  slow_read_micros: " + std::to_string(options_.slow_read_micros) +
          "\n  retention: " + std::to_string(options_.retention) +
@@ -137,6 +232,24 @@ std::shared_ptr<Engine> HotPromotionTable::OpenEngine(Logger* logger, bool write
   return engine_;
 }
 
+Status HotPromotionTable::NewPlainReader(const ReadOptions& read_options,
+                                         const TableReaderOptions& options,
+                                         std::unique_ptr<RandomAccessFileReader>&& file,
+                                         uint64_t file_size, std::unique_ptr<TableReader>* reader,
+                                         bool prefetch) const {
+  return inner_ == nullptr
+             ? BlockBasedTableFactory::NewTableReader(read_options, options, std::move(file),
+                                                      file_size, reader, prefetch)
+             : inner_->NewTableReader(read_options, options, std::move(file), file_size, reader,
+                                      prefetch);
+}
+
+TableBuilder* HotPromotionTable::NewPlainBuilder(const TableBuilderOptions& options,
+                                                 WritableFileWriter* file) const {
+  return inner_ == nullptr ? BlockBasedTableFactory::NewTableBuilder(options, file)
+                           : inner_->NewTableBuilder(options, file);
+}
+
 Status HotPromotionTable::NewTableReader(const ReadOptions& read_options,
                                          const TableReaderOptions& options,
                                          std::unique_ptr<RandomAccessFileReader>&& file,
@@ -145,9 +258,8 @@ Status HotPromotionTable::NewTableReader(const ReadOptions& read_options,
   const std::string path = file->file_name();
   const Temperature temperature = file->file()->GetTemperature();
   std::unique_ptr<TableReader> plain;
-  const Status s =
-      BlockBasedTableFactory::NewTableReader(read_options, options, std::move(file), file_size,
-                                             &plain, prefetch_index_and_filter_in_cache);
+  const Status s = NewPlainReader(read_options, options, std::move(file), file_size, &plain,
+                                  prefetch_index_and_filter_in_cache);
   if (!s.ok()) {
     return s;
   }
@@ -197,19 +309,21 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
   const bool plain_only = options.cur_file_num == 0 || comparator->timestamp_size() > 0;
   const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger, /*writes=*/true);
   if (engine == nullptr) {
-    return BlockBasedTableFactory::NewTableBuilder(options, file);
+    return NewPlainBuilder(options, file);
   }
   const Space space = SpaceOf(options.db_id, options.column_family_id);
   const bool keep = options_.retention && IsSlow(file->file_name(), options.ioptions);
   const auto hot_records = std::make_shared<HotRecordCollector>(engine, comparator, space, keep,
                                                                 engine->promotion_cache());
-  // The builder makes its collectors when it is made.
+  // The builder makes its collectors when it is made. They see entries as they come into the SST,
+  // whatever an inner factory's builder makes of them before.
   const InternalTblPropCollFactories factories =
       WithHotRecordCollector(options.internal_tbl_prop_coll_factories, hot_records);
   TableBuilderOptions with_collector(options);
   with_collector.internal_tbl_prop_coll_factories = &factories;
-  return new HotBuilder(*GetOptions<BlockBasedTableOptions>(), with_collector, file, engine,
-                        hot_records, space, keep ? file->file_name() : "");
+  std::unique_ptr<TableBuilder> builder(NewPlainBuilder(with_collector, file));
+  return new HotBuilder(std::move(builder), engine, hot_records, space,
+                        keep ? file->file_name() : "", options.ioptions.fs);
 }
 
 // Whether a file that is being written is slow. Only a reader is told the temperature.

@@ -11,6 +11,7 @@
 #include "options/cf_options.h"
 #include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/hot_promotion.h"
+#include "plugin/hot_promotion/inner.h"
 #include "plugin/hot_promotion/table/slow.h"
 #include "table/block_based/block_based_table_factory.h"
 
@@ -18,17 +19,25 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
 // Is a BlockBasedTableFactory with options of its own beside those of the base class, so that
-// RocksDB and its users find all that they know of block-based tables. Thread-safe once it is
-// configured.
+// RocksDB and its users find all that they know of block-based tables.
+//
+// With the option `table` another factory reads and writes the SSTs, and its options of block-based
+// tables are those in force: what is set here is set there, and GetOptions() gives those. The ones
+// of the base class are then a copy, which RocksDB writes to OPTIONS files.
+//
+// Thread-safe once it is configured.
 class HotPromotionTable : public BlockBasedTableFactory {
  public:
   explicit HotPromotionTable(const BlockBasedTableOptions& table_options = BlockBasedTableOptions(),
                              const HotPromotionOptions& options = HotPromotionOptions());
+  // Requires an `inner` that ValidateInner() allows.
+  HotPromotionTable(const std::shared_ptr<TableFactory>& inner, const HotPromotionOptions& options);
   HotPromotionTable(const HotPromotionTable& other);
 
-  static const char* kClassName() { return "HotPromotionTable"; }
+  static const char* kClassName() { return kTableName; }
   const char* Name() const override { return kClassName(); }
   bool IsInstanceOf(const std::string& name) const override;
+  const Customizable* Inner() const override { return inner_.get(); }
 
   using TableFactory::NewTableReader;
   Status NewTableReader(const ReadOptions& read_options, const TableReaderOptions& options,
@@ -41,12 +50,14 @@ class HotPromotionTable : public BlockBasedTableFactory {
   std::unique_ptr<TableFactory> Clone() const override {
     return std::make_unique<HotPromotionTable>(*this);
   }
+  Status PrepareOptions(const ConfigOptions& config) override;
   Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& family) const override;
   std::string GetPrintableOptions() const override;
 
   const std::string& path() const { return options_.path; }
 
  protected:
+  const void* GetOptionsPtr(const std::string& name) const override;
   // Refuses what would not open again, and what cannot change.
   Status ConfigureOptions(const ConfigOptions& config,
                           const std::unordered_map<std::string, std::string>& options,
@@ -55,6 +66,16 @@ class HotPromotionTable : public BlockBasedTableFactory {
                      const std::string& name, const std::string& value, void* address) override;
 
  private:
+  Status ConfigureInner(const ConfigOptions& config,
+                        std::unordered_map<std::string, std::string>* options);
+  Status ParseInner(const ConfigOptions& config, const std::string& value);
+  BlockBasedTableOptions* OfBaseClass() const;
+  void CopyOfInner() const;
+
+  Status NewPlainReader(const ReadOptions& read_options, const TableReaderOptions& options,
+                        std::unique_ptr<RandomAccessFileReader>&& file, uint64_t file_size,
+                        std::unique_ptr<TableReader>* reader, bool prefetch) const;
+  TableBuilder* NewPlainBuilder(const TableBuilderOptions& options, WritableFileWriter* file) const;
   std::shared_ptr<Engine> OpenEngine(Logger* logger, bool writes) const;
   bool IsSlow(const std::string& path, const ImmutableOptions& options) const;
   std::unique_ptr<TableReader> Wrap(std::unique_ptr<TableReader>&& reader,
@@ -63,7 +84,8 @@ class HotPromotionTable : public BlockBasedTableFactory {
                                     Temperature temperature) const;
 
   HotPromotionOptions options_;
-  bool configures_ = false;  // several options are set and are validated together
+  std::shared_ptr<TableFactory> inner_;  // null: the base class makes readers and builders
+  bool configures_ = false;              // several options are set and are validated together
   const bool is_clone_ = false;
   const HotPromotionOptions before_;  // of a clone: the options of its original
   const bool may_not_change_ = false;

@@ -194,5 +194,14 @@ Status NewHotPromotionTableFactory(const HotPromotionOptions& options,
                                    const BlockBasedTableOptions& table_options,
                                    std::shared_ptr<TableFactory>* result);
 
+// Makes one in front of another factory, which reads and writes the SSTs: any that is derived from
+// BlockBasedTable, such as BlobHybridTable. GetOptions<BlockBasedTableOptions>() of the result
+// gives that factory's. In an OPTIONS file: "table={id=BlobHybridTable}" beside the other options;
+// what is said of block-based tables beside it is that factory's. InvalidArgument, besides the
+// above: `table` is null, of another kind, or has a HotPromotionTable in it.
+Status NewHotPromotionTableFactory(const HotPromotionOptions& options,
+                                   const std::shared_ptr<TableFactory>& table,
+                                   std::shared_ptr<TableFactory>* result);
+
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE

@@ -35,6 +35,20 @@ Status NewHotPromotionTableFactory(const HotPromotionOptions& options,
   return s;
 }
 
+Status NewHotPromotionTableFactory(const HotPromotionOptions& options,
+                                   const std::shared_ptr<TableFactory>& table,
+                                   std::shared_ptr<TableFactory>* result) {
+  Status s = Validate(options);
+  if (s.ok()) {
+    s = table == nullptr ? Status::InvalidArgument("HotPromotionTable: table", "is null")
+                         : ValidateInner(*table);
+  }
+  if (s.ok()) {
+    *result = std::make_shared<HotPromotionTable>(table, options);
+  }
+  return s;
+}
+
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE
 

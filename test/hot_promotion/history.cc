@@ -39,9 +39,18 @@ bool History::Check(int key, size_t mark, const std::string& result) const {
   return std::find(states.begin() + mark, states.end(), result) != states.end();
 }
 
+bool History::Had(const std::string& name, const std::string& state) const {
+  for (int key = 0; key < size(); key++) {
+    if (Name(key) == name) {
+      return Check(key, 0, state);
+    }
+  }
+  return false;
+}
+
 Status RandomWriter::WriteOne() {
   const int choice = random_.Uniform(100);
-  if (choice == 0) {
+  if (choice == 0 && ranges_) {
     return DeleteSomeRange();
   }
   const int key = AnyKey();

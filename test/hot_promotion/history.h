@@ -36,6 +36,9 @@ class History {
   size_t Mark(int key) const;
   bool Check(int key, size_t mark, const std::string& result) const;
 
+  // Whether the key with this name has had the state at any time.
+  bool Had(const std::string& name, const std::string& state) const;
+
  private:
   struct Key {
     mutable std::mutex mutex;
@@ -51,6 +54,8 @@ class RandomWriter {
   RandomWriter(DB* db, History* history, int from, int to, uint32_t seed)
       : db_(db), history_(history), from_(from), to_(to), random_(seed) {}
 
+  // Instead of range deletions it deletes single keys.
+  void LeaveRanges() { ranges_ = false; }
   Status WriteOne();
   int AnyKey() { return from_ + static_cast<int>(random_.Uniform(to_ - from_)); }
 
@@ -61,6 +66,7 @@ class RandomWriter {
   History* const history_;
   const int from_;
   const int to_;
+  bool ranges_ = true;
   Random random_;
 };
 

@@ -67,7 +67,7 @@ class HotDb : public testing::Test {
   };
   Served TakeServed();
 
-  void NewFactory();
+  virtual void NewFactory();
 
   const std::string root_;
   const std::string path_;  // of the database

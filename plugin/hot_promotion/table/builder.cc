@@ -8,11 +8,11 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
 Status HotBuilder::Finish() {
-  Status s = BlockBasedTableBuilder::Finish();
+  Status s = target_->Finish();
   if (!s.ok() || path_.empty()) {
     return s;
   }
-  const FileId file = FileIdOf(GetTableProperties());
+  const FileId file = FileIdOf(target_->GetTableProperties());
   if (file != kNullUniqueId64x2) {
     engine_->catalog()->Add(file, space_, path_, *lease_);
     hot_records_->Publish(file);
