@@ -29,7 +29,7 @@ struct Block {
   // AM's LRU list. An evicted block uses `older` to hang in the list of victims.
   Block* newer = nullptr;
   Block* older = nullptr;
-  // The blocks of the same SST in this shard.
+  // The blocks of the same SST, or the values of the same blob file, in this shard.
   Block* file_prev = nullptr;
   Block* file_next = nullptr;
 
@@ -40,6 +40,7 @@ struct Block {
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
   bool promoted = false;   // the primary cache has a copy; guarded by the shard's mutex
+  bool lasting = true;     // its key means the same after a reopen of the database
   bool recovered = false;  // found in the cache file: another process may have made its bytes
   uint32_t size = 0;       // stored bytes
   uint16_t key_size = 0;

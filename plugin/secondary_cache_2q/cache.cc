@@ -150,25 +150,27 @@ Status TwoQSecondaryCache::Insert(const Slice& key, Cache::ObjectPtr obj,
   if (size == 0 || !ShardFor(hash).Offer(key, hash, size, force_insert)) {
     return Status::OK();
   }
+  // RocksDB makes the keys of blobs from the session that reads them, not from that of their file.
+  const Taken taken{key, hash, helper->role != CacheEntryRole::kBlobValue};
   Status saved;
   auto save = [&](char* bytes) {
     saved = helper->saveto_cb(obj, 0, size, bytes);
     return saved;
   };
   if (compression_ == kNoCompression) {
-    Keep(key, hash, size, Encoding{static_cast<uint32_t>(size), 0, 0, 0}, save);
+    Keep(taken, size, Encoding{static_cast<uint32_t>(size), 0, 0, 0}, save);
     return saved;
   }
   std::unique_ptr<char[]> raw(new char[size]);
   Status s = save(raw.get());
   if (s.ok()) {
-    Encode(key, hash, Slice(raw.get(), size));
+    Encode(taken, Slice(raw.get(), size));
   }
   return s;
 }
 
 // Stores the bytes compressed if that helps, else as they are.
-void TwoQSecondaryCache::Encode(const Slice& key, uint64_t hash, const Slice& raw) {
+void TwoQSecondaryCache::Encode(const Taken& taken, const Slice& raw) {
   Encoding encoding;
   encoding.raw_size = static_cast<uint32_t>(raw.size());
   std::string compressed;
@@ -177,7 +179,7 @@ void TwoQSecondaryCache::Encode(const Slice& key, uint64_t hash, const Slice& ra
     encoding.codec = static_cast<uint8_t>(compression_);
     bytes = compressed;
   }
-  Keep(key, hash, bytes.size(), encoding, [&bytes](char* to) {
+  Keep(taken, bytes.size(), encoding, [&bytes](char* to) {
     memcpy(to, bytes.data(), bytes.size());
     return Status::OK();
   });
@@ -193,16 +195,17 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
   if (!ShardFor(hash).Offer(key, hash, saved.size(), /*force=*/false)) {
     return Status::OK();
   }
+  const Taken taken{key, hash, /*lasting=*/true};
   if (type == kNoCompression && compression_ != kNoCompression &&
       source == CacheTier::kVolatileTier) {
-    Encode(key, hash, saved);
+    Encode(taken, saved);
     return Status::OK();
   }
   Encoding encoding;
   encoding.raw_size = static_cast<uint32_t>(saved.size());
   encoding.type = static_cast<uint8_t>(type);
   encoding.source = static_cast<uint8_t>(source);
-  Keep(key, hash, saved.size(), encoding, [&saved](char* to) {
+  Keep(taken, saved.size(), encoding, [&saved](char* to) {
     memcpy(to, saved.data(), saved.size());
     return Status::OK();
   });
@@ -215,13 +218,13 @@ void TwoQSecondaryCache::SetOnlySaved(bool only_saved) {
   }
 }
 
-void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
-                              const Encoding& encoding, const Fill& fill) {
-  const uint32_t number = ShardOf(hash, shard_bits_);
+void TwoQSecondaryCache::Keep(const Taken& taken, size_t size, const Encoding& encoding,
+                              const Fill& fill) {
+  const uint32_t number = ShardOf(taken.hash, shard_bits_);
   Shard& shard = *shards_[number];
   Block* block = nullptr;
   char* bytes = nullptr;
-  Store::Room room = store_->Allocate(number, key, size, &block, &bytes);
+  Store::Room room = store_->Allocate(number, taken.key, size, &block, &bytes);
   size_t evicted = 0;
   for (int i = 0; room == Store::Room::kFull && (i < kMinEvictions || evicted < 4 * size); i++) {
     const size_t charge = shard.EvictOne();
@@ -229,20 +232,21 @@ void TwoQSecondaryCache::Keep(const Slice& key, uint64_t hash, size_t size,
       break;
     }
     evicted += charge;
-    room = store_->Allocate(number, key, size, &block, &bytes);
+    room = store_->Allocate(number, taken.key, size, &block, &bytes);
   }
   if (room != Store::Room::kOk) {
-    shard.Drop(hash);
+    shard.Drop(taken.hash);
     return;
   }
-  block->hash = hash;
+  block->hash = taken.hash;
+  block->lasting = taken.lasting;
   block->encoding = encoding;
   if (fill(bytes).ok()) {
     if (shard.Add(block)) {
       store_->Commit(block);
     }
   } else {
-    shard.Drop(hash);
+    shard.Drop(taken.hash);
   }
   store_->Release(block);
 }

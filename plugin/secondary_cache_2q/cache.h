@@ -72,10 +72,15 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   void FinishLookup(Block* block, const Status& s, bool promoted) override;
   Status OpenStore();
   void Recover();
+  // A block that was offered and is taken.
+  struct Taken {
+    Slice key;
+    uint64_t hash;
+    bool lasting;  // see Block
+  };
   // Gives a block of `size` stored bytes, written by `fill`, to the store and to its shard.
-  void Keep(const Slice& key, uint64_t hash, size_t size, const Encoding& encoding,
-            const Fill& fill);
-  void Encode(const Slice& key, uint64_t hash, const Slice& raw);
+  void Keep(const Taken& taken, size_t size, const Encoding& encoding, const Fill& fill);
+  void Encode(const Taken& taken, const Slice& raw);
   Shard& ShardFor(uint64_t hash) const;
   void SetOnlySaved(bool only_saved);
   // Whether the primary cache will offer a block that it takes now.

@@ -419,7 +419,8 @@ void FileStore::WriteBatch(const std::vector<FileBlock*>& batch) {
 void FileStore::Publish(FileBlock* block) {
   TEST_SYNC_POINT("TwoQFileStore::Publish");
   // Keys that are unique only as long as the process or the cache lives must not be found again.
-  if (FileOfKey(block->Key()) != 0) {
+  // Those of blobs could not be.
+  if (block->lasting && FileOfKey(block->Key()) != 0) {
     Slot slot;
     memcpy(slot.key, block->key, Slot::kKeySize);
     slot.sequence = sequence_.fetch_add(1, std::memory_order_relaxed);

@@ -18,8 +18,8 @@ inline uint32_t ShardOf(uint64_t hash, int shard_bits) {
   return shard_bits == 0 ? 0 : static_cast<uint32_t>(hash >> (64 - shard_bits));
 }
 
-// The SST that a block cache key belongs to. By OffsetableCacheKey all keys of an SST have the same
-// first eight bytes, and keys of two SSTs never do. 0 for a key that is not of an SST.
+// The SST or blob file that a cache key belongs to. By OffsetableCacheKey all keys of a file have
+// the same first eight bytes, and keys of two files never do. 0 for a key that is not of a file.
 inline uint64_t FileOfKey(const Slice& key) {
   uint64_t file = 0;
   if (key.size() == 16) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cache/cache_key.h"
+#include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/hash.h"
@@ -93,6 +94,41 @@ void TwoQSecondaryCacheListener::Forget(const std::string& path) {
     files_.erase(it);
   }
   EraseEverywhere({file});
+}
+
+void TwoQSecondaryCacheListener::OnFlushBegin(DB* db, const FlushJobInfo& /*info*/) {
+  RememberSession(db);
+}
+
+void TwoQSecondaryCacheListener::OnCompactionBegin(DB* db, const CompactionJobInfo& /*info*/) {
+  RememberSession(db);
+}
+
+void TwoQSecondaryCacheListener::RememberSession(DB* db) {
+  Session session;
+  if (db->GetDbIdentity(session.db_id).ok() && db->GetDbSessionId(session.id).ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sessions_[db->GetName()] = std::move(session);
+  }
+}
+
+void TwoQSecondaryCacheListener::OnBlobFileDeleted(const BlobFileDeletionInfo& info) {
+  uint64_t number;
+  FileType type;
+  Session session;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = sessions_.find(info.db_name);
+    if (it == sessions_.end()) {
+      return;
+    }
+    session = it->second;
+  }
+  const std::string name = info.file_path.substr(info.file_path.find_last_of('/') + 1);
+  if (info.status.ok() && ParseFileName(name, &number, &type) && type == kBlobFile) {
+    const OffsetableCacheKey base(session.db_id, session.id, number);
+    EraseEverywhere({FileOfKey(base.WithOffset(0).AsSlice())});
+  }
 }
 
 void TwoQSecondaryCacheListener::LogStats(DB* db) {

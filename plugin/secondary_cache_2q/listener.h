@@ -15,9 +15,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// Tells the caches which SSTs are gone. Keys are derived from what the SST's properties say of its
-// origin, as RocksDB does it, so that no file number of another directory or database is mistaken.
-// Thread-safe.
+// Tells the caches which SSTs and blob files are gone. Keys of SSTs are derived from what the SST's
+// properties say of its origin, as RocksDB does it, so that no file number of another directory or
+// database is mistaken. Thread-safe.
 class TwoQSecondaryCacheListener : public EventListener {
  public:
   static const char* kClassName() { return "TwoQSecondaryCacheListener"; }
@@ -30,15 +30,25 @@ class TwoQSecondaryCacheListener : public EventListener {
   void OnTableFileCreated(const TableFileCreationInfo& info) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override;
+  // For blob files: what is read in a session has keys of that session.
+  void OnFlushBegin(DB* db, const FlushJobInfo& info) override;
+  void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
+  void OnBlobFileDeleted(const BlobFileDeletionInfo& info) override;
 
  private:
   void Remember(const std::string& path, const TableProperties& properties);
   void Forget(const std::string& path);
+  void RememberSession(DB* db);
   void LogStats(DB* db);
 
   std::mutex mutex_;
   // Guarded by mutex_.
   std::unordered_map<std::string, uint64_t> files_;
+  struct Session {
+    std::string db_id;
+    std::string id;
+  };
+  std::unordered_map<std::string, Session> sessions_;  // by the database's name
   std::chrono::steady_clock::time_point logged_;
 };
 

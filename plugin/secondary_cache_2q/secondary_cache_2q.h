@@ -157,7 +157,7 @@ Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
     "blocks that the policy took, but that found no room or could not be written")        \
   X(evictions, blocks, "blocks that made room for others")                                \
   X(erased, blocks, "blocks removed by Erase, taken by the primary cache, or unreadable") \
-  X(erased_obsolete, blocks, "blocks removed because their SST was deleted")              \
+  X(erased_obsolete, blocks, "blocks removed because their file was deleted")             \
   X(copied_bytes, bytes, "bytes copied into the cache")                                   \
   X(read_bytes, bytes, "bytes of blocks returned by look-ups")                            \
   X(corrupt, blocks, "blocks that failed verification and were answered as a miss")       \
@@ -185,11 +185,11 @@ struct TwoQSecondaryCacheStats {
 // changed.
 Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats);
 
-// Makes a listener for Options::listeners. It drops the blocks of every SST that a compaction or a
-// deletion has made obsolete from all TwoQSecondaryCaches of the process. When a compaction ends it
-// writes their statistics to the DB's LOG, at most every ten minutes. Optional: without it the
-// blocks of deleted SSTs age out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
-// Thread-safe; one object may serve several DBs.
+// Makes a listener for Options::listeners. It drops the blocks of every SST, and the blobs of every
+// blob file, that a compaction or a deletion has made obsolete from all TwoQSecondaryCaches of the
+// process. When a compaction ends it writes their statistics to the DB's LOG, at most every ten
+// minutes. Optional: without it what was in deleted files ages out. In an OPTIONS file:
+// listeners=TwoQSecondaryCacheListener. Thread-safe; one object may serve several DBs.
 std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener();
 
 // What a cache file says of itself; see FORMAT.md. A plain struct: not thread-safe.

@@ -274,6 +274,203 @@ INSTANTIATE_TEST_CASE_P(Caches, DbTest,
                                         std::make_pair("hyper", "dram"),
                                         std::make_pair("hyper", "file")));
 
+// Values of blob files: some 8 KB each, unless said otherwise, in blob files of 400 KB.
+class BlobTest : public DbTest {
+ protected:
+  static constexpr uint64_t kBlobs = 300;
+  static constexpr size_t kBlobBytes = 8 << 10;
+
+  // The blob cache has the secondary cache behind it, the block cache has none.
+  Options MakeBlobOptions() {
+    Options options = MakeOptions();
+    options.enable_blob_files = true;
+    options.min_blob_size = 1000;
+    options.blob_file_size = 400 << 10;
+    auto* tables = options.table_factory->GetOptions<BlockBasedTableOptions>();
+    options.blob_cache = tables->block_cache;
+    tables->block_cache = NewLRUCache(8 << 20);
+    return options;
+  }
+
+  static std::string Blob(uint64_t i, int generation = 0) {
+    return Noise(i * 10 + generation, kBlobBytes + i);
+  }
+  void LoadBlobs(int generation = 0) {
+    for (uint64_t i = 0; i < kBlobs; i++) {
+      ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Blob(i, generation)));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  // Reads all values. Returns how many bytes of blob files that took.
+  uint64_t ReadBlobs(int generation = 0) {
+    const uint64_t before = Ticker(BLOB_DB_BLOB_FILE_BYTES_READ);
+    for (uint64_t i = 0; i < kBlobs; i++) {
+      std::string value;
+      EXPECT_OK(db_->Get(ReadOptions(), UserKey(i), &value));
+      EXPECT_TRUE(Blob(i, generation) == value) << i;
+    }
+    AsOurs(secondary_)->TEST_Drain();
+    return Ticker(BLOB_DB_BLOB_FILE_BYTES_READ) - before;
+  }
+  void ReadBlobsOften(int generation = 0) {
+    for (int round = 0; round < 3; round++) {
+      ReadBlobs(generation);
+    }
+  }
+};
+
+// The blob cache holds eight of them.
+TEST_P(BlobTest, ServedAfterTheyHaveLeftTheBlobCache) {
+  Open(MakeBlobOptions());
+  LoadBlobs();
+  EXPECT_GT(ReadBlobs(), kBlobs * kBlobBytes);
+  ReadBlobsOften();
+  const uint64_t hits = Stats().hits;
+  EXPECT_LT(ReadBlobs(), kBlobs * kBlobBytes / 10);
+  EXPECT_GT(Stats().hits, hits + kBlobs * 8 / 10);
+  EXPECT_GT(Stats().usage, kBlobs * kBlobBytes * 8 / 10);
+  EXPECT_EQ(Stats().hits, Ticker(SECONDARY_CACHE_HITS));
+  EXPECT_EQ(0u, Ticker(SECONDARY_CACHE_DATA_HITS));
+  EXPECT_EQ(0u, Stats().corrupt);
+}
+
+// By RocksDB's keys nobody could ask for a blob of an earlier session: it takes no room after a
+// reopen. Blocks do.
+TEST_P(BlobTest, BlobsAreNotFoundAfterAReopen) {
+  if (std::string(GetParam().second) != "file") {
+    return;  // DRAM forgets
+  }
+  Open(MakeBlobOptions());
+  LoadBlobs();
+  ReadBlobsOften();
+  ASSERT_GT(Stats().blocks, kBlobs * 8 / 10);
+  Close();
+  Open(MakeBlobOptions());
+  EXPECT_EQ(0u, Stats().recovered);
+  EXPECT_EQ(0u, Stats().blocks);
+  EXPECT_GT(ReadBlobs(), kBlobs * kBlobBytes);
+  ReadBlobsOften();
+  EXPECT_LT(ReadBlobs(), kBlobs * kBlobBytes / 10);
+}
+
+TEST_P(BlobTest, ListenerDropsValuesOfDeletedBlobFiles) {
+  Options options = MakeBlobOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  options.enable_blob_garbage_collection = true;
+  options.blob_garbage_collection_age_cutoff = 1.0;
+  Open(options);
+  LoadBlobs(0);
+  ReadBlobsOften(0);
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, kBlobs * 8 / 10);
+  LoadBlobs(1);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_GE(Stats().erased_obsolete, held);
+  EXPECT_LT(Stats().blocks, held / 10);
+  ReadBlobsOften(1);
+  EXPECT_LT(ReadBlobs(1), kBlobs * kBlobBytes / 10);
+}
+
+// One secondary cache behind one cache for both, or behind one for each: no value is taken for a
+// block, nor a block for a value.
+TEST_P(BlobTest, BlocksAndBlobsInOneSecondaryCache) {
+  for (const bool one : {true, false}) {
+    Options options = MakeBlobOptions();
+    auto* tables = options.table_factory->GetOptions<BlockBasedTableOptions>();
+    tables->block_cache = options.blob_cache;
+    if (!one) {
+      LRUCacheOptions primary;
+      primary.capacity = 64 << 10;
+      primary.num_shard_bits = 0;
+      primary.secondary_cache = secondary_;
+      options.blob_cache = primary.MakeSharedCache();
+    }
+    Open(options);
+    options = Options();                        // Close() closes the cache, too
+    for (uint64_t i = kBlobs; i < 2000; i++) {  // in SSTs
+      ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Value(i)));
+    }
+    LoadBlobs();
+    for (int round = 0; round < 4; round++) {
+      ReadBlobs();
+      for (uint64_t i = kBlobs; i < 2000; i++) {
+        std::string value;
+        ASSERT_OK(db_->Get(ReadOptions(), UserKey(i), &value));
+        ASSERT_TRUE(Value(i) == value) << i;
+      }
+    }
+    const uint64_t data = Ticker(SECONDARY_CACHE_DATA_HITS);
+    EXPECT_GT(data, 100u) << one;
+    EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), data + kBlobs) << one;
+    EXPECT_LT(ReadBlobs(), kBlobs * kBlobBytes / 10) << one;
+    const uint64_t blocks = Stats().blocks;
+    Close();
+    if (std::string(GetParam().second) == "file") {
+      Open(MakeBlobOptions());
+      EXPECT_GT(Stats().recovered, 0u) << one;  // blocks
+      EXPECT_LE(Stats().recovered + kBlobs * 8 / 10, blocks) << one;
+      Close();
+    }
+    ASSERT_OK(DestroyDB(name_, Options()));
+    unlink(path_.c_str());
+  }
+}
+
+// The largest that a file holds is an eighth of its capacity, here 1 MiB.
+TEST_P(BlobTest, LargeValuesAreHeldUpToALimit) {
+  if (std::string(GetParam().second) != "file") {
+    return;
+  }
+  Options options = MakeBlobOptions();
+  options.blob_cache->SetCapacity(2 << 20);
+  Open(options);
+  const std::vector<size_t> sizes = {900 << 10, 1100 << 10};
+  for (uint64_t i = 0; i < 6; i++) {
+    ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Noise(i, sizes[i % 2])));
+  }
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  for (int round = 0; round < 5; round++) {
+    for (uint64_t i = 0; i < 6; i++) {
+      std::string value;
+      ASSERT_OK(db_->Get(ReadOptions(), UserKey(i), &value));
+      ASSERT_TRUE(Noise(i, sizes[i % 2]) == value) << i;
+      AsOurs(secondary_)->TEST_Drain();
+    }
+  }
+  EXPECT_GT(Stats().hits, 0u);
+  EXPECT_GT(Stats().dropped, 0u);
+  EXPECT_LE(Stats().blocks, 3u);
+}
+
+// As db_bench and the OPTIONS file of an operator name them.
+TEST_P(BlobTest, BlobCacheComesByName) {
+  const std::string uri = std::string(GetParam().first) + "+2q://capacity=64K;secondary_cache={" +
+                          "capacity=8M;storage=" + GetParam().second +
+                          (std::string(GetParam().second) == "file" ? ";path=" + path_ : "") + "}";
+  ColumnFamilyOptions family;
+  ASSERT_OK(GetColumnFamilyOptionsFromString(
+      ConfigOptions(), ColumnFamilyOptions(),
+      "enable_blob_files=true;min_blob_size=1000;compression=kNoCompression;blob_cache={id={" +
+          uri + "}}",
+      &family));
+  ASSERT_NE(nullptr, family.blob_cache);
+  Options options(DBOptions(), family);
+  options.create_if_missing = true;
+  options.statistics = CreateDBStatistics();
+  secondary_ = NewCache("capacity=1M");  // not the one in use
+  Open(options);
+  LoadBlobs();
+  ReadBlobs();
+  ReadBlobsOften();
+  EXPECT_GT(Ticker(SECONDARY_CACHE_HITS), kBlobs);
+}
+
+INSTANTIATE_TEST_CASE_P(Caches, BlobTest,
+                        testing::Values(std::make_pair("lru", "dram"),
+                                        std::make_pair("lru", "file"),
+                                        std::make_pair("hyper", "dram"),
+                                        std::make_pair("hyper", "file")));
+
 // Below a CompressedSecondaryCache: NewTieredCache sends compressed blocks by InsertSaved.
 TEST(TieredCacheTest, AsTheLowerSecondaryCache) {
   const std::string name = test::PerThreadDBPath("two_q_tiered_db");
