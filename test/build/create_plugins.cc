@@ -11,8 +11,10 @@
 
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/options.h"
 #include "rocksdb/secondary_cache.h"
 #include "rocksdb/status.h"
 #include "rocksdb/table.h"
@@ -21,6 +23,7 @@ namespace {
 
 using ROCKSDB_NAMESPACE::CompactionFilterFactory;
 using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::SecondaryCache;
@@ -65,6 +68,15 @@ Status CreatePlugin(const std::string& plugin) {
       s = Create<TableFactory>("id=BlobHybridTable;block_size=8K", "BlobHybridTable");
     }
     return s.ok() ? Create<EventListener>("id=BlobHybridListener", "BlobHybridListener") : s;
+  }
+  if (plugin == "rocktier_env") {  // over a FileSystem that each RocksDB has
+    const std::string env = "id=RocktierEnv;file_system={id=ChrootFS;chroot_dir=/}";
+    DBOptions options;
+    Status s = GetDBOptionsFromString(ConfigOptions(), options, "env={" + env + "}", &options);
+    if (s.ok() && strcmp(options.env->Name(), "RocktierEnv") != 0) {
+      s = Status::NotFound(env, "did not make a RocktierEnv");
+    }
+    return s;
   }
   return Status::InvalidArgument("create_plugins does not know the plugin", plugin);
 }
