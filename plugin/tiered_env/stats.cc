@@ -29,7 +29,7 @@ std::string ChecksumOf(const std::string& text) {
 void ForEachFigure(const VolatileStats& stats,
                    const std::function<void(const std::string& name, const std::string& value,
                                             const std::string& unit)>& show) {
-#define X(name, unit, description) show(#name, std::to_string(stats.name), unit);
+#define X(name, type, unit, description) show(#name, std::to_string(stats.name), unit);
   TIERED_VOLATILE_STATS(X)
 #undef X
   show("wal_amplification", WithTwoDigits(stats.wal_amplification()), "bytes per byte");
@@ -39,7 +39,7 @@ void ForEachFigure(const VolatileStats& stats,
 
 std::string EncodeStatistics(const VolatileStats& stats) {
   std::string text = std::string(kFirstLine) + "\n";
-#define X(name, unit, description) text += #name " " + std::to_string(stats.name) + "\n";
+#define X(name, type, unit, description) text += #name " " + std::to_string(stats.name) + "\n";
   TIERED_VOLATILE_STATS(X)
 #undef X
   return text + ChecksumOf(text);
@@ -57,9 +57,9 @@ bool DecodeStatistics(const std::string& text, VolatileStats* stats) {
   std::string known;
   uint64_t value;
   while (lines >> known >> value) {
-#define X(name, unit, description) \
-  if (known == #name) {            \
-    stats->name = value;           \
+#define X(name, type, unit, description) \
+  if (known == #name) {                  \
+    stats->name = value;                 \
   }
     TIERED_VOLATILE_STATS(X)
 #undef X
@@ -71,7 +71,7 @@ std::string TieredStats::ToString() const {
   std::string text;
   for (const TieredTierStats& tier : tiers) {
     text += "  tier " + tier.name + "\n";
-#define X(name, unit, description) \
+#define X(name, type, unit, description) \
   text += "    " #name " : " + std::to_string(tier.name) + " " unit "\n";
     TIERED_TIER_STATS(X)
 #undef X
@@ -91,7 +91,7 @@ std::string TieredStats::ToJson() const {
   for (const TieredTierStats& tier : tiers) {
     json += (json.empty() ? "{\"" : ",\"") + tier.name + "\":{";
     std::string separator;
-#define X(name, unit, description)                                  \
+#define X(name, type, unit, description)                            \
   json += separator + "\"" #name "\":" + std::to_string(tier.name); \
   separator = ",";
     TIERED_TIER_STATS(X)

@@ -144,6 +144,14 @@ struct TieredOptions {
   // that is not a day old. 0: no limit. Default: 10 GiB.
   uint64_t orphan_budget = uint64_t{10} << 30;
 
+  // Seconds after which the statistics file of each open database is renewed: OpenMetrics' text. It
+  // goes when the database is closed. 0: there is none. Default: 1. At most 86400.
+  uint64_t metrics_interval = 1;
+
+  // Absolute path of one file for all databases, in the place of rocktier_tiered_env.prom in the
+  // directory of each. Ends in ".prom"; its directory must exist. Default: empty.
+  std::string metrics_file;
+
   // Directories of DBOptions::db_paths and cf_paths, but for the database's own, separated by
   // colons. RocksDB does not write them into its OPTIONS file. An SST or blob file that is not in
   // the database's directory is looked for there before it is called missing. Nothing is placed
@@ -151,64 +159,63 @@ struct TieredOptions {
   std::string db_paths;
 };
 
-// X(name, unit, description), of one tier. Counters count since the FileSystem was made. files,
-// bytes, budget, held_bytes, misplaced_files and stranded_bytes are gauges: as it is now.
-#define TIERED_TIER_STATS(X)                                          \
-  X(files, "count", "SSTs and blob files of databases that are open") \
-  X(bytes, "bytes", "of them, and of those that are being written")   \
-  X(budget, "bytes", "most of that; 0: no limit")                     \
-  X(held_bytes, "bytes", "of files that left memory, mapped yet")     \
-  X(misplaced_files, "count", "that are here and belong elsewhere")   \
-  X(stranded_bytes, "bytes", "of them")                               \
-  X(reads, "count", "of SSTs and blob files")                         \
-  X(read_bytes, "bytes", "read from them")                            \
-  X(written_bytes, "bytes", "written by databases, not by the mover") \
-  X(spills, "count", "files that belonged here and found no room")    \
-  X(moves, "count", "files that the mover put here")                  \
-  X(moved_bytes, "bytes", "of them")                                  \
-  X(errors, "count", "files that could not be made here, or moved here")
+// X(name, type, unit, description), of one tier. Counters count since the FileSystem was made,
+// gauges are as it is now. Properties, metrics and the block in the LOG follow from the list.
+#define TIERED_TIER_STATS(X)                                                                   \
+  X(files, gauge, "count", "SSTs and blob files of open databases")                            \
+  X(bytes, gauge, "bytes", "size of these files and of those being written")                   \
+  X(budget, gauge, "bytes", "the most that these may have; 0: no limit")                       \
+  X(held_bytes, gauge, "bytes", "size of files that left memory and are mapped yet")           \
+  X(misplaced_files, gauge, "count", "files that are here and belong elsewhere")               \
+  X(stranded_bytes, gauge, "bytes", "size of the files that are here and belong elsewhere")    \
+  X(reads, counter, "count", "reads of SSTs and blob files")                                   \
+  X(read_bytes, counter, "bytes", "bytes read from SSTs and blob files")                       \
+  X(written_bytes, counter, "bytes", "bytes that databases have written, without the mover's") \
+  X(spills, counter, "count", "files that belonged here and found no room")                    \
+  X(moves, counter, "count", "files that the mover has put here")                              \
+  X(moved_bytes, counter, "bytes", "size of the files that the mover has put here")            \
+  X(errors, counter, "count", "files that could not be made here, or moved here")
 
 // What a tier has, and has counted since the FileSystem was made. A plain struct: not thread-safe.
 struct TieredTierStats {
   std::string name;  // of the tier
-#define X(name, unit, description) uint64_t name = 0;
+#define X(name, type, unit, description) uint64_t name = 0;
   TIERED_TIER_STATS(X)
 #undef X
 };
 
-// X(name, unit, description), of the tiers of kind memory together, of all databases that are open.
-// Counters of a database count since it was opened. bytes, recipes, recipe_bytes, recipe_log_bytes,
-// segments, retained_bytes, needed_bytes, live_entries, live_bytes and index_bytes are gauges.
-#define TIERED_VOLATILE_STATS(X)                                                      \
-  X(bytes, "bytes", "of SSTs that are in memory")                                     \
-  X(recipes, "count", "recipes of them")                                              \
-  X(recipe_bytes, "bytes", "of these recipes")                                        \
-  X(recipe_log_bytes, "bytes", "of the recipe log")                                   \
-  X(recipe_log_written_bytes, "bytes", "written to it")                               \
-  X(segments, "count", "write-ahead logs that RocksDB has deleted and recipes need")  \
-  X(retained_bytes, "bytes", "of them")                                               \
-  X(needed_bytes, "bytes", "of logs that RocksDB has still and recipes need")         \
-  X(live_entries, "count", "in all these logs, that recipes refer to")                \
-  X(live_bytes, "bytes", "of them, as they are in logs that are rewritten")           \
-  X(index_bytes, "bytes", "of memory, to know their entries")                         \
-  X(tables, "count", "SSTs that recipes were made of")                                \
-  X(table_bytes, "bytes", "of them: what would have been written to durable storage") \
-  X(entries, "count", "in them, but for compressed blocks")                           \
-  X(references, "count", "of these, by reference to a log")                           \
-  X(literal_bytes, "bytes", "of keys and values of the others")                       \
-  X(trims, "count", "logs that were rewritten")                                       \
-  X(trimmed_bytes, "bytes", "that this has saved")                                    \
-  X(archived_bytes, "bytes", "that were written for it")                              \
-  X(persisted_bytes, "bytes", "of SSTs that were brought to durable tiers")           \
-  X(damaged_logs, "count", "retained logs that were found to be damaged")             \
-  X(barriers, "count", "of the recipe log's syncs")                                   \
-  X(rebuilt_files, "count", "SSTs that were rebuilt")                                 \
-  X(rebuilt_bytes, "bytes", "of them")                                                \
-  X(recovery_micros, "microseconds", "that openings have spent on that")
+// X(name, type, unit, description), of the tiers of kind memory together, of all databases that are
+// open. Counters of a database count since it was opened.
+#define TIERED_VOLATILE_STATS(X)                                                                 \
+  X(bytes, gauge, "bytes", "size of SSTs in memory")                                             \
+  X(recipes, gauge, "count", "recipes of SSTs in memory")                                        \
+  X(recipe_bytes, gauge, "bytes", "size of these recipes")                                       \
+  X(recipe_log_bytes, gauge, "bytes", "size of the recipe log")                                  \
+  X(recipe_log_written_bytes, counter, "bytes", "bytes written to the recipe log")               \
+  X(segments, gauge, "count", "retained logs: deleted by RocksDB, and recipes need them")        \
+  X(retained_bytes, gauge, "bytes", "size of retained logs")                                     \
+  X(needed_bytes, gauge, "bytes", "size of logs that RocksDB has still and recipes need")        \
+  X(live_entries, gauge, "count", "entries of all these logs that recipes refer to")             \
+  X(live_bytes, gauge, "bytes", "size of these entries, as they are in logs that are rewritten") \
+  X(index_bytes, gauge, "bytes", "memory that is used to know the entries")                      \
+  X(tables, counter, "count", "SSTs that recipes were made of")                                  \
+  X(table_bytes, counter, "bytes", "size of these SSTs: durable storage was not written that")   \
+  X(entries, counter, "count", "entries in these SSTs, but for compressed blocks")               \
+  X(references, counter, "count", "entries that recipes have by reference to a log")             \
+  X(literal_bytes, counter, "bytes", "size of keys and values that recipes have themselves")     \
+  X(trims, counter, "count", "logs that were rewritten")                                         \
+  X(trimmed_bytes, counter, "bytes", "bytes that this has saved")                                \
+  X(archived_bytes, counter, "bytes", "bytes that were written for this")                        \
+  X(persisted_bytes, counter, "bytes", "size of SSTs that were brought to durable tiers")        \
+  X(damaged_logs, counter, "count", "retained logs that were found to be damaged")               \
+  X(barriers, counter, "count", "syncs of the recipe log")                                       \
+  X(rebuilt_files, counter, "count", "SSTs that were rebuilt")                                   \
+  X(rebuilt_bytes, counter, "bytes", "size of SSTs that were rebuilt")                           \
+  X(recovery_micros, counter, "microseconds", "time that openings have spent on that")
 
 // What tiers in memory have, and what was counted of them. A plain struct: not thread-safe.
 struct VolatileStats {
-#define X(name, unit, description) uint64_t name = 0;
+#define X(name, type, unit, description) uint64_t name = 0;
   TIERED_VOLATILE_STATS(X)
 #undef X
 
@@ -259,6 +266,16 @@ std::shared_ptr<EventListener> NewTieredEnvListener();
 // Takes a snapshot of the statistics of all databases that are open through `fs`. Thread-safe.
 // InvalidArgument if `fs` is not a TieredFileSystem, and wraps none.
 Status GetTieredStats(FileSystem* fs, TieredStats* stats);
+
+// Sets *value to one figure of the statistics, in base units: "rocktier.tiered_env.NAME", and of a
+// tier "rocktier.tiered_env.NAME.TIER", as in "rocktier.tiered_env.tier_bytes.fast". The names are
+// in docs/metrics.md. False, and *value stays: there is no such property, or `fs` is not a
+// TieredFileSystem, and wraps none. Thread-safe.
+bool GetTieredProperty(FileSystem* fs, const std::string& property, std::string* value);
+
+// Returns all figures in OpenMetrics' text format, with the database's directory as the label `db`.
+// Empty if `fs` is not a TieredFileSystem, and wraps none. Thread-safe.
+std::string TieredMetricsText(FileSystem* fs);
 
 // Waits until every file of the databases that are open is where it belongs, or as near as there is
 // room. Returns at once without a mover. Thread-safe. InvalidArgument as above.

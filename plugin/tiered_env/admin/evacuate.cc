@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
+#include "plugin/tiered_env/metrics_reporter.h"
 #include "plugin/tiered_env/options/text.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
@@ -194,6 +195,7 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
     s = RecoveryManager::Remove(session->target(), session->directory());
   }
   if (s.ok()) {
+    MetricsReporter::Delete(session->target(), session->PathOf(kMetricsName));
     s = session->folders()->Remove(session->directory());
   }
   return s.ok() ? SyncDirectory(session->target(), session->directory()) : s;

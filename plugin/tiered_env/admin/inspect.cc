@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
+#include "plugin/tiered_env/metrics.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/stats.h"
@@ -19,7 +20,7 @@ namespace tiered_env {
 
 namespace {
 
-constexpr size_t kMostStatistics = 65536;  // bytes
+constexpr size_t kMostStatistics = 1 << 20;  // bytes
 
 TieredFileInfo Describe(const AdminSession& session, const Survey::File& file) {
   TieredFileInfo info;
@@ -82,9 +83,13 @@ void MeasureLogs(const AdminSession& session, const RecipeLog::Contents& content
 
 IOStatus InspectMemory(const AdminSession& session, VolatileStats* stats) {
   std::string text;
-  ReadSmallFile(session.target(), session.PathOf(kStatisticsName), kMostStatistics, &text)
+  ReadSmallFile(session.target(), session.PathOf(kMetricsName), kMostStatistics, &text)
       .PermitUncheckedError();
-  DecodeStatistics(text, stats);  // else nothing was counted
+  if (!ReadMemoryMetrics(text, stats)) {  // the database is closed
+    ReadSmallFile(session.target(), session.PathOf(kStatisticsName), kMostStatistics, &text)
+        .PermitUncheckedError();
+    DecodeStatistics(text, stats);  // else nothing was counted
+  }
   stats->bytes = stats->recipes = stats->recipe_bytes = stats->recipe_log_bytes = 0;
   stats->segments = stats->retained_bytes = stats->needed_bytes = 0;
   for (const Survey::File& file : session.survey().files()) {

@@ -19,6 +19,7 @@ constexpr char kFolderLock[] = "LOCK";    // in each folder
 constexpr char kLostName[] = "lost";      // of the directory in each folder
 constexpr char kKeptPrefix[] = "TIERS-";  // of recipe logs and retained logs
 constexpr char kStatisticsName[] = "TIERS-STATS";
+constexpr char kMetricsName[] = "rocktier_tiered_env.prom";
 constexpr char kManifest[] = "MANIFEST-";
 constexpr char kTrash[] = ".trash";  // RocksDB's: what is going to be deleted
 constexpr char kTemporary[] = ".tiers-tmp";
@@ -31,8 +32,13 @@ inline bool IsKept(const std::string& base) {
   return base.compare(0, sizeof(kKeptPrefix) - 1, kKeptPrefix) == 0;
 }
 
+// The statistics file, and what a process that was killed leaves of the next one.
+inline bool IsMetrics(const std::string& base) {
+  return base.compare(0, sizeof(kMetricsName) - 1, kMetricsName) == 0;
+}
+
 inline bool IsOurs(const std::string& base) {
-  return base == kIdentityName || IsKept(base) || EndsWith(base, kTemporary);
+  return base == kIdentityName || IsKept(base) || EndsWith(base, kTemporary) || IsMetrics(base);
 }
 
 inline std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }

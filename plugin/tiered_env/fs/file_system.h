@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "plugin/tiered_env/fs/open_databases.h"
 #include "plugin/tiered_env/fs/open_readers.h"
 #include "plugin/tiered_env/fs/setup.h"
+#include "plugin/tiered_env/metrics_page.h"
+#include "plugin/tiered_env/metrics_reporter.h"
 #include "plugin/tiered_env/recipe/recipe_log_follower.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 #include "plugin/tiered_env/tiered_env.h"
@@ -121,7 +124,10 @@ class TieredFileSystem : public FileSystemWrapper {
   // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a recovery
   // manager if there are such tiers. With `given_up`: RecoveryManager::Salvage(), which fills it.
   IOStatus Recover(OpenDatabase* database, std::vector<std::string>* given_up = nullptr);
-  void AddStats(TieredStats* stats);
+  // Of all open databases; with `of` the figures of files and memory are of this one.
+  void AddStats(const OpenDatabase* of, TieredStats* stats);
+  bool GetProperty(const std::string& property, std::string* value);
+  std::string MetricsText();
 
  private:
   // --- file_system.cc: files are opened, and looked at. ---
@@ -174,6 +180,17 @@ class TieredFileSystem : public FileSystemWrapper {
   // Called when something was added to a database's MANIFEST, or files shall leave their tiers.
   void Changed(const std::shared_ptr<Database>& database);
 
+  // --- report.cc: statistics. ---
+
+  // Labels of what is a database's.
+  MetricsPage::Labels OwnerOf(const OpenDatabase& database) const;
+  void AddMetrics(const OpenDatabase& database, MetricsPage* page);
+  void LogStatistics(const OpenDatabase& database);
+  // Called when a database is open, and before it is unlocked.
+  void StartReporting(const std::shared_ptr<OpenDatabase>& database);
+  // Ends the file of all databases, `unless_used`, and the reports of those that are left.
+  void StopReporting(bool unless_used = false);
+
   // --- volatile.cc: tiers in memory. ---
 
   bool HasVolatileTier() const;
@@ -202,6 +219,9 @@ class TieredFileSystem : public FileSystemWrapper {
   std::unique_ptr<Mover> mover_;  // null: files are not moved
 
   OpenDatabases databases_;
+
+  std::mutex reporter_mutex_;
+  std::unique_ptr<MetricsReporter> reporter_;  // of metrics_file; guarded by reporter_mutex_
 };
 
 }  // namespace tiered_env

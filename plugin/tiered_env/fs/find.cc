@@ -20,9 +20,19 @@ Status GetTieredStats(FileSystem* fs, TieredStats* stats) {
   Status s = FindFs(fs, &ours);
   if (s.ok()) {
     *stats = TieredStats();
-    ours->AddStats(stats);
+    ours->AddStats(nullptr, stats);
   }
   return s;
+}
+
+bool GetTieredProperty(FileSystem* fs, const std::string& property, std::string* value) {
+  TieredFileSystem* ours;
+  return FindFs(fs, &ours).ok() && ours->GetProperty(property, value);
+}
+
+std::string TieredMetricsText(FileSystem* fs) {
+  TieredFileSystem* ours;
+  return FindFs(fs, &ours).ok() ? ours->MetricsText() : "";
 }
 
 Status WaitForMoves(FileSystem* fs) {

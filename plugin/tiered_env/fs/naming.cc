@@ -129,7 +129,7 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
   for (const std::string& name : names) {
     const FileRef file(directory + "/" + name);
     Place place;
-    if (EndsWith(name, kTemporary)) {
+    if (EndsWith(name, kTemporary) || IsMetrics(name)) {
       target_->DeleteFile(file.path, IOOptions(), nullptr).PermitUncheckedError();
     } else if (file.kind == Content::kTable && names_->Resolve(file.path, &place).ok() &&
                place.tier->is_volatile()) {
@@ -194,7 +194,8 @@ IOStatus TieredFileSystem::RenameOther(const std::shared_ptr<OpenDatabase>& data
                                        const IOOptions& options, IODebugContext* dbg) {
   RecoveryManager* const manager = database->recovery_manager();
   // RepairDB() does not mind if the first attempt failed.
-  const bool repairs = IsVital(from) || (to.base == "CURRENT" && manager->closed());
+  const bool repairs =
+      manager != nullptr && (IsVital(from) || (to.base == "CURRENT" && manager->closed()));
   IOStatus s = repairs ? Shelter(database) : IOStatus::OK();
   if (s.ok()) {
     s = RenameName(from, to, options, dbg);
@@ -209,7 +210,7 @@ IOStatus TieredFileSystem::RenameOther(const std::shared_ptr<OpenDatabase>& data
   s = ReadWalDir(this, to.path, &wal_dir);
   uint64_t period;
   if (ReadStatsPeriod(this, to.path, &period).ok()) {
-    manager->SetReportPeriod(period);
+    database->log_period.store(period);
   }
   return s.ok() ? NoteWalDir(database, wal_dir) : s;
 }
@@ -223,17 +224,17 @@ IOStatus TieredFileSystem::RenameFile(const std::string& from_path, const std::s
   const FileRef to(to_path);
   std::shared_ptr<OpenDatabase> database;
   RecoveryManager* const manager = RecoveryManagerOf(from, &database);
-  if (manager == nullptr || IsKept(to.base)) {
+  if (database == nullptr || IsKept(to.base)) {
     return RenameName(from, to, options, dbg);
   }
-  switch (from.kind) {
-    case Content::kWal:
-      return RenameLog(manager, from, to, options, dbg);
-    case Content::kTable:
-      return RenameTable(manager, from, to, options, dbg);
-    default:
-      return RenameOther(database, from, to, options, dbg);
+  if (from.kind != Content::kWal && from.kind != Content::kTable) {
+    return RenameOther(database, from, to, options, dbg);
   }
+  if (manager == nullptr) {
+    return RenameName(from, to, options, dbg);
+  }
+  return from.kind == Content::kWal ? RenameLog(manager, from, to, options, dbg)
+                                    : RenameTable(manager, from, to, options, dbg);
 }
 
 IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,

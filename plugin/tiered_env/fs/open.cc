@@ -25,8 +25,11 @@ bool TieredFileSystem::InUse() const {
   return !databases_.empty() || (readers_ != nullptr && !readers_->empty());
 }
 
-// Stops the mover while all that it uses is there.
-TieredFileSystem::~TieredFileSystem() { mover_.reset(); }
+// Stops the threads while all that they use is there.
+TieredFileSystem::~TieredFileSystem() {
+  StopReporting();
+  mover_.reset();
+}
 
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
@@ -69,7 +72,7 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
 
 std::string TieredFileSystem::GetPrintableOptions() const {
   TieredStats stats;
-  const_cast<TieredFileSystem*>(this)->AddStats(&stats);
+  const_cast<TieredFileSystem*>(this)->AddStats(nullptr, &stats);
   return FileSystemWrapper::GetPrintableOptions() + stats.ToString();
 }
 
@@ -167,6 +170,7 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
     database->recovery_manager()->Start();
   }
   Changed(database);
+  StartReporting(database);
   return s;
 }
 
@@ -185,7 +189,11 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
     }
     database->recovery_manager()->WriteStatistics();
   }
+  if (database != nullptr) {
+    database->SetReporter(nullptr);
+  }
   databases_.Remove(lock);
+  StopReporting(/*unless_used=*/true);
   if (database != nullptr) {
     info_logs_.Remove(target_.get(), database->directory());
   }
@@ -222,37 +230,6 @@ void TieredFileSystem::WaitForMoves() {
     mover_->Notify(database);
   }
   mover_->Wait();
-}
-
-void TieredFileSystem::AddStats(TieredStats* stats) {
-  if (names_ == nullptr) {  // PrepareOptions() was not called
-    return;
-  }
-  readers_->AddStats();
-  const std::vector<std::shared_ptr<OpenDatabase>> all = databases_.All();
-  stats->tiers.resize(names_->policy().tiers.size());
-  for (const auto& tier : names_->policy().tiers) {
-    TieredTierStats& to = stats->tiers[static_cast<size_t>(tier->index())];
-    to.name = tier->name();
-    to.bytes = tier->used_by_files();
-    to.held_bytes = tier->held();
-    to.budget = tier->options().budget;
-#define ADD(name) to.name = tier->name.load(std::memory_order_relaxed)
-    ADD(reads);
-    ADD(read_bytes);
-    ADD(written_bytes);
-    ADD(spills);
-    ADD(moves);
-    ADD(moved_bytes);
-    ADD(errors);
-#undef ADD
-  }
-  for (const auto& database : all) {
-    database->AddStats(names_->policy(), stats);
-    if (database->recovery_manager() != nullptr) {
-      database->recovery_manager()->AddStats(&stats->in_memory);
-    }
-  }
 }
 
 }  // namespace tiered_env

@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "plugin/tiered_env/db/database.h"
+#include "plugin/tiered_env/metrics_reporter.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,6 +28,13 @@ class OpenDatabase : public Database {
     manager_ = std::move(manager);
   }
 
+  // Called when reports of the database begin, and with null when they end: then none is being made
+  // any more.
+  void SetReporter(std::unique_ptr<MetricsReporter> reporter) { reporter_ = std::move(reporter); }
+  // Seconds from one block of statistics in the LOG to the next: stats_dump_period_sec. 0: there is
+  // one when the database is closed.
+  std::atomic<uint64_t> log_period{600};  // RocksDB's default
+
   void OnPersisted(const std::string& base, uint64_t bytes) override {
     if (manager_ != nullptr) {
       manager_->DropTable(base);
@@ -34,6 +44,7 @@ class OpenDatabase : public Database {
 
  private:
   std::unique_ptr<RecoveryManager> manager_;
+  std::unique_ptr<MetricsReporter> reporter_;  // goes before what it reports of
 };
 
 }  // namespace tiered_env

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/pmem/file_system.h"
 #include "plugin/tiered_env/tier/slow_device.h"
@@ -16,6 +17,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 namespace {
+
+constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr char kMetricsEnd[] = ".prom";
 
 Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<FileSystem>& target,
                 std::shared_ptr<Tier>* result) {
@@ -75,6 +79,18 @@ Status CheckRecoveryOptions(const TieredOptions& options, RecoveryOptions* resul
   return Status::OK();
 }
 
+Status CheckMetrics(const TieredOptions& options) {
+  const std::string& path = options.metrics_file;
+  if (options.metrics_interval > kMostMetricsInterval) {
+    return Refuse("metrics_interval", std::to_string(options.metrics_interval),
+                  "must be at most 86400 seconds");
+  }
+  if (!path.empty() && (path[0] != '/' || !EndsWith(path, kMetricsEnd))) {
+    return Refuse("metrics_file", path, "must be absolute, and end in .prom");
+  }
+  return Status::OK();
+}
+
 // Only SSTs can be rebuilt.
 Status CheckPlacement(const Policy& policy) {
   const std::pair<Content, const char*> kinds[] = {
@@ -126,7 +142,9 @@ std::string TextOf(const TieredOptions& options) {
       {"checkpoints", options.checkpoints},
       {"orphan_retention", std::to_string(options.orphan_retention)},
       {"orphan_budget", std::to_string(options.orphan_budget)},
-      {"db_paths", options.db_paths}};
+      {"db_paths", options.db_paths},
+      {"metrics_interval", std::to_string(options.metrics_interval)},
+      {"metrics_file", options.metrics_file}};
   std::string text;
   for (const auto& [name, value] : values) {
     text.append(name).append("=").append(value).append("\n");
@@ -152,6 +170,9 @@ Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>
   }
   if (s.ok()) {
     s = CheckRecoveryOptions(options, &result->recovery);
+  }
+  if (s.ok()) {
+    s = CheckMetrics(options);
   }
   result->retention.seconds = options.orphan_retention;
   result->retention.budget = options.orphan_budget;

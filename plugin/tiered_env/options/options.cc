@@ -25,6 +25,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"orphan_budget", {offsetof(Options, orphan_budget), OptionType::kUInt64T}},
       {"db_paths", {offsetof(Options, db_paths), OptionType::kString}},
       {"checkpoints", {offsetof(Options, checkpoints), OptionType::kString}},
+      {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
+      {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"recovery_threads", {offsetof(Options, recovery_threads), OptionType::kUInt32T}},
   };
   return types;

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of RecoveryManager that works in the background: trims logs, keeps their budget, and
-// reports.
+// The part of RecoveryManager that works in the background, trims logs and keeps their budget; and
+// its statistics.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,6 @@ namespace tiered_env {
 
 namespace {
 
-constexpr auto kWriteEvery = std::chrono::seconds(10);  // TIERS-STATS
 constexpr auto kWarnEvery = std::chrono::minutes(1);
 constexpr auto kPeriod = std::chrono::milliseconds(200);
 constexpr uint64_t kSmall = 4 << 20;  // bytes of retained logs that are not worth trimming
@@ -35,26 +34,15 @@ void RecoveryManager::Stop() {
   }
   if (thread_.joinable()) {
     thread_.join();
-    Report();
   }
 }
 
 void RecoveryManager::Run() {
-  auto reported = std::chrono::steady_clock::now();
-  auto written = reported;
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_.load()) {
     changed_.wait_for(lock, kPeriod);
     lock.unlock();
     const auto now = std::chrono::steady_clock::now();
-    const auto period = std::chrono::seconds(report_period_.load());
-    if (period.count() != 0 && now - reported >= period) {
-      reported = written = now;
-      Report();
-    } else if (now - written >= kWriteEvery) {
-      written = now;
-      WriteStatistics();
-    }
     {
       std::lock_guard<std::mutex> retained_lock(retained_mutex_);
       logs_.Sweep(&recipe_log_);
@@ -92,18 +80,7 @@ double RecoveryManager::Amplification(const WalSegments::Sizes& sizes) const {
   return stats.wal_amplification();
 }
 
-void RecoveryManager::Report() const {
-  VolatileStats stats;
-  AddStats(&stats);
-  std::string text;
-  ForEachFigure(stats, [&](const std::string& name, const std::string& value, const std::string&) {
-    text += " " + name + "=" + value;
-  });
-  ROCKS_LOG_INFO(names_->InfoLog(database_->directory()), "tiered_env: in memory:%s", text.c_str());
-  WriteStatistics();
-}
-
-// Nothing depends on it: what a crash leaves of it has a wrong checksum, or is older.
+// Nothing depends on it: what a crash leaves of it has a wrong checksum.
 void RecoveryManager::WriteStatistics() const {
   VolatileStats stats;
   AddStats(&stats);
@@ -119,7 +96,7 @@ void RecoveryManager::WriteStatistics() const {
   if (s.ok()) {
     s = names_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
-  s.PermitUncheckedError();  // there will be another one
+  s.PermitUncheckedError();  // tools show none then
 }
 
 void RecoveryManager::Trim() {

@@ -133,13 +133,10 @@ class RecoveryManager {
   void Stop();
 
   void AddStats(VolatileStats* stats) const;
-  // Writes statistics to TIERS-STATS, for tools.
+  // Writes what was counted to TIERS-STATS, for tools that look at the database when it is closed.
   void WriteStatistics() const;
   // An SST was brought to a durable tier.
   void Persisted(uint64_t bytes) { persisted_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Statistics go to the LOG every so many seconds, as RocksDB's do: stats_dump_period_sec. 0: only
-  // at the end.
-  void SetReportPeriod(uint64_t seconds) { report_period_.store(seconds); }
 
  private:
   // Brings an SST to a durable tier, for good.
@@ -162,8 +159,6 @@ class RecoveryManager {
   void NoteCompressed(const Purpose& purpose, bool left);
   void CompactRecipes(std::chrono::steady_clock::time_point now);
   double Amplification(const WalSegments::Sizes& sizes) const;
-  // Statistics to the LOG, and to TIERS-STATS.
-  void Report() const;
 
   Relocator* const relocator_;
   Namespace* const names_;
@@ -187,7 +182,6 @@ class RecoveryManager {
   std::atomic<bool> closed_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> warned_{false};
-  std::atomic<uint64_t> report_period_{600};  // RocksDB's default
   // The background thread's:
   static constexpr std::chrono::seconds kLeastPause{1};
   static constexpr std::chrono::seconds kMostPause{300};

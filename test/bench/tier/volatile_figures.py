@@ -83,14 +83,12 @@ def seconds_until_settled(log, writing):
 
 
 def volatile(log):
-    """Counters of the last report of tiers in memory.
-
-    They are VolatileStats of tiered_env.h, and wal_amplification.
-    """
-    lines = re.findall(r"tiered_env: in memory: (.*)", log)
-    if not lines:
-        raise RuntimeError("the LOG has no line \"tiered_env: in memory\"")
-    return {name: float(value) for name, value in (word.split("=") for word in lines[-1].split())}
+    """Metrics of the last report of tiers in memory, without "memory_": docs/metrics.md."""
+    blocks = re.findall(r"tiered_env: statistics\n((?:  \S+ \S+\n)*)", log)
+    if not blocks:
+        raise RuntimeError("the LOG has no block \"tiered_env: statistics\"")
+    return {name: float(value)
+            for name, value in re.findall(r"^  memory_(\S+) (\S+)$", blocks[-1], re.MULTILINE)}
 
 
 def moved_bytes(log, tier):

@@ -51,8 +51,12 @@ LOG = """\
 2026/01/02-03:04:05.000000 11 [db/db_impl/db_impl_open.cc:2266] DB pointer 0x7f0a
 2026/01/02-03:04:06.000000 12 EVENT_LOG_v1 {"time_micros": %(flush)d, "job": 2, \
 "event": "flush_finished", "lsm_state": [1, 0]}
-2026/01/02-03:04:06.100000 12 [plugin/tiered_env/recovery_manager.cc:234] tiered_env: in memory: \
-wal_amplification=0.50 bytes=10 recipes=1
+2026/01/02-03:04:06.100000 12 [plugin/tiered_env/fs/report.cc:92] tiered_env: statistics
+  tier_files.memory 1
+  memory_bytes 10
+  memory_recipes 1
+  memory_wal_amplification_ratio 0.5
+
 2026/01/02-03:04:07.000000 12 EVENT_LOG_v1 {"time_micros": %(deletion)d, "job": 3, \
 "event": "table_file_deletion", "file_number": 9}
 2026/01/02-03:04:08.500000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
@@ -64,8 +68,12 @@ from tier memory (/m/t) to tier slow (/a b/slow): where it belongs
 2026/01/02-03:04:09.250000 13 [plugin/tiered_env/move.cc:304] tiered_env: moved \
 /a b/db/000072.sst, 500 bytes, level 1, \
 from tier slow (/a b/slow) to tier memory (/m/t): where it belongs
-2026/01/02-03:04:20.000000 12 [plugin/tiered_env/recovery_manager.cc:234] tiered_env: in memory: \
-wal_amplification=2.57 bytes=111271271 recipes=7
+2026/01/02-03:04:20.000000 12 [plugin/tiered_env/fs/report.cc:92] tiered_env: statistics
+  tier_files.memory 7
+  memory_bytes 111271271
+  memory_recipes 7
+  memory_wal_amplification_ratio 2.57
+
 """
 
 
@@ -122,8 +130,8 @@ class Log(unittest.TestCase):
 
     def test_the_last_report_counts(self):
         self.assertEqual(volatile_figures.volatile(log()),
-                         {"wal_amplification": 2.57, "bytes": 111271271, "recipes": 7})
-        with self.assertRaisesRegex(RuntimeError, "in memory"):
+                         {"wal_amplification_ratio": 2.57, "bytes": 111271271, "recipes": 7})
+        with self.assertRaisesRegex(RuntimeError, "statistics"):
             volatile_figures.volatile("")
 
     def test_moved_bytes(self):

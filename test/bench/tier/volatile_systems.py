@@ -267,7 +267,7 @@ def kinds(place, system, text):
         "recipe_bytes": counts["recipe_log_written_bytes"],
         "archived_bytes": counts["archived_bytes"],
         "trims": counts["trims"],
-        "end_amplification": counts["wal_amplification"],
+        "end_amplification": counts["wal_amplification_ratio"],
         "literal_share": (counts["literal_bytes"] / counts["table_bytes"]
                           if counts["table_bytes"] else 0.0),
     }
@@ -347,7 +347,7 @@ def recover(context, place, system, shape, compression, reads):
     counts = volatile_figures.volatile(place.read_log())
     if not counts["rebuilt_bytes"]:
         raise RuntimeError("nothing was rebuilt: the tier was empty before it was lost")
-    seconds = counts["recovery_micros"] / 1e6
+    seconds = counts["recovery_seconds"]
     return {
         "recovery_s": seconds,
         "rebuilt_bytes": counts["rebuilt_bytes"],

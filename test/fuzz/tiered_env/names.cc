@@ -1,13 +1,27 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Small objects at home and in the folders: stubs, TIERS, OWNER, TIERS-STATS.
+// Small objects at home and in the folders: stubs, TIERS, OWNER, TIERS-STATS, and the statistics
+// file.
 
 #include "plugin/tiered_env/files/stub.h"
+#include "plugin/tiered_env/metrics.h"
 #include "plugin/tiered_env/stats.h"
 #include "test/fuzz/target.h"
 
 using namespace rocktier;
 namespace tiered = rocksdb::tiered_env;
+
+namespace {
+
+std::string TextOf(const tiered::VolatileStats& stats) {
+  tiered::TieredStats all;
+  all.in_memory = stats;
+  tiered::MetricsPage page;
+  tiered::AddMetrics(all, /*has_memory=*/true, {{"db", "/db"}}, &page);
+  return page.Text();
+}
+
+}  // namespace
 
 FUZZ_TARGET(tiered_stub) {
   Input input(bytes);
@@ -68,7 +82,7 @@ FUZZ_TARGET(tiered_statistics) {
     tiered::VolatileStats made;
     made.tables = from->Number();
     made.recipes = from->Number();
-    return tiered::EncodeStatistics(made);
+    return from->Number() % 2 == 0 ? tiered::EncodeStatistics(made) : TextOf(made);
   });
   tiered::VolatileStats stats;
   const Bound bound(FitFor(object.bytes.size()));
@@ -77,5 +91,12 @@ FUZZ_TARGET(tiered_statistics) {
     tiered::VolatileStats again;
     Require(tiered::DecodeStatistics(once, &again) && tiered::EncodeStatistics(again) == once,
             "statistics change");
+  }
+  if (tiered::ReadMemoryMetrics(object.bytes, &stats)) {
+    const std::string once = TextOf(stats);
+    tiered::VolatileStats again;
+    Require(tiered::ReadMemoryMetrics(once, &again) && again.tables == stats.tables &&
+                again.recovery_micros == stats.recovery_micros,
+            "metrics change");
   }
 }
