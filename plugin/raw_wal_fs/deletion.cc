@@ -325,8 +325,11 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
     *lock = nullptr;
     return s;
   }
-  std::lock_guard<std::mutex> guard(mutex_);
-  locked_[*lock] = DirectoryOf(path);
+  {
+    std::lock_guard<std::mutex> guard(mutex_);
+    locked_[*lock] = DirectoryOf(path);
+  }
+  StartReporting(*lock, DirectoryOf(path));
   return s;
 }
 

@@ -59,6 +59,7 @@ FileOptions RawWalFileSystem::OptimizeForLogWrite(const FileOptions& options,
   FileOptions optimized = target_->OptimizeForLogWrite(options, db_options);
   optimized.io_options.type = IOType::kWAL;
   optimized.use_direct_writes = false;
+  log_period_.store(db_options.stats_dump_period_sec, std::memory_order_relaxed);
   return optimized;
 }
 
@@ -317,11 +318,26 @@ IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions&
       [&] { return target_->GetFileSize(path, options, size, dbg); });
 }
 
+IOStatus RawWalFileSystem::GetChildren(const std::string& dir, const IOOptions& options,
+                                       std::vector<std::string>* result, IODebugContext* dbg) {
+  IOStatus s = target_->GetChildren(dir, options, result, dbg);
+  if (s.ok()) {
+    result->erase(std::remove_if(result->begin(), result->end(), IsMetricsName), result->end());
+  }
+  return s;
+}
+
 IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
                                                      const IOOptions& options,
                                                      std::vector<FileAttributes>* result,
                                                      IODebugContext* dbg) {
   IOStatus s = target_->GetChildrenFileAttributes(dir, options, result, dbg);
+  if (s.ok()) {
+    result->erase(
+        std::remove_if(result->begin(), result->end(),
+                       [](const FileAttributes& file) { return IsMetricsName(file.name); }),
+        result->end());
+  }
   for (FileAttributes& file : *result) {
     if (!s.ok()) {
       break;
@@ -336,6 +352,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
 
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
+  StopReporting(lock);
   {
     std::lock_guard<std::mutex> guard(mutex_);
     locked_.erase(lock);

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,8 @@
 
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/metrics_page.h"
+#include "plugin/raw_wal_fs/metrics_reporter.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "plugin/raw_wal_fs/recovered_log.h"
 #include "plugin/raw_wal_fs/stub.h"
@@ -78,6 +81,9 @@ class RawWalFileSystem : public FileSystemWrapper {
                       IODebugContext* dbg) override;
   IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
                        IODebugContext* dbg) override;
+  // Shows no statistics files. So does the next call.
+  IOStatus GetChildren(const std::string& dir, const IOOptions& options,
+                       std::vector<std::string>* result, IODebugContext* dbg) override;
   IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
                                      std::vector<FileAttributes>* result,
                                      IODebugContext* dbg) override;
@@ -98,6 +104,8 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus IsStub(const std::string& path, bool* result);
 
   void AddStats(RawWalStats* stats) const;
+  // Adds all figures, with the device and `owner` as labels.
+  void AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const;
   const RawWalOptions& options() const { return options_; }
 
  private:
@@ -139,6 +147,12 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
+  // AddMetrics() to StopReporting(): in report.cc.
+  //
+  // Begins and ends the reports of a database: its statistics file, and the block in its LOG.
+  void StartReporting(FileLock* lock, const std::string& directory);
+  void StopReporting(FileLock* lock);
+
   RawWalOptions options_;
 
   std::mutex rename_mutex_;  // one rename at a time sees what it replaces
@@ -149,6 +163,13 @@ class RawWalFileSystem : public FileSystemWrapper {
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
   std::weak_ptr<Logger> info_log_;               // the LOG of the database that was opened last
+
+  // DBOptions::stats_dump_period_sec of the database that was opened last.
+  mutable std::atomic<uint64_t> log_period_{600};
+  std::mutex reporters_mutex_;
+  // Guarded by reporters_mutex_. They go before all that they report of. That of metrics_file has
+  // no lock.
+  std::map<FileLock*, std::unique_ptr<MetricsReporter>> reporters_;
 };
 
 }  // namespace raw_wal_fs

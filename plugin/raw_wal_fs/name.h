@@ -15,8 +15,16 @@ constexpr char kTrash[] = ".trash";
 // The ending of the name of a plain copy that is about to take the place of a log's stub.
 constexpr char kExported[] = ".exported";
 
+// The statistics file in a database's directory.
+constexpr char kMetricsName[] = "rocktier_raw_wal_fs.prom";
+
 inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// Returns whether it is that file, or what a crash has left of the next one.
+inline bool IsMetricsName(const std::string& base) {
+  return base.compare(0, sizeof(kMetricsName) - 1, kMetricsName) == 0;
 }
 
 inline bool IsTrashName(const std::string& path) { return EndsWith(path, kTrash); }

@@ -15,6 +15,9 @@ namespace {
 
 using Options = RawWalOptions;
 
+constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr char kMetricsEnd[] = ".prom";
+
 Status Invalid(const std::string& option, uint64_t value, const std::string& rule) {
   return Status::InvalidArgument("RawWalFileSystem: " + option + "=" + std::to_string(value), rule);
 }
@@ -65,6 +68,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"segment_size", {offsetof(Options, segment_size), OptionType::kUInt64T}},
       {"block_size", {offsetof(Options, block_size), OptionType::kUInt32T}},
       {"on_full", OnFullInfo()},
+      {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
+      {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"tail_size", {offsetof(Options, tail_size), OptionType::kUInt64T}},
   };
   return types;
@@ -84,6 +89,14 @@ Status Validate(const Options& options) {
   if (options.tail_size % 8192 != 0 || options.tail_size < (32 << 10) ||
       options.tail_size > Stub::kMaxTail) {
     return Invalid("tail_size", options.tail_size, "must be a multiple of 8K from 32K to 64M");
+  }
+  if (options.metrics_interval > kMostMetricsInterval) {
+    return Invalid("metrics_interval", options.metrics_interval, "must be at most 86400 seconds");
+  }
+  const std::string& file = options.metrics_file;
+  if (!file.empty() && (file[0] != '/' || !Slice(file).ends_with(kMetricsEnd))) {
+    return Status::InvalidArgument("RawWalFileSystem: metrics_file=" + file,
+                                   "must be absolute, and end in .prom");
   }
   return Status::OK();
 }

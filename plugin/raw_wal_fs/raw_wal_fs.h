@@ -74,6 +74,14 @@ struct RawWalOptions {
   // where nothing syncs; it costs memory and page cache per open log.
   uint64_t tail_size = 512 << 10;
 
+  // Seconds after which the statistics file of each open database is renewed: OpenMetrics' text. It
+  // goes when the database is closed. Default: 1. Range: up to 86400; 0: there is none.
+  uint64_t metrics_interval = 1;
+
+  // Absolute path of one file for all databases, in the place of rocktier_raw_wal_fs.prom in the
+  // directory of each. Ends in ".prom"; its directory must exist. Default: empty.
+  std::string metrics_file;
+
   // Only for the functions for tools; cannot be set by name. Default: false.
   // FormatLogDevice(), RemoveLogs(): do it even if that destroys something.
   // ExportLogs(): take logs of which a part is missing, too.
@@ -81,30 +89,31 @@ struct RawWalOptions {
   bool force = false;
 };
 
-// The counters, one per line: name, unit, description. They count from the moment at which this
-// process opened the device. All FileSystems of the process that write to the device share them.
-#define RAW_WAL_STATS(X)                                                               \
-  X(appends, "count", "appends to logs on the device")                                 \
-  X(appended_bytes, "bytes", "appended to logs on the device")                         \
-  X(syncs, "count", "syncs that had something to do")                                  \
-  X(frames, "count", "frames written")                                                 \
-  X(written_bytes, "bytes", "written to the device: frames, headers, padding")         \
-  X(padding_bytes, "bytes", "written that are neither header nor of a log")            \
-  X(repeated_bytes, "bytes", "of a log written again to share a block with new ones")  \
-  X(logs_created, "count", "logs created on the device")                               \
-  X(logs_deleted, "count", "logs deleted from the device")                             \
-  X(logs_spilled, "count", "logs that went to the target FileSystem for want of room") \
-  X(io_errors, "count", "failed reads, writes and flushes of the device")              \
-  X(segments, "count", "on the device")                                                \
-  X(segments_used, "count", "that belong to a log")                                    \
-  X(segments_damaged, "count", "whose header is damaged; neither used nor free")       \
-  X(sync_p50_us, "us", "median of the time of a sync")                                 \
-  X(sync_p99_us, "us", "99th percentile of the time of a sync")                        \
-  X(sync_max_us, "us", "longest time of a sync")
+// X(name, type, unit, description). Counters count from the moment at which this process opened the
+// device, gauges are as it is now. All FileSystems of the process that write to the device share
+// them. Properties, metrics and the block in the LOG follow from the list.
+#define RAW_WAL_STATS(X)                                                                        \
+  X(appends, counter, "count", "appends to logs on the device")                                 \
+  X(appended_bytes, counter, "bytes", "bytes appended to logs on the device")                   \
+  X(syncs, counter, "count", "syncs that had something to do")                                  \
+  X(frames, counter, "count", "frames written")                                                 \
+  X(written_bytes, counter, "bytes", "bytes written to the device: frames, headers, padding")   \
+  X(padding_bytes, counter, "bytes", "bytes written that are neither header nor of a log")      \
+  X(repeated_bytes, counter, "bytes", "bytes written again to share a block with new ones")     \
+  X(logs_created, counter, "count", "logs created on the device")                               \
+  X(logs_deleted, counter, "count", "logs deleted from the device")                             \
+  X(logs_spilled, counter, "count", "logs that went to the target FileSystem for want of room") \
+  X(io_errors, counter, "count", "failed reads, writes and flushes of the device")              \
+  X(segments, gauge, "count", "segments on the device")                                         \
+  X(segments_used, gauge, "count", "segments that belong to a log")                             \
+  X(segments_damaged, gauge, "count", "segments with a damaged header: neither used nor free")  \
+  X(sync_p50_us, gauge, "us", "median of the time of a sync")                                   \
+  X(sync_p99_us, gauge, "us", "99th percentile of the time of a sync")                          \
+  X(sync_max_us, gauge, "us", "longest time of a sync")
 
 // A snapshot of the counters: a plain value.
 struct RawWalStats {
-#define X(name, unit, description) uint64_t name = 0;
+#define X(name, type, unit, description) uint64_t name = 0;
   RAW_WAL_STATS(X)
 #undef X
   // Returns one line per counter: "    name : value unit".
@@ -128,6 +137,15 @@ Status NewRawWalFileSystem(const RawWalOptions& options, const std::shared_ptr<F
 // Copies the counters of `fs`, which is a RawWalFileSystem or wraps one; else InvalidArgument. All
 // are 0 before the device was opened. Thread-safe.
 Status GetRawWalStats(const FileSystem* fs, RawWalStats* stats);
+
+// Sets *value to one of these figures, in base units: "rocktier.raw_wal_fs.NAME", as in
+// "rocktier.raw_wal_fs.appended_bytes". The names are in docs/metrics.md. False, and *value stays:
+// there is no such property, or `fs` is not a RawWalFileSystem, and wraps none. Thread-safe.
+bool GetRawWalProperty(const FileSystem* fs, const std::string& property, std::string* value);
+
+// Returns all figures in OpenMetrics' text format, with the device as the label `device`. Empty if
+// `fs` is not a RawWalFileSystem, and wraps none. Thread-safe.
+std::string RawWalMetricsText(const FileSystem* fs);
 
 // --- For tools. None of these needs an open database. They use the default FileSystem. ---
 //

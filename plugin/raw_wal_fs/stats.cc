@@ -10,7 +10,7 @@ namespace raw_wal_fs {
 
 std::string RawWalStats::ToString() const {
   std::string text;
-#define X(name, unit, description) \
+#define X(name, type, unit, description) \
   text += "    " #name " : " + std::to_string(name) + " " unit "\n";
   RAW_WAL_STATS(X)
 #undef X
@@ -19,7 +19,7 @@ std::string RawWalStats::ToString() const {
 
 std::string RawWalStats::ToJson() const {
   std::string json;
-#define X(name, unit, description) \
+#define X(name, type, unit, description) \
   json += (json.empty() ? "{\"" : ",\"") + std::string(#name "\":") + std::to_string(name);
   RAW_WAL_STATS(X)
 #undef X

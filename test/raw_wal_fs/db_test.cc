@@ -407,6 +407,66 @@ TEST_P(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {
   EXPECT_NE(s.ToString().find("not blank"), std::string::npos) << s.ToString();
 }
 
+TEST_P(RawWalDbTest, PropertiesAreTheStatistics) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  const raw_wal_fs::RawWalStats stats = Stats();
+  EXPECT_GE(stats.syncs, 2u);
+  const auto property = [&](const std::string& name) {
+    std::string value = "none";
+    raw_wal_fs::GetRawWalProperty(fs_.get(), "rocktier.raw_wal_fs." + name, &value);
+    return value;
+  };
+  EXPECT_EQ(property("appended_bytes"), std::to_string(stats.appended_bytes));
+  EXPECT_EQ(property("logs_created"), "1");
+  EXPECT_EQ(property("segments"), std::to_string(stats.segments));
+  EXPECT_EQ(std::stod(property("sync_max_seconds")), static_cast<double>(stats.sync_max_us) / 1e6);
+  EXPECT_EQ(property("sync_max_us"), "none");
+  std::string value = "as it was";
+  EXPECT_FALSE(raw_wal_fs::GetRawWalProperty(FileSystem::Default().get(),
+                                             "rocktier.raw_wal_fs.segments", &value));
+  EXPECT_EQ(value, "as it was");
+  const std::string text = raw_wal_fs::RawWalMetricsText(fs_.get());
+  EXPECT_NE(text.find("rocktier_raw_wal_fs_segments{device=\"" + device_ + "\"} " +
+                      std::to_string(stats.segments) + "\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(raw_wal_fs::RawWalMetricsText(FileSystem::Default().get()), "");
+}
+
+TEST_P(RawWalDbTest, TheStatisticsFileGoesAndTheLogHasABlock) {
+  const std::string file = db_name_ + "/rocktier_raw_wal_fs.prom";
+  Open();
+  for (int i = 0; i < 600 && !std::filesystem::exists(file); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_NE(ReadAll(file).find("db=\"" + db_name_ + "\",device=\"" + device_ + "\""),
+            std::string::npos);
+  db_.reset();
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_NE(
+      ReadAll(db_name_ + "/LOG").find("raw_wal_fs: statistics of " + device_ + "\n  appends "),
+      std::string::npos);
+  // As a process leaves them that is killed.
+  std::ofstream(file) << "stale";
+  std::ofstream(file + ".tmp") << "half";
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(std::filesystem::exists(db_name_));
+}
+
+TEST_P(RawWalDbTest, OptionsOfStatisticsAreChecked) {
+  std::shared_ptr<FileSystem> fs;
+  EXPECT_OK(FileSystem::CreateFromString(
+      ConfigOptions(), Uri("metrics_interval=86400;metrics_file=/a/b.prom"), &fs));
+  for (const char* const bad :
+       {"metrics_interval=86401", "metrics_file=/a/b", "metrics_file=b.prom"}) {
+    const Status s = FileSystem::CreateFromString(ConfigOptions(), Uri(bad), &fs);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find(bad), std::string::npos) << s.ToString();
+  }
+}
+
 INSTANTIATE_TEST_CASE_P(Devices, RawWalDbTest, ::testing::ValuesIn(DeviceKinds()), NameOf);
 
 }  // namespace
