@@ -46,6 +46,7 @@ void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit) {
 TwoQSecondaryCache::TwoQSecondaryCache() { RegisterOptions(&options_, &OptionTypes()); }
 
 TwoQSecondaryCache::~TwoQSecondaryCache() {
+  reporter_.reset();
   {
     std::lock_guard<std::mutex> lock(CachesMutex());
     Caches().erase(this);
@@ -95,7 +96,40 @@ Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
     pass_through_ = s.ToString();
     s = Status::OK();
   }
-  return s.ok() ? SecondaryCache::PrepareOptions(config_options) : s;
+  if (s.ok()) {
+    s = SecondaryCache::PrepareOptions(config_options);
+  }
+  if (s.ok() && open_) {
+    StartReporting();
+  }
+  return s;
+}
+
+void TwoQSecondaryCache::StartReporting() {
+  MetricsReport report;
+  report.fs = FileSystem::Default();
+  report.path = metrics_path_;
+  report.interval = options_.metrics_interval;
+  // Column families with the same options have a cache each, and one file.
+  report.text = [this] {
+    MetricsPage page;
+    ForEachCache([&](TwoQSecondaryCache* cache) {
+      if (cache->metrics_path_ == metrics_path_) {
+        AddMetrics(cache->Stats(), {{"cache", cache->name()}}, &page);
+      }
+    });
+    return page.Text({{"cache", name_}});
+  };
+  report.warn = [this](const IOStatus& reason) {
+    std::lock_guard<std::mutex> lock(problem_mutex_);
+    metrics_problem_ = metrics_path_ + ": " + reason.ToString();
+  };
+  reporter_ = std::make_unique<MetricsReporter>(std::move(report));
+}
+
+std::string TwoQSecondaryCache::MetricsProblem() const {
+  std::lock_guard<std::mutex> lock(problem_mutex_);
+  return metrics_problem_;
 }
 
 Status TwoQSecondaryCache::OpenStore() {
@@ -121,6 +155,10 @@ Status TwoQSecondaryCache::OpenStore() {
   Recover();
   open_ = true;
   std::lock_guard<std::mutex> lock(CachesMutex());
+  static int in_memory = 0;
+  name_ = options_.path.empty() ? "dram-" + std::to_string(++in_memory) : options_.path;
+  metrics_path_ = options_.metrics_file.empty() && !options_.path.empty() ? options_.path + ".prom"
+                                                                          : options_.metrics_file;
   Caches().insert(this);
   return Status::OK();
 }

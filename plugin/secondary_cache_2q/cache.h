@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "plugin/secondary_cache_2q/lookup.h"
+#include "plugin/secondary_cache_2q/metrics_page.h"
+#include "plugin/secondary_cache_2q/metrics_reporter.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/shard.h"
 #include "plugin/secondary_cache_2q/store.h"
@@ -57,6 +59,10 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   // Drops the blocks of these SSTs (first eight bytes of their cache keys).
   void EraseFiles(const std::vector<uint64_t>& files);
   TwoQSecondaryCacheStats Stats() const;
+  // What statistics call the cache: the path of its file, or "dram-N".
+  const std::string& name() const { return name_; }
+  // Returns why its statistics file cannot be written; empty: it can.
+  std::string MetricsProblem() const;
   // Waits until admitted blocks are in the cache file.
   void TEST_Drain();
 
@@ -88,6 +94,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
     return in_force_.policy == Policy::k2Q && !only_saved_.load(std::memory_order_relaxed);
   }
   void Distribute();
+  void StartReporting();
 
   TwoQSecondaryCacheOptions options_;  // as configured
 
@@ -101,6 +108,8 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   std::unique_ptr<Store> store_;
   std::vector<std::unique_ptr<Shard>> shards_;
   uint64_t recovered_ = 0;
+  std::string name_ = "dram-0";
+  std::string metrics_path_;  // empty: there is no statistics file
 
   // Whether the blocks come by InsertSaved, as below a TieredSecondaryCache. What the primary cache
   // evicts is then not offered here.
@@ -110,7 +119,16 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   // Guarded by capacity_mutex_.
   size_t capacity_ = 0;
   size_t deflated_ = 0;
+
+  mutable std::mutex problem_mutex_;
+  std::string metrics_problem_;  // guarded by problem_mutex_
+
+  std::unique_ptr<MetricsReporter> reporter_;  // goes before what it reports of
 };
+
+// Adds all figures.
+void AddMetrics(const TwoQSecondaryCacheStats& stats, const MetricsPage::Labels& labels,
+                MetricsPage* page);
 
 // Calls `visit` for every cache of the process.
 void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit);

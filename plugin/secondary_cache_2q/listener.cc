@@ -142,7 +142,14 @@ void TwoQSecondaryCacheListener::LogStats(DB* db) {
   }
   const std::shared_ptr<Logger> log = db->GetDBOptions().info_log;
   ForEachCache([&log](TwoQSecondaryCache* cache) {
-    ROCKS_LOG_INFO(log, "[TwoQSecondaryCache] %s", cache->Stats().ToJson().c_str());
+    MetricsPage page;
+    AddMetrics(cache->Stats(), {}, &page);
+    ROCKS_LOG_INFO(log, "secondary_cache_2q: statistics of %s\n%s", cache->name().c_str(),
+                   page.Lines().c_str());
+    const std::string problem = cache->MetricsProblem();
+    if (!problem.empty()) {
+      ROCKS_LOG_WARN(log, "secondary_cache_2q: cannot write statistics to %s", problem.c_str());
+    }
   });
 }
 

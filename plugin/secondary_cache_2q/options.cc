@@ -14,6 +14,8 @@ namespace {
 
 using Options = TwoQSecondaryCacheOptions;
 
+constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr char kMetricsEnd[] = ".prom";
 constexpr size_t kMinDram = 64 << 10;
 constexpr size_t kMinFile = 4 << 20;
 constexpr size_t kMaxFile = size_t{8} << 40;
@@ -93,6 +95,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"path", {offsetof(Options, path), OptionType::kString}},
       {"io", Named(offsetof(Options, io), &Ios)},
       {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
+      {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
+      {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"write_buffer_size", {offsetof(Options, write_buffer_size), OptionType::kSizeT}},
   };
   return types;
@@ -137,6 +141,14 @@ Status Validate(const Options& options) {
     return Invalid("write_buffer_size=" + std::to_string(options.write_buffer_size),
                    "must be at least " + std::to_string(kMinWriteBuffer) + " bytes");
   }
+  if (options.metrics_interval > kMostMetricsInterval) {
+    return Invalid("metrics_interval=" + std::to_string(options.metrics_interval),
+                   "must be at most 86400 seconds");
+  }
+  const std::string& metrics = options.metrics_file;
+  if (!metrics.empty() && (metrics[0] != '/' || !Slice(metrics).ends_with(kMetricsEnd))) {
+    return Invalid("metrics_file=" + metrics, "must be absolute, and end in .prom");
+  }
   const size_t per_shard = options.capacity >> ShardBits(options);
   if (per_shard < 4096) {
     return Invalid("num_shard_bits=" + std::to_string(options.num_shard_bits),
@@ -171,7 +183,8 @@ bool SameButCapacity(const Options& a, const Options& b) {
   return a.policy == b.policy && a.ghost_ratio == b.ghost_ratio && a.exclusive == b.exclusive &&
          a.num_shard_bits == b.num_shard_bits && a.compression == b.compression &&
          a.storage == b.storage && a.path == b.path && a.io == b.io && a.direct_io == b.direct_io &&
-         a.write_buffer_size == b.write_buffer_size;
+         a.write_buffer_size == b.write_buffer_size && a.metrics_interval == b.metrics_interval &&
+         a.metrics_file == b.metrics_file;
 }
 
 std::string FirstChange(const Options& a, const Options& b) {

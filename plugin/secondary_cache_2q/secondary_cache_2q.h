@@ -132,6 +132,14 @@ struct TwoQSecondaryCacheOptions {
   // dropped and counted. One that still waits when the process is killed is lost. A larger block is
   // never held.
   size_t write_buffer_size = 16 << 20;
+
+  // Seconds after which the statistics file is renewed: OpenMetrics' text. It goes with the cache.
+  // From 0 to 86400, default 1; 0: there is none.
+  uint64_t metrics_interval = 1;
+
+  // Absolute path of the statistics file, which ends in ".prom". Its directory must exist. Default:
+  // empty, `path` with ".prom" behind it; with storage=dram there is none then.
+  std::string metrics_file;
 };
 
 // Makes a cache, the same as SecondaryCache::CreateFromString() does from a URI. With storage=file
@@ -144,35 +152,36 @@ struct TwoQSecondaryCacheOptions {
 Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
                              std::shared_ptr<SecondaryCache>* result);
 
-// The statistics of a cache: X(name, unit, description). Counters begin at 0 when the cache is made
-// and only grow. Gauges, marked so, move. REFERENCE.md says more of each.
-#define TWOQ_SECONDARY_CACHE_STATS(X)                                                     \
-  X(hits, blocks, "look-ups that found a block")                                          \
-  X(misses, blocks, "look-ups that found none")                                           \
-  X(ghost_hits, blocks, "missed look-ups whose reference was in A1")                      \
-  X(offers, blocks, "blocks offered by the primary cache")                                \
-  X(admitted, blocks, "offered blocks that were taken")                                   \
-  X(rejected, blocks, "offered blocks that the policy did not take")                      \
-  X(dropped, blocks,                                                                      \
-    "blocks that the policy took, but that found no room or could not be written")        \
-  X(evictions, blocks, "blocks that made room for others")                                \
-  X(erased, blocks, "blocks removed by Erase, taken by the primary cache, or unreadable") \
-  X(erased_obsolete, blocks, "blocks removed because their file was deleted")             \
-  X(copied_bytes, bytes, "bytes copied into the cache")                                   \
-  X(read_bytes, bytes, "bytes of blocks returned by look-ups")                            \
-  X(corrupt, blocks, "blocks that failed verification and were answered as a miss")       \
-  X(io_errors, events, "failed reads and writes of the cache file")                       \
-  X(recovered, blocks, "blocks found in the cache file when it was opened")               \
-  X(blocks, blocks, "gauge: blocks held now")                                             \
-  X(ghosts, references, "gauge: references in A1 now")                                    \
-  X(usage, bytes, "gauge: bytes charged to the capacity now")                             \
-  X(capacity, bytes, "gauge: capacity in force now")                                      \
-  X(largest_shard, bytes, "gauge: usage of the fullest shard")                            \
-  X(smallest_shard, bytes, "gauge: usage of the emptiest shard")
+// The statistics of a cache: X(name, type, unit, description). Counters begin at 0 when the cache
+// is made and only grow. Gauges move. Properties, metrics and the block in the LOG follow from the
+// list. REFERENCE.md says more of each.
+#define TWOQ_SECONDARY_CACHE_STATS(X)                                                              \
+  X(hits, counter, blocks, "look-ups that found a block")                                          \
+  X(misses, counter, blocks, "look-ups that found none")                                           \
+  X(ghost_hits, counter, blocks, "missed look-ups whose reference was in A1")                      \
+  X(offers, counter, blocks, "blocks offered by the primary cache")                                \
+  X(admitted, counter, blocks, "offered blocks that were taken")                                   \
+  X(rejected, counter, blocks, "offered blocks that the policy did not take")                      \
+  X(dropped, counter, blocks,                                                                      \
+    "blocks that the policy took, but that found no room or could not be written")                 \
+  X(evictions, counter, blocks, "blocks that made room for others")                                \
+  X(erased, counter, blocks, "blocks removed by Erase, taken by the primary cache, or unreadable") \
+  X(erased_obsolete, counter, blocks, "blocks removed because their file was deleted")             \
+  X(copied_bytes, counter, bytes, "bytes copied into the cache")                                   \
+  X(read_bytes, counter, bytes, "bytes of blocks returned by look-ups")                            \
+  X(corrupt, counter, blocks, "blocks that failed verification and were answered as a miss")       \
+  X(io_errors, counter, events, "failed reads and writes of the cache file")                       \
+  X(recovered, counter, blocks, "blocks found in the cache file when it was opened")               \
+  X(blocks, gauge, blocks, "blocks held now")                                                      \
+  X(ghosts, gauge, references, "references in A1 now")                                             \
+  X(usage, gauge, bytes, "bytes charged to the capacity now")                                      \
+  X(capacity, gauge, bytes, "capacity in force now")                                               \
+  X(largest_shard, gauge, bytes, "usage of the fullest shard")                                     \
+  X(smallest_shard, gauge, bytes, "usage of the emptiest shard")
 
 // A snapshot of the statistics. A plain struct: not thread-safe.
 struct TwoQSecondaryCacheStats {
-#define X(name, unit, description) uint64_t name = 0;
+#define X(name, type, unit, description) uint64_t name = 0;
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
   // One "    name : value unit" per line, or one JSON object without units.
@@ -184,6 +193,18 @@ struct TwoQSecondaryCacheStats {
 // Thread-safe. InvalidArgument if `cache` is null or not a TwoQSecondaryCache; *stats is then not
 // changed.
 Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats);
+
+// Sets *value to one of these figures, in base units: "rocktier.secondary_cache_2q.NAME", as in
+// "rocktier.secondary_cache_2q.hits". The names are in docs/metrics.md. `cache` may be null: then
+// of all caches of the process, with the cache behind the name: ".PATH" of the cache file, or
+// ".dram-N" of the N-th cache in memory. False, and *value stays: there is no such property, or
+// `cache` is not a TwoQSecondaryCache. Thread-safe.
+bool GetTwoQSecondaryCacheProperty(const SecondaryCache* cache, const std::string& property,
+                                   std::string* value);
+
+// Returns all figures of the cache, or with null of all caches of the process, in OpenMetrics' text
+// format. They have the label `cache`. Empty if `cache` is not a TwoQSecondaryCache. Thread-safe.
+std::string TwoQSecondaryCacheMetricsText(const SecondaryCache* cache);
 
 // Makes a listener for Options::listeners. It drops the blocks of every SST, and the blobs of every
 // blob file, that a compaction or a deletion has made obsolete from all TwoQSecondaryCaches of the

@@ -184,7 +184,7 @@ void Shard::SetCapacity(size_t capacity) {
 
 void Shard::AddStats(TwoQSecondaryCacheStats* stats) const {
   std::lock_guard<std::mutex> lock(mutex_);
-#define X(name, unit, description) stats->name += stats_.name;
+#define X(name, type, unit, description) stats->name += stats_.name;
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
   const size_t usage = usage_ + Metadata();

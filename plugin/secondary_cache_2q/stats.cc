@@ -10,7 +10,7 @@ namespace secondary_cache_2q {
 
 std::string TwoQSecondaryCacheStats::ToString() const {
   std::string text;
-#define X(name, unit, description) \
+#define X(name, type, unit, description) \
   text += "    " #name " : " + std::to_string(name) + " " #unit "\n";
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
@@ -19,7 +19,7 @@ std::string TwoQSecondaryCacheStats::ToString() const {
 
 std::string TwoQSecondaryCacheStats::ToJson() const {
   std::string json;
-#define X(name, unit, description) \
+#define X(name, type, unit, description) \
   json += (json.empty() ? "{\"" : ",\"") + std::string(#name "\":") + std::to_string(name);
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
@@ -35,6 +35,47 @@ Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCach
   }
   *stats = ours->Stats();
   return Status::OK();
+}
+
+void AddMetrics(const TwoQSecondaryCacheStats& stats, const MetricsPage::Labels& labels,
+                MetricsPage* page) {
+#define X(name, type, unit, description) \
+  page->Add({#name, #type, #unit, description}, stats.name, labels);
+  TWOQ_SECONDARY_CACHE_STATS(X)
+#undef X
+}
+
+bool GetTwoQSecondaryCacheProperty(const SecondaryCache* cache, const std::string& property,
+                                   std::string* value) {
+  MetricsPage page;
+  if (cache == nullptr) {
+    ForEachCache([&](TwoQSecondaryCache* one) {
+      AddMetrics(one->Stats(), {{"cache", one->name()}}, &page);
+    });
+    return page.Find(property, value);
+  }
+  const auto* ours = cache->CheckedCast<TwoQSecondaryCache>();
+  if (ours != nullptr) {
+    AddMetrics(ours->Stats(), {}, &page);
+  }
+  return page.Find(property, value);
+}
+
+std::string TwoQSecondaryCacheMetricsText(const SecondaryCache* cache) {
+  MetricsPage page;
+  if (cache == nullptr) {
+    ForEachCache([&](TwoQSecondaryCache* one) {
+      AddMetrics(one->Stats(), {{"cache", one->name()}}, &page);
+    });
+    return page.Text();
+  }
+  const auto* ours = cache->CheckedCast<TwoQSecondaryCache>();
+  if (ours == nullptr) {
+    return "";
+  }
+  const MetricsPage::Labels labels = {{"cache", ours->name()}};
+  AddMetrics(ours->Stats(), labels, &page);
+  return page.Text(labels);
 }
 
 }  // namespace secondary_cache_2q

@@ -338,6 +338,64 @@ TEST(StatsTest, OnlyOfOurCaches) {
   EXPECT_TRUE(GetTwoQSecondaryCacheStats(other.get(), &stats).IsInvalidArgument());
 }
 
+TEST(StatsTest, PropertiesAreTheStatistics) {
+  const auto cache = NewCache("capacity=1M");
+  const auto other = NewCache("capacity=1M");
+  Offer(cache.get(), Key(1), "one");
+  EXPECT_EQ("one", Get(cache.get(), Key(1)));
+  EXPECT_EQ("<none>", Get(cache.get(), Key(2)));
+  const auto property = [](const SecondaryCache* of, const std::string& name) {
+    std::string value = "none";
+    GetTwoQSecondaryCacheProperty(of, "rocktier.secondary_cache_2q." + name, &value);
+    return value;
+  };
+  EXPECT_EQ("1", property(cache.get(), "hits"));
+  EXPECT_EQ("1", property(cache.get(), "misses"));
+  EXPECT_EQ(std::to_string(Stats(cache).usage), property(cache.get(), "usage_bytes"));
+  EXPECT_EQ("none", property(cache.get(), "hit"));
+  // Of all caches of the process, by their names.
+  EXPECT_EQ("1", property(nullptr, "hits." + AsOurs(cache)->name()));
+  EXPECT_EQ("0", property(nullptr, "hits." + AsOurs(other)->name()));
+  EXPECT_EQ("none", property(nullptr, "hits"));
+  const std::string hits = "rocktier_secondary_cache_2q_hits_total{cache=\"";
+  const std::string text = TwoQSecondaryCacheMetricsText(nullptr);
+  EXPECT_NE(std::string::npos, text.find(hits + AsOurs(cache)->name() + "\"} 1\n")) << text;
+  EXPECT_NE(std::string::npos, text.find(hits + AsOurs(other)->name() + "\"} 0\n")) << text;
+  const std::string of_one = TwoQSecondaryCacheMetricsText(cache.get());
+  EXPECT_EQ(std::string::npos, of_one.find(hits + AsOurs(other)->name())) << of_one;
+  const auto stock = NewCompressedSecondaryCache(CompressedSecondaryCacheOptions());
+  EXPECT_EQ("none", property(stock.get(), "hits"));
+  EXPECT_EQ("", TwoQSecondaryCacheMetricsText(stock.get()));
+}
+
+// Column families with the same options have a cache each.
+TEST(StatsTest, CachesInMemoryMayShareAFile) {
+  const std::string path = test::PerThreadDBPath("statistics.prom");
+  const std::string options = "capacity=1M;metrics_file=" + path;
+  auto cache = NewCache(options);
+  auto other = NewCache(options);
+  const auto waits_for = [&](const std::string& name, bool there) {
+    std::string text;
+    for (int i = 0; i < 600; i++) {
+      if (ReadFileToString(Env::Default(), path, &text).ok() &&
+          (text.find("hits_total{cache=\"" + name + "\"}") != std::string::npos) == there) {
+        return true;
+      }
+      Env::Default()->SleepForMicroseconds(50000);
+    }
+    return false;
+  };
+  const std::string first = AsOurs(cache)->name();
+  const std::string second = AsOurs(other)->name();
+  EXPECT_TRUE(waits_for(first, true));
+  EXPECT_TRUE(waits_for(second, true));
+  cache.reset();
+  EXPECT_TRUE(waits_for(first, false));
+  EXPECT_TRUE(waits_for(second, true));
+  other.reset();
+  EXPECT_TRUE(Env::Default()->FileExists(path).IsNotFound());
+}
+
 TEST(StatsTest, TextAndJsonNameEachCounter) {
   TwoQSecondaryCacheStats stats;
   stats.hits = 42;

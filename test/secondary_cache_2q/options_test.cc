@@ -45,7 +45,7 @@ TEST(OptionsTest, RoundTrip) {
   const std::string path = test::PerThreadDBPath("options_round_trip");
   const std::vector<std::string> all = {
       "capacity=1M", "capacity=3M;policy=2q_paper;ghost_ratio=0.25;exclusive=true;num_shard_bits=2",
-      "capacity=64K;policy=lru;compression=lz4",
+      "capacity=64K;policy=lru;compression=lz4;metrics_interval=7;metrics_file=" + path + ".prom",
       "capacity=8M;storage=file;path=" + path +
           ";io=pread;direct_io=false;write_buffer_size=1M;compression=zstd;policy=2q"};
   for (const std::string& text : all) {
@@ -74,6 +74,9 @@ TEST(OptionsTest, RefusesBadOptionsByName) {
   ExpectRefused(";capacity=1M;storage=tape", "storage=tape");
   ExpectRefused(";capacity=1M;compression=gzip", "compression=gzip");
   ExpectRefused(";capacity=1M;ghost_ratio=17", "ghost_ratio=17");
+  ExpectRefused(";capacity=1M;metrics_interval=86401", "metrics_interval=86401");
+  ExpectRefused(";capacity=1M;metrics_file=/a/b", "metrics_file=/a/b");
+  ExpectRefused(";capacity=1M;metrics_file=b.prom", "metrics_file=b.prom");
   ExpectRefused(";capacity=1M;ghost_ratio=-2", "ghost_ratio=-2");
   ExpectRefused(";capacity=1M;num_shard_bits=13", "num_shard_bits=13");
   ExpectRefused(";capacity=1M;num_shard_bits=10", "num_shard_bits=10");
