@@ -187,7 +187,9 @@ std::string HotPromotionTable::GetPrintableOptions() const {
          "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +
          "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) +
          "\n  direct_io: " + std::to_string(options_.direct_io) +
-         "\n  store_open_files: " + std::to_string(options_.store_open_files) + "\n";
+         "\n  store_open_files: " + std::to_string(options_.store_open_files) +
+         "\n  metrics_interval: " + std::to_string(options_.metrics_interval) +
+         "\n  metrics_file: " + options_.metrics_file + "\n";
 }
 
 // Tells any failure once. If the folder cannot be opened for a reason that may pass, the engine is

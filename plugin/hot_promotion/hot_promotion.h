@@ -95,43 +95,61 @@ struct HotPromotionOptions {
   // database's max_open_files or of what the process may open (RLIMIT_NOFILE), whichever is less,
   // but at least 20. Else at least 20.
   int store_open_files = 0;
+
+  // Seconds after which the statistics file is renewed: OpenMetrics' text. There is one for each
+  // directory, and it goes when that is closed. Default: 1. At most 86400; 0: there is none.
+  uint64_t metrics_interval = 1;
+
+  // Absolute path of the statistics file, which ends in ".prom". Its directory must exist. Default:
+  // empty, rocktier_hot_promotion.prom in `path`.
+  std::string metrics_file;
 };
 
-// X(name, unit, description). Counters count since the directory was opened, of all databases that
-// share it; gauges (marked so) move. Reads that memtables or a row cache answer are not seen. Those
-// that the block cache answers are counted with the SST's tier. REFERENCE.md has more on each.
-#define HOT_PROMOTION_STATS(X)                                                                  \
-  X(served_memory, "reads", "of records on slow storage, answered by the promotion cache")      \
-  X(served_store, "reads", "of records on slow storage, answered by the hot store")             \
-  X(served_fast, "reads", "of records on fast storage")                                         \
-  X(served_slow, "reads", "of records on slow storage that were read from there")               \
-  X(bypassed, "reads", "that had to go to an SST on slow storage: see README.md")               \
-  X(scanned, "records", "that iterators came to, as far as they are recorded")                  \
-  X(captured, "records", "read from slow storage and put into the promotion cache")             \
-  X(refused, "records", "not put there: full, or the record is too large")                      \
-  X(quick, "records", "not put there though looked at: read in less than slow_read_micros")     \
-  X(promoted, "records", "written from there to the hot store")                                 \
-  X(promoted_bytes, "bytes", "keys and values of them")                                         \
-  X(cooled, "records", "dropped from there: not hot when their turn came")                      \
-  X(retained, "records", "written to the hot store when their SST was written to slow storage") \
-  X(retained_bytes, "bytes", "keys and values of them")                                         \
-  X(lost, "records", "that were hot and found no room in the hot store in time")                \
-  X(errors, "events", "failed reads and writes of the hot store")                               \
-  X(sampling, "accesses", "gauge: of so many one is recorded; 1 if there are not very many")    \
-  X(cache_bytes, "bytes", "gauge: in the promotion cache")                                      \
-  X(store_bytes, "bytes", "gauge: files of the hot store")                                      \
-  X(store_budget, "bytes", "gauge: the most that these may have")                               \
-  X(store_records, "records", "gauge: in the hot store, about")                                 \
-  X(store_memory, "bytes", "gauge: filters and indexes of its open files")                      \
-  X(store_files, "files", "gauge: SSTs on slow storage that are known")                         \
-  X(store_written_bytes, "bytes", "added to the hot store; its compactions are not counted")    \
-  X(dropped_dead, "records", "dropped by compactions of the hot store: their SST is gone")      \
-  X(dropped_cold, "records", "no longer hot, when there was little room")                       \
-  X(dropped_forced, "records", "hot, when there was no room")
+// X(name, type, unit, description). Counters count since the directory was opened, of all databases
+// that share it; gauges move. Reads that memtables or a row cache answer are not seen. Those that
+// the block cache answers are counted with the SST's tier. Properties, metrics and the block in the
+// LOG follow from the list. REFERENCE.md has more on each.
+#define HOT_PROMOTION_STATS(X)                                                                     \
+  X(served_memory, counter, "reads",                                                               \
+    "reads of records on slow storage, answered by the promotion cache")                           \
+  X(served_store, counter, "reads", "reads of records on slow storage, answered by the hot store") \
+  X(served_fast, counter, "reads", "reads of records on fast storage")                             \
+  X(served_slow, counter, "reads", "reads of records on slow storage that were read from there")   \
+  X(bypassed, counter, "reads", "reads that had to go to an SST on slow storage")                  \
+  X(scanned, counter, "records", "records that iterators came to, as far as they are recorded")    \
+  X(captured, counter, "records",                                                                  \
+    "records read from slow storage and put into the promotion cache")                             \
+  X(refused, counter, "records",                                                                   \
+    "records not put into the promotion cache: it is full, or the record too large")               \
+  X(quick, counter, "records",                                                                     \
+    "records not put into the promotion cache: read in less than slow_read_micros")                \
+  X(promoted, counter, "records", "records written from the promotion cache to the hot store")     \
+  X(promoted_bytes, counter, "bytes", "keys and values of the promoted records")                   \
+  X(cooled, counter, "records",                                                                    \
+    "records dropped from the promotion cache: not hot when their turn came")                      \
+  X(retained, counter, "records",                                                                  \
+    "records written to the hot store when their SST was written to slow storage")                 \
+  X(retained_bytes, counter, "bytes", "keys and values of the retained records")                   \
+  X(lost, counter, "records", "hot records that found no room in the hot store in time")           \
+  X(errors, counter, "events", "failed reads and writes of the hot store")                         \
+  X(sampling, gauge, "accesses", "of so many accesses one is recorded; 1 if they are not many")    \
+  X(cache_bytes, gauge, "bytes", "size of the promotion cache")                                    \
+  X(store_bytes, gauge, "bytes", "size of the files of the hot store")                             \
+  X(store_budget, gauge, "bytes", "the most that the files of the hot store may have")             \
+  X(store_records, gauge, "records", "records in the hot store, about")                            \
+  X(store_memory, gauge, "bytes", "filters and indexes of the open files of the hot store")        \
+  X(store_files, gauge, "files", "SSTs on slow storage that are known")                            \
+  X(store_written_bytes, counter, "bytes",                                                         \
+    "bytes added to the hot store, without its compactions")                                       \
+  X(dropped_dead, counter, "records",                                                              \
+    "records dropped by compactions of the hot store: their SST is gone")                          \
+  X(dropped_cold, counter, "records",                                                              \
+    "records dropped, no longer hot, when there was little room")                                  \
+  X(dropped_forced, counter, "records", "hot records dropped when there was no room")
 
 // What a table factory has counted, and what its store has. A plain struct: not thread-safe.
 struct HotPromotionStats {
-#define X(name, unit, description) uint64_t name = 0;
+#define X(name, type, unit, description) uint64_t name = 0;
   HOT_PROMOTION_STATS(X)
 #undef X
   std::map<std::string, uint64_t> access_table;  // the same of the access table; see REFERENCE.md
@@ -144,6 +162,17 @@ struct HotPromotionStats {
 // is not a HotPromotionTable. NotFound: its directory has not been opened, or could not be.
 // Thread-safe.
 Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stats);
+
+// Sets *value to one of these figures, in base units: "rocktier.hot_promotion.NAME", as in
+// "rocktier.hot_promotion.served_store", those of the access table as access_table_NAME. The names
+// are in docs/metrics.md. False, and *value stays: there is no such property, or
+// GetHotPromotionStats() fails. Thread-safe.
+bool GetHotPromotionProperty(const TableFactory* factory, const std::string& property,
+                             std::string* value);
+
+// Returns all figures in OpenMetrics' text format, with the directory as the label `path`. Empty if
+// GetHotPromotionStats() fails. Thread-safe.
+std::string HotPromotionMetricsText(const TableFactory* factory);
 
 // Does at once what the background does anyway: writes recorded accesses to the access table,
 // writes what is hot in the promotion cache to the store, and removes copies of SSTs that are gone.

@@ -17,6 +17,8 @@ namespace {
 
 using Options = HotPromotionOptions;
 
+constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr char kMetricsEnd[] = ".prom";
 constexpr uint64_t kMinBudget = 1 << 20;
 constexpr uint64_t kMinPromotionCache = 64 << 10;
 constexpr int kLeastOpenFiles = 20;  // RocksDB takes no less
@@ -48,6 +50,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"ralt_bytes", {offsetof(Options, ralt_bytes), OptionType::kUInt64T}},
       {"ralt_buffer_bytes", {offsetof(Options, ralt_buffer_bytes), OptionType::kUInt64T}},
       {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
+      {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
+      {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"store_open_files", {offsetof(Options, store_open_files), OptionType::kInt}},
   };
   return types;
@@ -68,6 +72,14 @@ Status Validate(const Options& options) {
                  (options.store_open_files > 0 && options.store_open_files < kLeastOpenFiles))) {
     s = Invalid("store_open_files=" + std::to_string(options.store_open_files),
                 "must be 0 or at least " + std::to_string(kLeastOpenFiles));
+  }
+  if (s.ok() && options.metrics_interval > kMostMetricsInterval) {
+    s = Invalid("metrics_interval=" + std::to_string(options.metrics_interval),
+                "must be at most 86400 seconds");
+  }
+  const std::string& metrics = options.metrics_file;
+  if (s.ok() && !metrics.empty() && (metrics[0] != '/' || !Slice(metrics).ends_with(kMetricsEnd))) {
+    s = Invalid("metrics_file=" + metrics, "must be absolute, and end in .prom");
   }
   SlowFiles slow;
   return s.ok() ? SlowFiles::Parse(options.slow, &slow) : s;
@@ -91,6 +103,12 @@ Status ValidateChange(const Options& before, const Options& after) {
   }
   if (before.ralt_buffer_bytes != after.ralt_buffer_bytes) {
     return changed("ralt_buffer_bytes");
+  }
+  if (before.metrics_interval != after.metrics_interval) {
+    return changed("metrics_interval");
+  }
+  if (before.metrics_file != after.metrics_file) {
+    return changed("metrics_file");
   }
   if (before.direct_io != after.direct_io) {
     return changed("direct_io");

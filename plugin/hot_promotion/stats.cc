@@ -4,6 +4,7 @@
 
 #include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/factory.h"
+#include "plugin/hot_promotion/metrics.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -14,7 +15,7 @@ using Named = std::map<std::string, uint64_t>;
 
 Named AllOf(const HotPromotionStats& stats) {
   Named all;
-#define X(name, unit, description) all[#name] = stats.name;
+#define X(name, type, unit, description) all[#name] = stats.name;
   HOT_PROMOTION_STATS(X)
 #undef X
   return all;
@@ -54,6 +55,21 @@ Status GetHotPromotionStats(const TableFactory* factory, HotPromotionStats* stat
     *stats = engine->Stats();
   }
   return s;
+}
+
+bool GetHotPromotionProperty(const TableFactory* factory, const std::string& property,
+                             std::string* value) {
+  HotPromotionStats stats;
+  MetricsPage page;
+  if (GetHotPromotionStats(factory, &stats).ok()) {
+    AddMetrics(stats, {}, &page);
+  }
+  return page.Find(property, value);
+}
+
+std::string HotPromotionMetricsText(const TableFactory* factory) {
+  std::shared_ptr<Engine> engine;
+  return EngineOf(factory, &engine).ok() ? engine->MetricsText() : "";
 }
 
 Status SettleHotPromotion(const TableFactory* factory) {

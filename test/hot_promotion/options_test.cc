@@ -41,7 +41,7 @@ TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   const auto first = Create(
       ";path=/a/b;budget=3M;slow=/c,temperature:cold;promotion_cache=1M;retention=false;"
       "scan_records=5;slow_read_micros=7;store_open_files=50;ralt_bytes=2M;ralt_buffer_bytes=64K;"
-      "direct_io=true;"
+      "direct_io=true;metrics_interval=9;metrics_file=/d/e.prom;"
       "block_size=8K");
   std::string text;
   ASSERT_OK(first->GetOptionString(ConfigOptions(), &text));
@@ -57,6 +57,8 @@ TEST(OptionsTest, BothKindsOfOptionsRoundTrip) {
   EXPECT_EQ(2u << 20, options.ralt_bytes);
   EXPECT_EQ(64u << 10, options.ralt_buffer_bytes);
   EXPECT_TRUE(options.direct_io);
+  EXPECT_EQ(9u, options.metrics_interval);
+  EXPECT_EQ("/d/e.prom", options.metrics_file);
   EXPECT_EQ(50, options.store_open_files);
   EXPECT_EQ(8u << 10, second->GetOptions<BlockBasedTableOptions>()->block_size);
 }
@@ -78,6 +80,8 @@ TEST(OptionsTest, RefusesBadOptionsByName) {
   ExpectRefused(";path=/a;budget=1K;slow=/c", "budget=1024");
   ExpectRefused(";path=/a;budget=1M;slow=/c;promotion_cache=1K", "promotion_cache=1024");
   ExpectRefused(";path=/a;budget=1M;slow=/c;store_open_files=5", "store_open_files=5");
+  ExpectRefused(";path=/a;budget=1M;slow=/c;metrics_interval=86401", "metrics_interval=86401");
+  ExpectRefused(";path=/a;budget=1M;slow=/c;metrics_file=/a/b", "metrics_file=/a/b");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
 enum class Counter : size_t {
-#define X(name, unit, description) name,
+#define X(name, type, unit, description) name,
   HOT_PROMOTION_STATS(X)
 #undef X
       kCount

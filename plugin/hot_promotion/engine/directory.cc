@@ -37,7 +37,8 @@ RaltOptions TableOptions(const HotPromotionOptions& options,
 
 }  // namespace
 
-HotDirectory::HotDirectory(EngineState* state) : state_(state), retry_(kRetryInterval) {}
+HotDirectory::HotDirectory(EngineState* state, std::function<void()> opened)
+    : state_(state), opened_(std::move(opened)), retry_(kRetryInterval) {}
 
 HotDirectory::~HotDirectory() {
   store_.Take().reset();
@@ -85,6 +86,7 @@ Status HotDirectory::OpenTable() {
   if (s.ok()) {
     state_->policy.OpenedTable(table_->Stats());
     open_.store(true, std::memory_order_release);
+    opened_();
   } else {
     CloseTable();
   }
@@ -206,7 +208,7 @@ void HotDirectory::GetStats(HotPromotionStats* stats) const {
     stats->dropped_forced += dropped.forced.load(std::memory_order_relaxed);
   }
   const RaltStats table = this->table() != nullptr ? this->table()->Stats() : RaltStats();
-#define X(name, unit, description) stats->access_table[#name] = table.name;
+#define X(name, type, unit, description) stats->access_table[#name] = table.name;
   RALT_STATS(X)
 #undef X
 }

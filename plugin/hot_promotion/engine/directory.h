@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -24,8 +25,8 @@ namespace hot_promotion {
 // long as the object lives. The store may be replaced.
 class HotDirectory {
  public:
-  // `state` lives longer.
-  explicit HotDirectory(EngineState* state);
+  // `state` lives longer. `opened` is called once, when the access table is open.
+  HotDirectory(EngineState* state, std::function<void()> opened);
   // Closes everything.
   ~HotDirectory();
   HotDirectory(const HotDirectory&) = delete;
@@ -47,6 +48,8 @@ class HotDirectory {
 
   // Counts an error of the store, and tells the first ones in the LOG.
   void CountError(const char* operation, const Status& s);
+  // The LOG; once the access table is open.
+  Logger* logger() const { return logger_.get(); }
   // Makes what was told in the LOG readable.
   void FlushLog();
 
@@ -71,6 +74,7 @@ class HotDirectory {
   void SetStatus(const Status& s);
 
   EngineState* const state_;
+  const std::function<void()> opened_;
 
   // Folder, LOG and access table. Once open_ is set they are there as long as this object is.
   std::unique_ptr<Folder> folder_;

@@ -2,8 +2,11 @@
 
 #include "plugin/hot_promotion/engine/engine.h"
 
+#include <utility>
+
 #include "logging/logging.h"
 #include "plugin/hot_promotion/engine/registry.h"
+#include "plugin/hot_promotion/metrics.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -43,7 +46,7 @@ Engine::Engine(const HotPromotionOptions& options)
                const Ralt* const table = directory_.table();
                return table != nullptr && table->IsHot(space, user_key);
              }),
-      directory_(&state_),
+      directory_(&state_, [this] { StartReporting(); }),
       writer_(&state_, &directory_, [this] { promoter_.Wake(); }),
       promoter_(&state_, &directory_, &writer_),
       next_log_(env_->NowMicros() + kLogInterval) {
@@ -78,7 +81,7 @@ void Engine::NoteObsolete(const FileId& file) {
 
 HotPromotionStats Engine::Stats() const {
   HotPromotionStats stats;
-#define X(name, unit, description) stats.name = state_.counters.Sum(Counter::name);
+#define X(name, type, unit, description) stats.name = state_.counters.Sum(Counter::name);
   HOT_PROMOTION_STATS(X)
 #undef X
   stats.sampling = static_cast<uint64_t>(state_.sampling.one_access_in());
@@ -89,11 +92,36 @@ HotPromotionStats Engine::Stats() const {
   return stats;
 }
 
+std::string Engine::MetricsText() const {
+  const MetricsPage::Labels labels = {{"path", state_.options.path}};
+  MetricsPage page;
+  AddMetrics(Stats(), labels, &page);
+  return page.Text(labels);
+}
+
+void Engine::StartReporting() {
+  const HotPromotionOptions& options = state_.options;
+  MetricsReport report;
+  report.fs = FileSystem::Default();
+  report.path =
+      options.metrics_file.empty() ? options.path + "/" + kMetricsName : options.metrics_file;
+  report.interval = options.metrics_interval;
+  report.text = [this] { return MetricsText(); };
+  report.warn = [this, path = report.path](const IOStatus& reason) {
+    ROCKS_LOG_WARN(directory_.logger(), "hot_promotion: cannot write statistics to %s: %s",
+                   path.c_str(), reason.ToString().c_str());
+  };
+  reporter_ = std::make_unique<MetricsReporter>(std::move(report));
+}
+
 void Engine::MaybeLog(Logger* logger) {
   const uint64_t now = env_->NowMicros();
   uint64_t due = next_log_.load(std::memory_order_relaxed);
   if (now >= due && next_log_.compare_exchange_strong(due, now + kLogInterval)) {
-    ROCKS_LOG_INFO(logger, "hot_promotion: %s", Stats().ToJson().c_str());
+    MetricsPage page;
+    AddMetrics(Stats(), {}, &page);
+    ROCKS_LOG_INFO(logger, "hot_promotion: statistics of %s\n%s", state_.options.path.c_str(),
+                   page.Lines().c_str());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "plugin/hot_promotion/engine/promoter.h"
 #include "plugin/hot_promotion/engine/state.h"
 #include "plugin/hot_promotion/hot_promotion.h"
+#include "plugin/hot_promotion/metrics_reporter.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -89,6 +90,7 @@ class Engine {
   uint64_t promotion_cache() const { return state_.options.promotion_cache; }
 
   HotPromotionStats Stats() const;
+  std::string MetricsText() const;
 
   // See SettleHotPromotion().
   Status Settle() { return promoter_.Settle(); }
@@ -98,11 +100,15 @@ class Engine {
 
  private:
   explicit Engine(const HotPromotionOptions& options);
+  void StartReporting();
 
   Env* const env_;
   EngineState state_;
   HotDirectory directory_;
   CopyWriter writer_;
+  // Set by the promoter, when the directory is open. Goes after that, and before what it reports
+  // of.
+  std::unique_ptr<MetricsReporter> reporter_;
   Promoter promoter_;
   std::atomic<uint64_t> next_log_;  // microseconds
 };

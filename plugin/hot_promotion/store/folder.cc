@@ -79,7 +79,7 @@ bool StartsWith(const std::string& text, const char* start) {
 // Whether a name counts for nothing when it is asked whose a folder is.
 bool IsNothing(const std::string& name) {
   return name == "LOCK" || name == "LOG" || StartsWith(name, "LOG.old") || name == "lost+found" ||
-         name == kNewMarker;
+         name == kNewMarker || StartsWith(name, kMetricsName);
 }
 
 bool IsOfStore(const std::string& name, bool* options) {

@@ -9,9 +9,9 @@
 //   what is at the place of a folder       | a database is opened         | rocktier hot clear
 //   ---------------------------------------+------------------------------+------------------------
 //   nothing                                | is made and marked           | NotFound
-//   an empty folder (LOCK, LOG, lost+found | is marked                    | NotFound
-//   and a marker that was being written do |                              |
-//   not count)                             |                              |
+//   an empty folder (LOCK, LOG, lost+found,| is marked                    | NotFound
+//   statistics and a marker that was being |                              |
+//   written do not count)                  |                              |
 //   a marked folder                        | is used                      | its own files are
 //                                          |                              | deleted
 //   one without a marker in which all is   | is marked and used           | the same
@@ -74,6 +74,9 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
+
+// The statistics file in the folder of `path`.
+constexpr char kMetricsName[] = "rocktier_hot_promotion.prom";
 
 // Folder: one of ours. While the object lives, no other object of this process has the folder, by
 // whatever name.

@@ -176,6 +176,46 @@ TEST_F(EngineTest, ADirectoryThatCannotBeUsedIsNoError) {
   EXPECT_NE(std::string::npos, log.find("nothing is promoted"));
 }
 
+TEST_F(EngineTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
+  Open();
+  Fill(0, 100);
+  Flush();
+  Heat(0, 10);
+  const TableFactory* const factory = options_.table_factory.get();
+  const auto property = [&](const std::string& name) {
+    std::string value = "none";
+    GetHotPromotionProperty(factory, "rocktier.hot_promotion." + name, &value);
+    return value;
+  };
+  const HotPromotionStats stats = Stats();
+  EXPECT_GT(stats.promoted, 0u);
+  EXPECT_EQ(std::to_string(stats.promoted), property("promoted"));
+  EXPECT_EQ(std::to_string(stats.store_budget), property("store_budget_bytes"));
+  EXPECT_EQ(std::to_string(stats.access_table.at("accesses")), property("access_table_accesses"));
+  EXPECT_EQ("none", property("access_table"));
+  const std::string line = "rocktier_hot_promotion_promoted_total{path=\"" + hot_.path + "\"} " +
+                           std::to_string(stats.promoted) + "\n";
+  EXPECT_NE(std::string::npos, HotPromotionMetricsText(factory).find(line));
+  const std::string file = hot_.path + "/rocktier_hot_promotion.prom";
+  std::string text;
+  for (int i = 0; i < 600 && text.find(line) == std::string::npos; i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+    ReadFileToString(Env::Default(), file, &text).PermitUncheckedError();
+  }
+  EXPECT_NE(std::string::npos, text.find(line)) << text;
+  CloseAll();
+  EXPECT_TRUE(Env::Default()->FileExists(file).IsNotFound());
+  // What a process leaves that is killed is nobody else's, and goes with the rest.
+  ASSERT_OK(WriteStringToFile(Env::Default(), "stale", file));
+  ASSERT_OK(WriteStringToFile(Env::Default(), "half", file + ".tmp"));
+  Open();
+  EXPECT_EQ("none", property("no_such_name"));
+  CloseAll();
+  ASSERT_OK(WriteStringToFile(Env::Default(), "stale", file));
+  ASSERT_OK(ClearHotStore(hot_.path));
+  EXPECT_TRUE(Env::Default()->FileExists(hot_.path).IsNotFound());
+}
+
 TEST_F(EngineTest, StatisticsOfOtherFactories) {
   HotPromotionStats stats;
   EXPECT_TRUE(GetHotPromotionStats(nullptr, &stats).IsInvalidArgument());
