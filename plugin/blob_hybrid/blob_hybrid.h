@@ -103,6 +103,16 @@ struct BlobHybridOptions {
   // more than the log saves. Default: 0.5. From 0.01 to 1, or 0: no bound.
   double transient_log_budget = 0.5;
 
+  // Seconds after which the statistics file of the database is renewed: OpenMetrics' text. It comes
+  // after the first flush or compaction, and goes when the database is closed. Default: 1. At most
+  // 86400; 0: there is none. Of this option and the next the values of the family count that is
+  // flushed or compacted first.
+  uint64_t metrics_interval = 1;
+
+  // Absolute path of the statistics file, which ends in ".prom". Its directory must exist. Default:
+  // empty, rocktier_blob_hybrid.prom in the database's directory.
+  std::string metrics_file;
+
   // Compaction filters of the user, which see what they would see without this plugin. They take
   // the place of ColumnFamilyOptions::compaction_filter and compaction_filter_factory. At most one
   // of the two is given. user_filter is not owned, and must outlive the factory. Default: none.
@@ -111,36 +121,38 @@ struct BlobHybridOptions {
 };
 
 // X(name, unit, description). Counters count since the factory was made, of all families that share
-// it. REFERENCE.md has more on each.
-#define BLOB_HYBRID_COUNTERS(X)                                                                  \
-  X(moved_values, "values", "moved out of blob files with garbage by compactions")               \
-  X(moved_bytes, "bytes", "of these, as they are in blob files")                                 \
-  X(merged_values, "values", "medium ones that compactions put into SSTs")                       \
-  X(merged_bytes, "bytes", "of these")                                                           \
-  X(not_separated, "values", "that flushes should have separated and left in SSTs")              \
-  X(crowded_flushes, "flushes", "that left medium values in SSTs, since there was no room")      \
-  X(read_errors, "events", "values that could not be read: they stayed where they are")          \
-  X(jobs, "compactions", "of the background job: SSTs that keep garbage alive, or that hide it") \
-  X(log_jobs, "compactions", "of these, for transient_log_budget")                               \
-  X(job_bytes, "bytes", "written by these")                                                      \
-  X(job_errors, "events", "failures of these; those that collide with others do not count")      \
-  X(flush_waits, "flushes", "that waited for the job, because the bound was exceeded")           \
-  X(flush_wait_micros, "microseconds", "that they waited")                                       \
-  X(bound_missed, "flushes", "that went on above the bound: the job found nothing to do")
+// it. Properties, metrics and the block in the LOG follow from this list and the next one.
+// REFERENCE.md has more on each.
+#define BLOB_HYBRID_COUNTERS(X)                                                                   \
+  X(moved_values, "values", "values moved out of blob files with garbage by compactions")         \
+  X(moved_bytes, "bytes", "size of the moved values, as they are in blob files")                  \
+  X(merged_values, "values", "medium values that compactions put into SSTs")                      \
+  X(merged_bytes, "bytes", "size of the merged values")                                           \
+  X(not_separated, "values", "values that flushes should have separated and left in SSTs")        \
+  X(crowded_flushes, "flushes", "flushes that left medium values in SSTs for want of room")       \
+  X(read_errors, "events", "values that could not be read: they stayed where they are")           \
+  X(jobs, "compactions", "compactions of the background job, of SSTs that keep or hide garbage")  \
+  X(log_jobs, "compactions", "compactions of the background job for transient_log_budget")        \
+  X(job_bytes, "bytes", "bytes written by compactions of the background job")                     \
+  X(job_errors, "events", "failed compactions of the background job, without those that collide") \
+  X(flush_waits, "flushes", "flushes that waited for the job, because the bound was exceeded")    \
+  X(flush_wait_micros, "microseconds", "time that flushes waited")                                \
+  X(bound_missed, "flushes", "flushes that went on above the bound: the job had nothing to do")
 
 // X(name, unit, description). Gauges tell what one column family has now. What is live or hidden is
 // an estimate.
-#define BLOB_HYBRID_GAUGES(X)                                                             \
-  X(blob_files, "files", "blob files")                                                    \
-  X(blob_file_bytes, "bytes", "of blob files")                                            \
-  X(medium_bytes, "bytes", "of medium values in blob files that SSTs refer to")           \
-  X(large_bytes, "bytes", "of the rest in blob files: large values, and all garbage")     \
-  X(large_garbage_bytes, "bytes", "of values of either class that no SST refers to")      \
-  X(large_hidden_bytes, "bytes", "of large values that may be overwritten; the estimate") \
-  X(large_live_bytes, "bytes", "of large values that are live; the estimate")             \
-  X(sst_files, "files", "SSTs")                                                           \
-  X(small_bytes, "bytes", "of SSTs: keys, small values and references to large ones")     \
-  X(space_amplification_percent, "percent", "of files for live data, with the floor; the estimate")
+#define BLOB_HYBRID_GAUGES(X)                                                                  \
+  X(blob_files, "files", "blob files")                                                         \
+  X(blob_file_bytes, "bytes", "size of blob files")                                            \
+  X(medium_bytes, "bytes", "size of medium values in blob files that SSTs refer to")           \
+  X(large_bytes, "bytes", "size of the rest in blob files: large values, and all garbage")     \
+  X(large_garbage_bytes, "bytes", "size of values of either class that no SST refers to")      \
+  X(large_hidden_bytes, "bytes", "size of large values that may be overwritten; the estimate") \
+  X(large_live_bytes, "bytes", "size of large values that are live; the estimate")             \
+  X(sst_files, "files", "SSTs")                                                                \
+  X(small_bytes, "bytes", "size of SSTs: keys, small values and references to large ones")     \
+  X(space_amplification_percent, "percent",                                                    \
+    "bytes of files for each live byte, with the floor; the estimate")
 
 // The space of one column family: the gauges.
 struct BlobHybridSpace {
@@ -201,6 +213,17 @@ void PrepareForMediumValues(uint64_t key_size, BlobHybridOptions* hybrid,
 // Takes a snapshot of the gauges of a family of any open database; the counters too if the family
 // uses the plugin, which are 0 otherwise. Errors: of reading SSTs' properties. Thread-safe.
 Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats);
+
+// Sets *value to one of these figures of a family, in base units: "rocktier.blob_hybrid.NAME", as
+// in "rocktier.blob_hybrid.moved_bytes". The names are in docs/metrics.md. False, and *value stays:
+// there is no such property, or GetBlobHybridStats() fails. Thread-safe.
+bool GetBlobHybridProperty(DB* db, ColumnFamilyHandle* family, const std::string& property,
+                           std::string* value);
+
+// Returns the figures of all families that use the plugin in OpenMetrics' text format, with the
+// labels `db` and `cf`. A family is known from its first flush or compaction on. Empty if none is.
+// Thread-safe.
+std::string BlobHybridMetricsText(DB* db);
 
 // Takes the gauges of each family of a database, by the family's name. The database may be open. It
 // is opened for reading with the options that it was opened with last; nothing is changed. Errors:

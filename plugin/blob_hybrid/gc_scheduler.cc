@@ -38,16 +38,23 @@ GcFamily* GcScheduler::Enter(uint32_t number, bool* added) {
   if (settings != nullptr) {
     entry = std::make_unique<Entry>(db_, number, std::move(settings), &monitor_);
   }
-  std::lock_guard<std::mutex> lock(monitor_.mutex);
-  const auto [it, inserted] = entries_.emplace(number, std::move(entry));
-  if (it->second == nullptr) {
-    return nullptr;
+  GcFamily* family = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(monitor_.mutex);
+    const auto [it, inserted] = entries_.emplace(number, std::move(entry));
+    if (it->second == nullptr) {
+      return nullptr;
+    }
+    *added = inserted;
+    if (!monitor_.stop && !thread_.joinable()) {
+      thread_ = std::thread([this] { Run(); });
+    }
+    family = &it->second->family;
   }
-  *added = inserted;
-  if (!monitor_.stop && !thread_.joinable()) {
-    thread_ = std::thread([this] { Run(); });
+  if (*added) {
+    StartReporting(family->settings().options);
   }
-  return &it->second->family;
+  return family;
 }
 
 GcFamily* GcScheduler::Find(uint32_t number) {
@@ -79,6 +86,7 @@ void GcScheduler::Settle() {
 }
 
 void GcScheduler::Stop() {
+  StopReporting();
   std::thread thread;
   {
     std::lock_guard<std::mutex> lock(monitor_.mutex);

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,6 +15,8 @@
 #include "plugin/blob_hybrid/error_log.h"
 #include "plugin/blob_hybrid/gc_family.h"
 #include "plugin/blob_hybrid/gc_job.h"
+#include "plugin/blob_hybrid/metrics_page.h"
+#include "plugin/blob_hybrid/metrics_reporter.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -44,8 +49,11 @@ class GcScheduler {
   // Waits until there is nothing to do, or nothing can be done, or Stop().
   void Settle();
 
-  // Ends the thread. The database must not be deleted before that.
+  // Ends the thread, and reports. The database must not be deleted before that.
   void Stop();
+
+  // The figures of all families, in OpenMetrics' text format.
+  std::string MetricsText();
 
  private:
   struct Entry {
@@ -65,6 +73,15 @@ class GcScheduler {
   };
 
   void Run();
+  // StartReporting() to AddMetrics(): in report.cc.
+  //
+  // Begins reports of the database, by the options of its first family.
+  void StartReporting(const BlobHybridOptions& options);
+  void StopReporting();
+  std::string Directory() const;
+  void LogStatistics();
+  // Adds the figures of all families, with the label `cf`, and `db` if that is not empty.
+  void AddMetrics(const std::string& db, MetricsPage* page);
   Jobs TakeWoken(bool all);
   static Round StepAll(const Jobs& jobs);
   void AwaitNext(const Round& round, bool all, uint64_t wanted, std::unique_lock<std::mutex>* lock);
@@ -76,6 +93,11 @@ class GcScheduler {
   // plugin; none is removed.
   std::map<uint32_t, std::unique_ptr<Entry>> entries_;
   std::thread thread_;
+
+  std::mutex reporter_mutex_;
+  // Guarded by reporter_mutex_.
+  bool reports_ended_ = false;
+  std::unique_ptr<MetricsReporter> reporter_;  // goes before what it reports of
 };
 
 }  // namespace blob_hybrid

@@ -15,6 +15,8 @@ namespace {
 
 using Options = BlobHybridOptions;
 
+constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr char kMetricsEnd[] = ".prom";
 constexpr double kMinSpaceAmplification = 1.1;
 constexpr double kMinLogBudget = 0.01;
 // See PrepareForBlobs().
@@ -155,6 +157,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"t_ml", {offsetof(Options, t_ml), OptionType::kDouble}},
       {"merge_level",
        OptionTypeInfo::Enum<MergeLevel>(offsetof(Options, merge_level), &MergeLevels())},
+      {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
+      {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"transient_log_budget", {offsetof(Options, transient_log_budget), OptionType::kDouble}},
       {"user_filter_factory", OptionTypeInfo::AsCustomSharedPtr<CompactionFilterFactory>(
                                   offsetof(Options, user_filter_factory),
@@ -176,6 +180,14 @@ Status Validate(const Options& options) {
   }
   if (options.user_filter != nullptr && options.user_filter_factory != nullptr) {
     return Invalid("user_filter and user_filter_factory", "only one of them can be given");
+  }
+  if (options.metrics_interval > kMostMetricsInterval) {
+    return Invalid("metrics_interval=" + std::to_string(options.metrics_interval),
+                   "must be at most 86400 seconds");
+  }
+  const std::string& metrics = options.metrics_file;
+  if (!metrics.empty() && (metrics[0] != '/' || !Slice(metrics).ends_with(kMetricsEnd))) {
+    return Invalid("metrics_file=" + metrics, "must be absolute, and end in .prom");
   }
   return ValidateMediumOptions(options);
 }

@@ -11,6 +11,7 @@
 #include "plugin/blob_hybrid/databases.h"
 #include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/gc_scheduler.h"
+#include "plugin/blob_hybrid/metrics.h"
 #include "plugin/blob_hybrid/settings.h"
 #include "plugin/blob_hybrid/space.h"
 #include "plugin/blob_hybrid/survey.h"
@@ -83,10 +84,8 @@ std::string BlobHybridStats::ToString() const { return Lines(AllOf(*this)); }
 
 std::string BlobHybridStats::ToJson() const { return Json(AllOf(*this)); }
 
-Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
+Status StatsOf(DBImpl* db, ColumnFamilyData* data, Surveyor* surveyor, BlobHybridStats* stats) {
   *stats = BlobHybridStats();
-  auto* impl = static_cast<DBImpl*>(db->GetRootDB());
-  ColumnFamilyData* data = DataOf(family);
   const auto settings = SettingsOf(ImmutableOf(*data).compaction_filter_factory);
   uint64_t floor = 0;
   if (settings != nullptr) {
@@ -96,11 +95,43 @@ Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* s
 #undef X
   }
   Totals totals;
-  const Status s = Surveyor().Sum(impl, data, &totals);
+  const Status s = surveyor->Sum(db, data, &totals);
   if (s.ok()) {
     SetGauges(totals, Estimate(totals, floor), stats);
   }
   return s;
+}
+
+Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
+  Surveyor surveyor;
+  return StatsOf(static_cast<DBImpl*>(db->GetRootDB()), DataOf(family), &surveyor, stats);
+}
+
+void AddMetrics(const BlobHybridStats& stats, const MetricsPage::Labels& labels,
+                MetricsPage* page) {
+#define X(name, unit, description) \
+  page->Add({#name, "gauge", unit, description}, stats.name, labels);
+  BLOB_HYBRID_GAUGES(X)
+#undef X
+#define X(name, unit, description) \
+  page->Add({#name, "counter", unit, description}, stats.name, labels);
+  BLOB_HYBRID_COUNTERS(X)
+#undef X
+}
+
+bool GetBlobHybridProperty(DB* db, ColumnFamilyHandle* family, const std::string& property,
+                           std::string* value) {
+  BlobHybridStats stats;
+  MetricsPage page;
+  if (GetBlobHybridStats(db, family, &stats).ok()) {
+    AddMetrics(stats, {}, &page);
+  }
+  return page.Find(property, value);
+}
+
+std::string BlobHybridMetricsText(DB* db) {
+  const auto scheduler = Databases::Instance()->Find(db->GetRootDB());
+  return scheduler == nullptr ? "" : scheduler->MetricsText();
 }
 
 Status SettleBlobHybrid(DB* db) {

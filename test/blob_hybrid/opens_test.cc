@@ -267,6 +267,42 @@ TEST_F(OpensTest, AnotherDatabaseInItsPlace) {
 
 // Commits, rollbacks, and prepared transactions that stay open over compactions and a reopen. For
 // both policies a reader sees what was committed and nothing else, whatever moves.
+TEST_F(OpensTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
+  Open();
+  MakeAndCollect();
+  BlobHybridStats stats;
+  ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  ASSERT_OK(GetBlobHybridStats(db_.get(), family, &stats));
+  EXPECT_GT(stats.moved_values, 0u);
+  const auto property = [&](const std::string& name) {
+    std::string value = "none";
+    GetBlobHybridProperty(db_.get(), family, "rocktier.blob_hybrid." + name, &value);
+    return value;
+  };
+  EXPECT_EQ(std::to_string(stats.moved_values), property("moved_values"));
+  EXPECT_EQ(std::to_string(stats.blob_file_bytes), property("blob_file_bytes"));
+  EXPECT_EQ(static_cast<double>(stats.space_amplification_percent) / 100,
+            std::stod(property("space_amplification_ratio")));
+  EXPECT_EQ("none", property("moved"));
+  const std::string line = "rocktier_blob_hybrid_moved_values_total{db=\"" + path_ +
+                           "\",cf=\"default\"} " + std::to_string(stats.moved_values) + "\n";
+  const std::string text = BlobHybridMetricsText(db_.get());
+  EXPECT_NE(std::string::npos, text.find(line)) << text;
+  const std::string file = path_ + "/rocktier_blob_hybrid.prom";
+  std::string written;
+  for (int i = 0; i < 600 && written.find(line) == std::string::npos; i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+    ReadFileToString(Env::Default(), file, &written).PermitUncheckedError();
+  }
+  EXPECT_NE(std::string::npos, written.find(line)) << written;
+  Close();
+  EXPECT_TRUE(Env::Default()->FileExists(file).IsNotFound());
+  std::string log;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOG", &log));
+  EXPECT_NE(std::string::npos, log.find("BlobHybrid: statistics\n  blob_files.default "));
+}
+
 class TransactionsTest
     : public OpensTest,
       public testing::WithParamInterface<std::tuple<TxnDBWritePolicy, bool /*medium*/>> {

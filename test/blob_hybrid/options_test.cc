@@ -115,7 +115,8 @@ class DropSevensFactory : public CompactionFilterFactory {
 constexpr char kAllOptions[] =
     "gc_garbage_ratio=0.25;max_space_amplification=1.75;space_floor=2M;gc_bytes_per_second=3K;"
     "readahead_size=5K;key_size=30;prefix_size=20;t_sm=0.25;t_ml=0.05;merge_level=last-1;"
-    "transient_log_budget=0.125;user_filter_factory={id=DropSevensFactory}";
+    "transient_log_budget=0.125;metrics_interval=9;metrics_file=/a/b.prom;"
+    "user_filter_factory={id=DropSevensFactory}";
 // 20 is a twentieth of 400, of which 30 are the key.
 const std::string kFamilyWithAll =
     "enable_blob_files=true;min_blob_size=370;table_factory={id=BlobHybridTable};"
@@ -138,6 +139,8 @@ class AllOptionsTest : public OptionsTest {
     EXPECT_EQ(0.25, hybrid.t_sm);
     EXPECT_EQ(0.05, hybrid.t_ml);
     EXPECT_EQ(MergeLevel::kLastButOne, hybrid.merge_level);
+    EXPECT_EQ(9u, hybrid.metrics_interval);
+    EXPECT_EQ("/a/b.prom", hybrid.metrics_file);
     EXPECT_EQ(0.125, hybrid.transient_log_budget);
     EXPECT_EQ(nullptr, hybrid.user_filter);
     ASSERT_NE(nullptr, hybrid.user_filter_factory);
@@ -225,6 +228,13 @@ TEST_F(OptionsTest, WrongValuesAreNamed) {
   ExpectError(TryOpen(), "gc_garbage_ratio=-0.5");
   hybrid_.gc_garbage_ratio = 1.5;
   ExpectError(TryOpen(), "gc_garbage_ratio=1.5");
+  hybrid_.gc_garbage_ratio = 0.5;
+  hybrid_.metrics_interval = 86401;
+  ExpectError(TryOpen(), "metrics_interval=86401");
+  hybrid_.metrics_interval = 1;
+  hybrid_.metrics_file = "/a/b";
+  ExpectError(TryOpen(), "metrics_file=/a/b");
+  hybrid_.metrics_file.clear();
   hybrid_.gc_garbage_ratio = std::nan("");
   ExpectError(TryOpen(), "gc_garbage_ratio=");
   hybrid_.gc_garbage_ratio = 0.5;
