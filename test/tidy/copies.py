@@ -5,6 +5,7 @@ A plugin shares no code with another one, so that each can be taken alone.
 """
 
 import collections
+import os
 import re
 
 import sources
@@ -12,11 +13,15 @@ import sources
 # Functions and classes that are copies where several plugins define them.
 COPIES = ("AsIOStatus", "Borrowed", "OpenInto", "SharedLogger")
 
+# Files that each plugin has.
+FILES = ("metrics_page.cc", "metrics_page.h", "metrics_reporter.cc", "metrics_reporter.h")
+
 _DEFINITION = (r"^(?:template [^\n]*\n)?(?:class|struct|inline|template|[A-Z]\w*)[^\n;]*\b%s\b"
                r"(?:[^;{]*\{[^\n]*\}\n|[^;{]*\{\n.*?^\};?\n)")
 
 
 def check():
+    yield from _check_files()
     for name in COPIES:
         definition = re.compile(_DEFINITION % name, re.MULTILINE | re.DOTALL)
         versions = collections.defaultdict(list)
@@ -32,3 +37,19 @@ def check():
                 other, name, first)
         if first is None:
             yield "test/tidy/copies.py: no plugin defines %s" % name
+
+
+def _check_files():
+    for name in FILES:
+        first = None
+        for plugin in sources.plugins():
+            path = "plugin/%s/%s" % (plugin, name)
+            if not os.path.exists(sources.absolute(path)):
+                yield "%s: is missing, and the other plugins have it" % path
+                continue
+            # Where lines are broken depends on the length of the plugin's name.
+            text = re.sub(r"\s+", " ", sources.read(path).replace(plugin, "PLUGIN"))
+            text = re.sub(r'" "|(?<=\W) | (?=\W)', "", text)
+            first = first or (path, text)
+            if text != first[1]:
+                yield "%s: differs from %s by more than the plugin's name" % (path, first[0])

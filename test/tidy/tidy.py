@@ -15,6 +15,7 @@ import documents
 import includes
 import layout
 import messages
+import metrics
 import one_definition
 import reference
 import rooms
@@ -33,6 +34,7 @@ CHECKS = {
     "columns": documents.check_columns,
     "dead": dead.check,
     "messages": messages.check,
+    "metrics": metrics.check,
     "reference": reference.check,
     "commands": commands.check,
     "versions": versions.check,

@@ -55,8 +55,16 @@ _REASONS = {
         "bytes per byte",
         "lost: no ...",
         "of entries",
+        "in memory",
         "{\"in memory\":{",
         ",\"in memory\":{",
+    ),
+    "the help of a metric, in docs/metrics.md": (
+        "bytes not written to durable storage; below 0: more was written",
+        "bytes of logs that recipes need, for each byte in memory",
+        "share of the entries that recipes have themselves",
+        "time of writing, since 1970",
+        "version of the plugin and of RocksDB, and process",
     ),
     "an option's value in the LOG": (
         "pread, buffered",
