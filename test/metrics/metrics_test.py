@@ -75,7 +75,8 @@ class Statistics:
     """What a test of each plugin does. Subclasses say how db_bench uses the plugin."""
 
     plugin = None
-    moving = None  # a counter that moves when something is written
+    moving = None  # a figure that grows then
+    benchmark = "overwrite"
 
     def setUp(self):
         self.folder = TMP + "/" + self.plugin
@@ -102,10 +103,10 @@ class Statistics:
             file.write(OPTIONS.format(**lines))
         return "--options_file=" + path
 
-    def bench(self, benchmarks, *more):
+    def bench(self, *more):
         with open(self.folder + "/output", "a", encoding="utf-8") as output:
             process = subprocess.Popen(
-                [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=" + benchmarks,
+                [BIN + "/db_bench", "--db=" + self.db, "--benchmarks=" + self.benchmark,
                  "--num=20000", "--value_size=400", *self.flags(), *more],
                 stdout=output, stderr=subprocess.STDOUT)
         self.processes.append(process)
@@ -145,7 +146,7 @@ class Statistics:
         return info and int(info.samples[0].labels["pid"])
 
     def test_the_file_of_a_running_database(self):
-        first = self.bench("fillrandom,overwrite,overwrite", "--duration=%d" % SECONDS)
+        first = self.bench("--duration=%d" % SECONDS)
         wait_for("the file", lambda: self.pid() == first.pid)
         wait_for(self.moving, lambda: self.value(self.moving) > 0)
         self.check_text()
@@ -155,12 +156,12 @@ class Statistics:
         first.send_signal(signal.SIGKILL)
         first.wait()
         self.assertEqual(self.pid(), first.pid)  # it is stale
-        second = self.bench("overwrite", "--use_existing_db=1", "--duration=%d" % SECONDS)
+        second = self.bench("--use_existing_db=1", "--duration=%d" % SECONDS)
         wait_for("the file of the second", lambda: self.pid() == second.pid)
         self.check_text()
         second.send_signal(signal.SIGKILL)
         second.wait()
-        third = self.bench("overwrite", "--use_existing_db=1", "--num=3000")
+        third = self.bench("--use_existing_db=1", "--num=3000")
         self.assertEqual(third.wait(SECONDS), 0, read(self.folder + "/output")[-2000:])
         self.assertFalse([name for name in os.listdir(os.path.dirname(self.path()))
                           if ".prom" in name])
@@ -182,12 +183,14 @@ class TieredEnv(Statistics, unittest.TestCase):
     def flags(self):
         return ["--fs_uri=id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};"
                 "slow={path=%s/slow}};placement={0..2=memory;3..=slow}" %
-                (self.folder, self.folder), "--write_buffer_size=262144"]
+                (self.folder, self.folder), "--write_buffer_size=262144",
+                "--compression_type=none"]
 
 
 class SecondaryCache2q(Statistics, unittest.TestCase):
     plugin = "secondary_cache_2q"
     moving = "offers"
+    benchmark = "readrandomwriterandom"
 
     def path(self):
         return self.folder + "/cache.prom"
@@ -197,13 +200,11 @@ class SecondaryCache2q(Statistics, unittest.TestCase):
                 "capacity=8M;storage=file;path=%s/cache" % self.folder,
                 "--write_buffer_size=262144"]
 
-    def bench(self, benchmarks, *more):
-        return super().bench(benchmarks.replace("overwrite", "readrandomwriterandom"), *more)
-
 
 class HotPromotion(Statistics, unittest.TestCase):
     plugin = "hot_promotion"
     moving = "served_slow"
+    benchmark = "readrandomwriterandom"
 
     def path(self):
         return self.folder + "/hot/rocktier_hot_promotion.prom"
@@ -213,9 +214,6 @@ class HotPromotion(Statistics, unittest.TestCase):
                              table="HotPromotionTable",
                              more="path=%s/hot\n  budget=16M\n  slow=%s\n  slow_read_micros=0" %
                              (self.folder, self.folder)), "--cache_size=0"]
-
-    def bench(self, benchmarks, *more):
-        return super().bench(benchmarks.replace("overwrite", "readrandomwriterandom"), *more)
 
 
 class BlobHybrid(Statistics, unittest.TestCase):

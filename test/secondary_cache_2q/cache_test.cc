@@ -370,7 +370,7 @@ TEST(StatsTest, PropertiesAreTheStatistics) {
 
 // Column families with the same options have a cache each.
 TEST(StatsTest, CachesInMemoryMayShareAFile) {
-  const std::string path = test::PerThreadDBPath("statistics.prom");
+  const std::string path = test::PerThreadDBPath("statistics") + ".prom";
   const std::string options = "capacity=1M;metrics_file=" + path;
   auto cache = NewCache(options);
   auto other = NewCache(options);

@@ -9,6 +9,7 @@
 
 #include "plugin/hot_promotion/compat.h"
 #include "plugin/hot_promotion/hot_promotion.h"
+#include "plugin/hot_promotion/metrics_reporter.h"
 #include "plugin/hot_promotion/store/folder.h"
 #include "plugin/hot_promotion/store/format.h"
 #include "plugin/hot_promotion/store/identity.h"
@@ -258,6 +259,9 @@ Status ClearHotStore(const std::string& path) {
       s = Folder::Remove(kind, name);
       s = s.IsNotFound() ? Status::OK() : s;
     }
+  }
+  if (s.ok()) {  // of a process that was killed
+    MetricsReporter::Delete(FileSystem::Default().get(), path + "/" + kMetricsName);
   }
   return s;
 }

@@ -209,11 +209,13 @@ TEST_F(EngineTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
   ASSERT_OK(WriteStringToFile(Env::Default(), "stale", file));
   ASSERT_OK(WriteStringToFile(Env::Default(), "half", file + ".tmp"));
   Open();
-  EXPECT_EQ("none", property("no_such_name"));
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_TRUE(Env::Default()->FileExists(file + ".tmp").IsNotFound());
+  EXPECT_FALSE(ReadFileToString(Env::Default(), file, &text).ok() && text == "stale");
   CloseAll();
   ASSERT_OK(WriteStringToFile(Env::Default(), "stale", file));
   ASSERT_OK(ClearHotStore(hot_.path));
-  EXPECT_TRUE(Env::Default()->FileExists(hot_.path).IsNotFound());
+  EXPECT_TRUE(Env::Default()->FileExists(file).IsNotFound());
 }
 
 TEST_F(EngineTest, StatisticsOfOtherFactories) {
