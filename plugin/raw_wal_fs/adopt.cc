@@ -138,12 +138,12 @@ Status AdoptLogs(const RawWalOptions& options, const std::string& database,
   IOStatus s = LockDatabase(fs, database, &lock);
   std::shared_ptr<Volume> volume;
   if (s.ok()) {
-    s = OpenForWriting(options, &volume);
+    s = options.dry_run ? OpenForDryRun(options, &volume) : OpenForWriting(options, &volume);
   }
   if (s.ok()) {
     Adoption adoption(volume, database, result);
     s = adoption.Look();
-    if (s.ok() && options.force) {
+    if (s.ok() && options.force && !options.dry_run) {
       s = adoption.Run();
     }
   }

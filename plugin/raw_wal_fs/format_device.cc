@@ -213,15 +213,19 @@ IOStatus CheckBlank(const RawWalOptions& options) {
 }
 
 IOStatus Format(const RawWalOptions& options, const DeviceInfo& info,
-                const RawWalProgress& progress) {
-  Superblock plan;
-  IOStatus s = Plan(options, info, &plan);
-  if (!s.ok() || !info.exists) {
-    return s.ok() ? CreateFile(options, plan, progress) : s;
+                const RawWalProgress& progress, Superblock* plan) {
+  IOStatus s = Plan(options, info, plan);
+  if (!s.ok() || (!info.exists && options.dry_run)) {
+    return s;
+  }
+  if (!info.exists) {
+    return CreateFile(options, *plan, progress);
   }
   std::unique_ptr<Device> device;
   s = OpenDevice(options.device, /*write=*/true, &device);
-  return s.ok() ? WriteEmpty(device.get(), plan, !info.is_block_device, progress) : s;
+  return s.ok() && !options.dry_run
+             ? WriteEmpty(device.get(), *plan, !info.is_block_device, progress)
+             : s;
 }
 
 }  // namespace
@@ -238,10 +242,12 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
   if (s.ok()) {
     s = CheckUsable(options, info);
   }
-  return s.ok() && !info.exists ? Format(options, info, nullptr) : s;
+  Superblock made;
+  return s.ok() && !info.exists ? Format(options, info, nullptr, &made) : s;
 }
 
-IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress) {
+IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress,
+                      Superblock* made) {
   DeviceInfo info;
   IOStatus s = InspectDevice(options.device, &info);
   if (!s.ok()) {
@@ -256,7 +262,7 @@ IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progre
   } else if (!options.force) {
     s = CheckBlank(options);
   }
-  return s.ok() ? Format(options, info, progress) : s;
+  return s.ok() ? Format(options, info, progress, made) : s;
 }
 
 }  // namespace raw_wal_fs

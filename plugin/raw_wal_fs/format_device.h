@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/io_status.h"
 
@@ -20,8 +21,10 @@ IOStatus CheckDevice(const RawWalOptions& options);
 IOStatus CheckOrCreateDevice(const RawWalOptions& options);
 
 // Makes an empty log device. A regular file that does not exist is created and written once.
-// InvalidArgument if it holds something, even logs of ours, unless options.force.
-IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress);
+// InvalidArgument if it holds something, even logs of ours, unless options.force. With
+// options.dry_run all is checked, and nothing is written. `made`: the superblock.
+IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress,
+                      Superblock* made);
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

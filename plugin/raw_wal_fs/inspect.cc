@@ -13,6 +13,16 @@ namespace raw_wal_fs {
 
 namespace {
 
+RawWalDeviceInfo InfoOf(const Superblock& superblock) {
+  RawWalDeviceInfo info;
+  info.uuid = Slice(superblock.uuid).ToString(/*hex=*/true);
+  info.block_size = superblock.block_size;
+  info.segment_size = superblock.segment_size;
+  info.segments = superblock.segments;
+  info.epoch = superblock.epoch;
+  return info;
+}
+
 struct Known {
   RawWalLogInfo info;
   Volume::Segment header;  // one of its segments'
@@ -113,9 +123,21 @@ IOStatus LookAgainAtDamaged(Volume* volume, std::vector<uint64_t>* damaged) {
 
 }  // namespace
 
-Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress) {
+Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress,
+                       RawWalDeviceInfo* made) {
+  Superblock superblock;
   Status s = Validate(options);
-  return s.ok() ? FormatDevice(options, progress) : s;
+  if (s.ok()) {
+    s = FormatDevice(options, progress, &superblock);
+  }
+  if (s.ok() && made != nullptr) {
+    *made = InfoOf(superblock);
+    made->segments_free = made->segments;
+    if (options.dry_run) {
+      made->uuid.clear();
+    }
+  }
+  return s;
 }
 
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
@@ -135,15 +157,9 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   if (!s.ok()) {
     return s;
   }
-  const Superblock& superblock = volume->superblock();
-  *info = RawWalDeviceInfo();
-  info->uuid = Slice(superblock.uuid).ToString(/*hex=*/true);
-  info->block_size = superblock.block_size;
-  info->segment_size = superblock.segment_size;
-  info->segments = superblock.segments;
-  info->epoch = superblock.epoch;
+  *info = InfoOf(volume->superblock());
   uint64_t done = 0;
-  StubFinder finder(superblock.uuid);
+  StubFinder finder(volume->superblock().uuid);
   for (auto& [id, known] : LogsOf(*volume, info)) {
     RawWalLogInfo& log = known.info;
     if (scan) {

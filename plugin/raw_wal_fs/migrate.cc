@@ -48,11 +48,15 @@ class Migration {
   Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, RawWalProgress progress)
       : fs_(std::move(fs)), directory_(std::move(directory)), progress_(std::move(progress)) {}
 
-  // Keeps others from opening the database as long as this object lives.
-  IOStatus Lock() { return LockDatabase(fs_.get(), directory_, &lock_); }
+  // Keeps others from opening the database as long as this object lives. Of the device a dry run
+  // hears nothing: that would be opened for writing.
+  IOStatus Lock() {
+    locker_ = fs_->options().dry_run ? fs_->target() : fs_.get();
+    return LockDatabase(locker_, directory_, &lock_);
+  }
   ~Migration() {
     if (lock_ != nullptr) {
-      fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+      locker_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
 
@@ -158,6 +162,7 @@ class Migration {
   const std::shared_ptr<RawWalFileSystem> fs_;
   const std::string directory_;
   const RawWalProgress progress_;
+  FileSystem* locker_ = nullptr;
   FileLock* lock_ = nullptr;
   std::vector<Move> moves_;
   uint64_t done_ = 0;
@@ -177,7 +182,7 @@ Status Migrate(const RawWalOptions& options, const std::string& directory, bool 
   if (s.ok()) {
     s = migration.Find(/*on_device=*/!to_device);
   }
-  if (s.ok()) {
+  if (s.ok() && !options.dry_run) {
     s = migration.Run(to_device);
   }
   *logs = migration.count();

@@ -74,6 +74,20 @@ IOStatus OpenForWriting(const RawWalOptions& options, std::shared_ptr<Volume>* r
   return s;
 }
 
+IOStatus OpenForDryRun(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
+  std::lock_guard<std::mutex> lock(Volumes().mutex);
+  *result = FindVolume(options.device);
+  if (*result != nullptr) {
+    return IOStatus::OK();
+  }
+  IOStatus s = CheckDevice(options);
+  std::unique_ptr<Device> device;
+  if (s.ok()) {
+    s = OpenDevice(options.device, /*write=*/true, &device);
+  }
+  return s.ok() ? Volume::Open(std::move(device), /*write=*/false, result) : s;
+}
+
 IOStatus OpenForReading(const RawWalOptions& options, std::shared_ptr<Volume>* result) {
   {
     std::lock_guard<std::mutex> lock(Volumes().mutex);

@@ -20,6 +20,11 @@ namespace raw_wal_fs {
 // Busy: another process has the device open for writing.
 IOStatus OpenForWriting(const RawWalOptions& options, std::shared_ptr<Volume>* result);
 
+// Finds the volume of these options that this process has open for writing, or opens it so that
+// nobody else can write to it as long as it is open, and changes nothing: for tools that only say
+// what they would do. Thread-safe. Errors as of OpenForWriting().
+IOStatus OpenForDryRun(const RawWalOptions& options, std::shared_ptr<Volume>* result);
+
 // Finds the volume that this process has open for writing, or opens one for reading, which is the
 // caller's own. Thread-safe.
 IOStatus OpenForReading(const RawWalOptions& options, std::shared_ptr<Volume>* result);

@@ -38,10 +38,10 @@ enum class OnFull {
   kFail,
 };
 
-// Options of a RawWalFileSystem and of the functions for tools. All but `force` can be set by name
-// from strings: "id=RawWalFileSystem;device=...;size=8G;...". Sizes there may end in K, M, G or T.
-// A value out of range is InvalidArgument, which names the option. Not thread-safe: set them before
-// they are used.
+// Options of a RawWalFileSystem and of the functions for tools. All but `force` and `dry_run` can
+// be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...". Sizes there may end in
+// K, M, G or T. A value out of range is InvalidArgument, which names the option. Not thread-safe:
+// set them before they are used.
 struct RawWalOptions {
   static const char* kName() { return "RawWalOptions"; }
 
@@ -87,6 +87,12 @@ struct RawWalOptions {
   // ExportLogs(): take logs of which a part is missing, too.
   // RecoverLogDevice(), AdoptLogs(): change something instead of only saying what there is.
   bool force = false;
+
+  // Only for the functions for tools; cannot be set by name. Default: false. FormatLogDevice(),
+  // RemoveLogs(), RecoverLogDevice(), AdoptLogs(), ExportLogs(), ImportLogs(): change nothing, and
+  // say what they would do. They refuse what they would refuse without it, as far as that can be
+  // known before anything is written.
+  bool dry_run = false;
 };
 
 // X(name, type, unit, description). Counters count from the moment at which this process opened the
@@ -154,13 +160,6 @@ std::string RawWalMetricsText(const FileSystem* fs);
 // Is told how many units are done, of all.
 using RawWalProgress = std::function<void(uint64_t done, uint64_t total)>;
 
-// Makes an empty log device of options.device. If nothing is there, makes a file of options.size
-// bytes; a size is refused if something is there. Progress: bytes.
-// InvalidArgument: an option is not sound, there is no room for a segment, or, unless
-// options.force, the device is not blank: log devices are not. Busy: it is mounted, or open for
-// writing in another process.
-Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress = nullptr);
-
 // A frame, as `rocktier wal dump` shows it.
 struct RawWalFrame {
   uint64_t position = 0;  // bytes from the beginning of the device
@@ -198,6 +197,15 @@ struct RawWalDeviceInfo {
   std::vector<RawWalLogInfo> logs;         // by id
 };
 
+// Makes an empty log device of options.device. If nothing is there, makes a file of options.size
+// bytes; a size is refused if something is there. `made`, if not null: what it has, or would have
+// with options.dry_run; `uuid` is empty then, and no logs are looked for. Progress: bytes.
+// InvalidArgument: an option is not sound, there is no room for a segment, or, unless
+// options.force, the device is not blank: log devices are not. Busy: it is mounted, or open for
+// writing in another process.
+Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progress = nullptr,
+                       RawWalDeviceInfo* made = nullptr);
+
 // Says what is on a log device, and changes nothing. With `scan` every frame is read and verified,
 // and the logs' stubs are looked for. A device in use may be looked at; what is said of a log that
 // is being written is approximate then. Progress: segments.
@@ -215,7 +223,8 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
 
 // Frees the segments of logs that nobody knows any more, such as those of a database that was
 // deleted without RocksDB. If one of them may be known, none is freed. `removed`: what was freed;
-// only id, name and segments are filled in. Opens the device for writing, which raises its epoch.
+// only id, name and segments are filled in. Opens the device for writing, which raises its epoch,
+// but not with options.dry_run.
 // Busy: the device is open for writing in another process, or this one writes the log. NotFound: no
 // such log. InvalidArgument: no id of a log, or its stub is there, or might be. The last is not
 // asked with options.force, which leaves a database without its log.
@@ -237,7 +246,8 @@ struct RawWalAdoption {
 // copied, moved to another file system, or put back from a copy. Deletes nothing. Without
 // options.force only says what would become of what: only the operator can know whether there is a
 // newer copy, which would lose these logs. Opens the device for writing in either case, which
-// raises its epoch. After a crash it can be run again.
+// raises its epoch; not with options.dry_run, which is else the same as without options.force.
+// After a crash it can be run again.
 // Busy: the device is open for writing in another process, or a log is being written. IOError: the
 // database is open. Corruption: the device is older than the database. InvalidArgument: there is no
 // database, or its logs are on another device.
@@ -245,8 +255,8 @@ Status AdoptLogs(const RawWalOptions& options, const std::string& database, RawW
 
 // Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`
 // is its folder; the newest OPTIONS file there says where the logs and their archive are (wal_dir).
-// `logs`: how many there are. After a crash it can be run again. Opens the device for writing.
-// Progress: bytes.
+// `logs`: how many there are, or, with options.dry_run, would be. After a crash it can be run
+// again. Opens the device for writing, but not with options.dry_run. Progress: bytes.
 // Corruption: a part of a log is missing. With options.force the plain log has bytes in its place
 // that RocksDB reports by the rules of wal_recovery_mode. Busy: the device is open for writing in
 // another process. IOError: the database is open. InvalidArgument: there is no database, or it is a
@@ -256,7 +266,7 @@ Status ExportLogs(const RawWalOptions& options, const std::string& database, uin
 
 // Brings the plain logs of a closed database onto the device: the way back from ExportLogs(), with
 // the same arguments and errors. NoSpace: the device has no room for a log; those before it were
-// moved.
+// moved. With options.dry_run room is not looked for.
 Status ImportLogs(const RawWalOptions& options, const std::string& database, uint64_t* logs,
                   const RawWalProgress& progress = nullptr);
 

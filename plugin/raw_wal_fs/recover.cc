@@ -79,7 +79,8 @@ IOStatus Choose(const std::string& device, const std::map<std::string, Candidate
 Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
                         const RawWalProgress& progress) {
   std::unique_ptr<Device> device;
-  IOStatus s = OpenDevice(options.device, /*write=*/options.force, &device);
+  const bool write = options.force && !options.dry_run;
+  IOStatus s = OpenDevice(options.device, write, &device);
   Superblock superblock;
   if (s.ok()) {
     s = ReadSuperblock(*device, &superblock);
@@ -107,7 +108,7 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
   info->segments = superblock.segments;
   info->segments_used = found.begin()->second.headers;
   info->epoch = superblock.epoch;
-  return options.force ? WriteSuperblock(device.get(), superblock) : s;
+  return write ? WriteSuperblock(device.get(), superblock) : s;
 }
 
 }  // namespace raw_wal_fs

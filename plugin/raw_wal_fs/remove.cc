@@ -61,7 +61,7 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
                   std::vector<RawWalLogInfo>* removed) {
   removed->clear();
   std::shared_ptr<Volume> volume;
-  IOStatus s = OpenForWriting(options, &volume);
+  IOStatus s = options.dry_run ? OpenForDryRun(options, &volume) : OpenForWriting(options, &volume);
   if (!s.ok()) {
     return s;
   }
@@ -74,9 +74,13 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
     }
   }
   for (size_t i = 0; s.ok() && i < ids.size(); i++) {
-    s = volume->Delete(logs[i].id);
-    if (s.ok()) {
+    if (!options.dry_run) {
+      s = volume->Delete(logs[i].id);
+    }
+    if (s.ok() && !options.dry_run) {
       volume->Release(logs[i].id);
+    }
+    if (s.ok()) {
       removed->push_back(logs[i].info);
     }
   }
