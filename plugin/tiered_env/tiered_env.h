@@ -290,6 +290,10 @@ Status WaitForMoves(FileSystem* fs);
 // tiers are another home's or locked, rebuild what memory has lost, and put aside what nothing
 // names; Corruption if a file that the MANIFEST needs is missing or damaged. After a crash each can
 // be run again. The mover has no part in them.
+//
+// `dry_run`: nothing is changed, and *moved, *files, *later... tell what would be. What would be
+// refused is, as far as that is known before anything is written. SSTs that memory has lost count
+// as if they were there.
 
 // Is called with the bytes that are done, and the bytes of all.
 using TieredProgress = std::function<void(uint64_t done, uint64_t total)>;
@@ -369,10 +373,11 @@ Status InspectLogs(FileSystem* fs, const std::string& directory, std::vector<Tie
 
 // What CheckTiers() has found wrong.
 struct TieredProblem {
-  std::string path;       // of the file or directory
-  std::string what;       // a sentence for the operator
-  bool harmless = false;  // left from interrupted work; the next opening, or nobody, minds it
-  bool repaired = false;  // by this call
+  std::string path;         // of the file or directory
+  std::string what;         // a sentence for the operator
+  bool harmless = false;    // left from interrupted work; the next opening, or nobody, minds it
+  bool repaired = false;    // by this call
+  bool repairable = false;  // `repair` would try
 };
 
 // What CheckTiers() has found. A plain struct: not thread-safe.
@@ -408,8 +413,10 @@ struct TieredAdoption {
 
 // Makes a closed database the owner of its folders in the tiers: one that is not opened because it
 // is a copy or an older state, or because a tier's device was replaced. If anything is missing or
-// unnamed, nothing is changed without `force`. Does not begin as an opening does.
-Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result);
+// unnamed, nothing is changed without `force`; nothing ever is with `dry_run`. Does not begin as an
+// opening does.
+Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result,
+                  bool dry_run = false);
 
 // Deletes what openings and tools have put aside of a closed database, in lost/ of its folders,
 // because nothing names it. *files and *bytes: what was deleted. Aborted, and nothing is deleted,
@@ -419,20 +426,32 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
 // checkpoints may be (checkpoints=linked). InvalidArgument if the directory is there, NotFound if
 // there is no such folder.
 Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes,
-                  const std::vector<std::string>& folders = {});
+                  const std::vector<std::string>& folders = {}, bool dry_run = false);
 
 // Puts an SST or blob file of a closed database into another tier. *later: where the mover will put
 // it when the database is opened; empty if it will stay. NoSpace if it is beyond the tier's budget,
 // InvalidArgument if there is no such tier or it is of kind memory, NotFound if there is no such
 // file.
 Status MoveToTier(FileSystem* fs, const std::string& directory, const std::string& name,
-                  const std::string& tier, std::string* later);
+                  const std::string& tier, std::string* later, bool dry_run = false);
 
 // Puts all files of a closed database that are in a tier into others, by placement and budgets, and
 // removes its folder from the tier. *moved: files. NoSpace, before anything is moved, if the others
 // have no room. InvalidArgument if there is no such tier, and for home.
 Status DrainTier(FileSystem* fs, const std::string& directory, const std::string& tier,
-                 uint64_t* moved, const TieredProgress& progress = nullptr);
+                 uint64_t* moved, const TieredProgress& progress = nullptr, bool dry_run = false);
+
+// What tiers of kind memory have lost of a database, by RehearseRecovery(). A plain struct: not
+// thread-safe.
+struct TieredLoss {
+  std::vector<std::string> lost;      // SSTs that the MANIFEST needs and that are not there
+  std::vector<std::string> for_good;  // those of them that cannot be rebuilt: "NAME: reason"
+};
+
+// Says what RecoverTiers() would rebuild and SalvageTiers() would give up, and changes nothing. If
+// anything is lost, all SSTs that memory should have are rebuilt on trial, which needs as much
+// memory as a recovery.
+Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result);
 
 // Rebuilds what tiers of kind memory have lost of a closed database, as opening it would.
 // Corruption names an SST that cannot be rebuilt, and why; then nothing is deleted.
@@ -450,7 +469,7 @@ Status SalvageTiers(FileSystem* fs, const std::string& directory,
 // plugin has made. Then it is a directory as RocksDB without the plugin has it. *moved: files.
 // NoSpace, before anything is moved, if home's device has no room.
 Status EvacuateTiers(FileSystem* fs, const std::string& directory, uint64_t* moved,
-                     const TieredProgress& progress = nullptr);
+                     const TieredProgress& progress = nullptr, bool dry_run = false);
 
 }  // namespace tiered_env
 }  // namespace ROCKSDB_NAMESPACE

@@ -9,8 +9,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force,
-                  TieredAdoption* result) {
+Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result,
+                  bool dry_run) {
   TieredFileSystem* ours;
   *result = TieredAdoption();
   Status s = FindFs(fs, &ours);
@@ -43,7 +43,7 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force,
   for (const Survey::Orphan& orphan : session.survey().Orphans(session.database())) {
     result->unnamed.push_back(orphan.place.path);
   }
-  if (force || (result->missing.empty() && result->unnamed.empty())) {
+  if (!dry_run && (force || (result->missing.empty() && result->unnamed.empty()))) {
     s = session.folders()->Adopt(session.directory());
     result->adopted = s.ok();
   }

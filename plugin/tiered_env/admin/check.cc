@@ -58,6 +58,7 @@ IOStatus CheckClosed(AdminSession* session, bool repair, TieredCheck* result) {
     std::vector<TieredProblem> left;
     for (const Finding& finding : examination.findings()) {
       TieredProblem problem = finding.problem;
+      problem.repairable = finding.repair != nullptr;
       if (repair && finding.repair != nullptr && round + 1 < kMostRounds) {
         IOStatus done = finding.repair();
         problem.repaired = done.ok();

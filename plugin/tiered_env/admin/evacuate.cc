@@ -117,7 +117,8 @@ IOStatus BringHome(AdminSession* session, const Tier* from, Meter* meter) {
   Tier* const home = session->policy().home_tier();
   std::vector<Database::Misplaced> moves;
   for (const Survey::File& file : session->survey().files()) {
-    if (file.place.stub && (from == nullptr || file.place.tier == from)) {
+    if (file.place.stub && (from == nullptr || file.place.tier == from) &&
+        !session->WouldHaveMoved(file.base)) {
       moves.push_back(MoveOf(file, home));
       meter->Expect(file.size);
     }
@@ -152,15 +153,16 @@ IOStatus Drain(AdminSession* session, Tier* tier, Meter* meter) {
   if (s.ok()) {
     s = MoveByPlan(session, tier, meter);
   }
-  if (s.ok()) {
+  if (s.ok() && !session->dry_run()) {
     s = session->Look();
   }
   if (s.ok()) {  // logs, MANIFESTs, what RocksDB will delete
     s = BringHome(session, tier, meter);
   }
-  if (s.ok()) {
-    s = session->Look();
+  if (!s.ok() || session->dry_run()) {
+    return s;
   }
+  s = session->Look();
   if (s.ok()) {
     s = RefuseIfReferenced(*session, *tier);
   }
@@ -176,9 +178,10 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
   if (s.ok()) {
     s = BringHome(session, nullptr, meter);
   }
-  if (s.ok()) {
-    s = session->Look();
+  if (!s.ok() || session->dry_run()) {
+    return s;
   }
+  s = session->Look();
   for (const auto& [base, need] : session->needed()) {
     uint64_t size = 0;
     if (s.ok()) {
@@ -204,7 +207,7 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
 }  // namespace
 
 Status MoveToTier(FileSystem* fs, const std::string& directory, const std::string& name,
-                  const std::string& tier, std::string* later) {
+                  const std::string& tier, std::string* later, bool dry_run) {
   TieredFileSystem* ours;
   Tier* to = nullptr;
   Status s = FindFs(fs, &ours);
@@ -218,7 +221,7 @@ Status MoveToTier(FileSystem* fs, const std::string& directory, const std::strin
   if (!s.ok()) {
     return s;
   }
-  AdminSession session(ours, directory);
+  AdminSession session(ours, directory, dry_run);
   s = session.TakeOver();
   if (!s.ok()) {
     return s;
@@ -243,7 +246,7 @@ Status MoveToTier(FileSystem* fs, const std::string& directory, const std::strin
 }
 
 Status DrainTier(FileSystem* fs, const std::string& directory, const std::string& tier,
-                 uint64_t* moved, const TieredProgress& progress) {
+                 uint64_t* moved, const TieredProgress& progress, bool dry_run) {
   TieredFileSystem* ours;
   Tier* leaving = nullptr;
   *moved = 0;
@@ -256,7 +259,7 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
                                 "cannot be drained: it has the files that are never moved");
   }
   if (s.ok()) {
-    AdminSession session(ours, directory);
+    AdminSession session(ours, directory, dry_run);
     Meter meter(progress);
     s = Drain(&session, leaving, &meter);
     *moved = meter.files();
@@ -265,18 +268,18 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
 }
 
 Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files, uint64_t* bytes,
-                  const std::vector<std::string>& folders) {
+                  const std::vector<std::string>& folders, bool dry_run) {
   TieredFileSystem* ours;
   Status s = FindFs(fs, &ours);
   *files = *bytes = 0;
   if (s.ok()) {
-    AdminSession session(ours, directory);
+    AdminSession session(ours, directory, dry_run);
     s = session.TakeOver();
     if (s.ok()) {
       s = session.Purge(files, bytes);
     }
     for (const std::string& folder : folders) {
-      s = s.ok() ? ours->names()->folders()->RemoveVanished(folder) : s;
+      s = s.ok() ? ours->names()->folders()->RemoveVanished(folder, dry_run) : s;
     }
   }
   return s;
@@ -289,6 +292,40 @@ Status RecoverTiers(FileSystem* fs, const std::string& directory) {
     AdminSession session(ours, directory);
     s = session.TakeOver();
   }
+  return s;
+}
+
+Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result) {
+  TieredFileSystem* ours;
+  *result = TieredLoss();
+  Status s = FindFs(fs, &ours);
+  if (!s.ok()) {
+    return s;
+  }
+  AdminSession session(ours, directory, /*dry_run=*/true);
+  s = session.TakeOver();
+  if (!s.ok()) {
+    return s;
+  }
+  std::set<std::string> lost;
+  for (const Survey::File& file : session.survey().files()) {
+    if (file.lost && file.place.tier->is_volatile() && session.NeedOf(file.base) != nullptr) {
+      lost.insert(file.base);
+    }
+  }
+  result->lost.assign(lost.begin(), lost.end());
+  if (lost.empty()) {
+    return s;
+  }
+  std::vector<Recovery::Failure> failures;
+  uint64_t rebuilt = 0;
+  s = session.Rehearse(&failures, &rebuilt);
+  for (const Recovery::Failure& failure : failures) {
+    if (lost.count(failure.base) > 0) {
+      result->for_good.push_back(failure.base + ": " + failure.reason);
+    }
+  }
+  std::sort(result->for_good.begin(), result->for_good.end());
   return s;
 }
 
@@ -305,12 +342,12 @@ Status SalvageTiers(FileSystem* fs, const std::string& directory,
 }
 
 Status EvacuateTiers(FileSystem* fs, const std::string& directory, uint64_t* moved,
-                     const TieredProgress& progress) {
+                     const TieredProgress& progress, bool dry_run) {
   TieredFileSystem* ours;
   *moved = 0;
   Status s = FindFs(fs, &ours);
   if (s.ok()) {
-    AdminSession session(ours, directory);
+    AdminSession session(ours, directory, dry_run);
     Meter meter(progress);
     s = Evacuate(&session, &meter);
     *moved = meter.files();

@@ -21,8 +21,8 @@ const char* const kSeeCheck = "; see \"rocktier tier check\"";
 
 }  // namespace
 
-AdminSession::AdminSession(TieredFileSystem* fs, const std::string& directory)
-    : fs_(fs), directory_(WithoutSlash(directory)), manifest_(fs, directory_) {}
+AdminSession::AdminSession(TieredFileSystem* fs, const std::string& directory, bool dry_run)
+    : fs_(fs), directory_(WithoutSlash(directory)), dry_run_(dry_run), manifest_(fs, directory_) {}
 
 AdminSession::~AdminSession() {
   if (lock_ != nullptr) {
@@ -123,7 +123,21 @@ const LiveTable* AdminSession::NeedOf(const std::string& base) const {
   return it == needed_.end() ? nullptr : &it->second;
 }
 
+IOStatus AdminSession::LookOnly() {
+  IOStatus s = Lock();
+  if (s.ok()) {
+    s = CheckClaim(names(), directory_);
+  }
+  if (s.ok()) {
+    s = Look();
+  }
+  return s.ok() ? CheckSound() : s;
+}
+
 IOStatus AdminSession::TakeOver() {
+  if (dry_run_) {
+    return LookOnly();
+  }
   IOStatus s = Lock();
   if (s.ok()) {
     s = Claim(names(), directory_);
@@ -182,6 +196,9 @@ IOStatus AdminSession::CheckSound() {
     }
   }
   for (const Survey::File& file : survey_->files()) {
+    if (file.lost && dry_run_ && file.place.tier->is_volatile()) {
+      continue;
+    }
     if (file.lost && !IsUnneeded(file.base)) {
       return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
                                                          " has no " + file.place.path + kSeeCheck);
@@ -202,10 +219,18 @@ IOStatus AdminSession::CheckSound() {
 
 IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
   return Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
-      .Purge(files, bytes);
+      .Purge(dry_run_, files, bytes);
 }
 
 IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
+  if (dry_run_) {
+    IOStatus s = Relocator::TakeRoom(*database_, file, anyway);
+    if (s.ok()) {
+      database_->Add(file.base, file.to, file.size);
+      would_have_moved_.insert(file.base);
+    }
+    return s;
+  }
   return fs_->relocator()->Move(database_.get(), file, nullptr, anyway);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,14 @@ constexpr char kBeside[] =
     "; if it is in one of DBOptions::db_paths, name that in db_paths= of the URI";
 
 // A tool's work on a database. The FileSystem does not hear of it: nothing is placed, moved or
-// deleted but by what is called here. Not thread-safe.
+// deleted but by what is called here. With `dry_run` nothing is at all: TakeOver(), Move() and
+// Purge() refuse what they would refuse, and only count on what would be. Not thread-safe.
 class AdminSession {
  public:
-  AdminSession(TieredFileSystem* fs, const std::string& directory);
+  AdminSession(TieredFileSystem* fs, const std::string& directory, bool dry_run = false);
   ~AdminSession();
 
+  bool dry_run() const { return dry_run_; }
   TieredFileSystem* fs() const { return fs_; }
   FileSystem* target() const { return fs_->target(); }
   Namespace* names() const { return fs_->names(); }
@@ -45,7 +48,7 @@ class AdminSession {
   // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
   IOStatus Look();
   // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check"
-  // would not call sound.
+  // would not call sound. In a dry run SSTs that memory has lost count as rebuilt.
   IOStatus TakeOver();
 
   // All below: by the last Look().
@@ -62,12 +65,15 @@ class AdminSession {
 
   // Puts a file into another tier. NoSpace if its budget has no room, unless `anyway`.
   IOStatus Move(const Database::Misplaced& file, bool anyway = false);
+  // Whether a dry run has moved it.
+  bool WouldHaveMoved(const std::string& base) const { return would_have_moved_.count(base) > 0; }
 
  private:
   // Whether the directory has a file that the MANIFEST names, or would have to have it: others are
   // in db_paths.
   bool BelongsHere(const std::string& base, const LiveTable& file) const;
   IOStatus ReadManifest(std::map<std::string, LiveTable>* files);
+  IOStatus LookOnly();
   IOStatus CheckSound();
   // Whether a stub is of an SST or blob file of the directory that the MANIFEST does not need.
   bool IsUnneeded(const std::string& base) const;
@@ -77,6 +83,8 @@ class AdminSession {
 
   TieredFileSystem* const fs_;
   const std::string directory_;
+  const bool dry_run_;
+  std::set<std::string> would_have_moved_;
   FileLock* lock_ = nullptr;
   Manifest manifest_;
   std::unique_ptr<Survey> survey_;

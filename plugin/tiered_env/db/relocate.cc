@@ -60,16 +60,25 @@ IOStatus Relocator::CheckRoom(const Place& place, uint64_t bytes) const {
                                 : IOStatus::OK();
 }
 
-IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
-                         bool anyway) {
+IOStatus Relocator::TakeRoom(const Database& database, const Database::Misplaced& file,
+                             bool anyway) {
   if (anyway) {
     file.to->Take(file.size);
   } else if (!file.to->Reserve(file.size)) {
-    return IOStatus::NoSpace(database->directory() + "/" + file.base,
+    return IOStatus::NoSpace(database.directory() + "/" + file.base,
                              "is beyond the budget of " + file.to->ToString());
   }
+  return IOStatus::OK();
+}
+
+IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
+                         bool anyway) {
+  IOStatus s = TakeRoom(*database, file, anyway);
+  if (!s.ok()) {
+    return s;
+  }
   bool swapped = false;
-  IOStatus s = MoveInto(database, file, limiter, &swapped);
+  s = MoveInto(database, file, limiter, &swapped);
   if (!swapped) {
     file.to->Release(file.size);
   }

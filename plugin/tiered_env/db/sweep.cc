@@ -244,7 +244,7 @@ void Sweep::Run(bool installed) {
   }
 }
 
-IOStatus Sweep::Purge(uint64_t* files, uint64_t* bytes) {
+IOStatus Sweep::Purge(bool dry_run, uint64_t* files, uint64_t* bytes) {
   *files = *bytes = 0;
   const std::string missing = Missing(/*installed=*/true);
   if (!missing.empty()) {
@@ -254,9 +254,19 @@ IOStatus Sweep::Purge(uint64_t* files, uint64_t* bytes) {
     return IOStatus::OK();
   }
   for (const Lost::File& file : Lost(names_->policy().tiers, Folder()).List()) {
-    Delete(file, "purged");
+    if (!dry_run) {
+      Delete(file, "purged");
+    }
     (*files)++;
     *bytes += file.size;
+  }
+  for (const Survey::Orphan& orphan : survey_->Orphans(*database_)) {
+    uint64_t size = 0;
+    if (dry_run && !EndsWith(orphan.place.path, kTemporary) &&
+        orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok()) {
+      (*files)++;
+      *bytes += size;
+    }
   }
   return IOStatus::OK();
 }

@@ -34,7 +34,8 @@ class Sweep {
   // Does all the rest. Database::Refresh() must have succeeded, or `installed` is false.
   void Run(bool installed);
   // Deletes what was put aside, however old. Aborted, and nothing is, while anything is missing.
-  IOStatus Purge(uint64_t* files, uint64_t* bytes);
+  // With `dry_run` nothing is; what Run() would have put aside counts, too.
+  IOStatus Purge(bool dry_run, uint64_t* files, uint64_t* bytes);
 
  private:
   // Returns what of the database is not there; empty if nothing.

@@ -88,8 +88,9 @@ class Folders {
   // Gives a directory the name of its folders, over what was there.
   IOStatus SetName(const std::string& directory, const std::string& folder);
   // Deletes a folder in the tiers whose OWNER names a directory that is gone, or names another
-  // folder. InvalidArgument if its directory is there, NotFound if there is no such folder.
-  IOStatus RemoveVanished(const std::string& folder);
+  // folder. InvalidArgument if its directory is there, NotFound if there is no such folder. With
+  // `dry_run` nothing is deleted.
+  IOStatus RemoveVanished(const std::string& folder, bool dry_run);
   // Deletes a directory's folder in one tier with all that is in it.
   IOStatus RemoveFrom(const std::string& directory, const Tier& tier);
 

@@ -258,7 +258,7 @@ void Folders::Release(const std::string& directory) {
   folders_.erase(directory);
 }
 
-IOStatus Folders::RemoveVanished(const std::string& folder) {
+IOStatus Folders::RemoveVanished(const std::string& folder, bool dry_run) {
   std::string searched;
   for (const auto& tier : tiers_) {
     searched += tier->is_home() ? "" : "; there is none in " + tier->ToString();
@@ -279,7 +279,7 @@ IOStatus Folders::RemoveVanished(const std::string& folder) {
     }
     Descriptor lock;
     s = LockFolder(*tier, folder, &lock);
-    result = s.ok() ? DeleteAll(target_, PathIn(*tier, folder)) : s;
+    result = s.ok() && !dry_run ? DeleteAll(target_, PathIn(*tier, folder)) : s;
     if (!result.ok()) {
       return result;
     }

@@ -51,13 +51,20 @@ IOStatus CheckName(Namespace* names, const std::string& directory) {
   return s;
 }
 
+IOStatus CheckPlaces(Namespace* names, const std::string& directory) {
+  IOStatus s = CheckDirectories(names->policy().tiers, directory);
+  return s.ok() ? CheckName(names, directory) : s;
+}
+
 }  // namespace
 
+IOStatus CheckClaim(Namespace* names, const std::string& directory) {
+  IOStatus s = CheckPlaces(names, directory);
+  return s.ok() ? names->folders()->CheckOwner(directory) : s;
+}
+
 IOStatus Claim(Namespace* names, const std::string& directory) {
-  IOStatus s = CheckDirectories(names->policy().tiers, directory);
-  if (s.ok()) {
-    s = CheckName(names, directory);
-  }
+  IOStatus s = CheckPlaces(names, directory);
   if (!s.ok()) {
     return s;
   }

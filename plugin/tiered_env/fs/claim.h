@@ -15,6 +15,9 @@ namespace tiered_env {
 // directory has stubs, and not the name of its folders.
 IOStatus Claim(Namespace* names, const std::string& directory);
 
+// Refuses what Claim() would, but for Busy, and changes nothing.
+IOStatus CheckClaim(Namespace* names, const std::string& directory);
+
 // Returns an error if tiers have files of an open database that has no CURRENT at `path`: RocksDB
 // would make a new one in its place, and delete what the other has.
 IOStatus CheckMissingCurrent(Namespace* names, const Database& database, const std::string& path);
