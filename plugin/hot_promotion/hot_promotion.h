@@ -203,8 +203,11 @@ struct HotStoreInfo {
 // NotSupported: another version. Thread-safe, as are all functions below.
 Status InspectHotStore(const std::string& path, HotStoreInfo* info);
 
-// Does what InspectHotStore() does, and compares each record with what its SST has.
-Status VerifyHotStore(const std::string& path, HotStoreInfo* info);
+// Does what InspectHotStore() does, and compares each record with what its SST has. `progress` may
+// be null; it is called by the calling thread, with the entries that are done, and about how many
+// there are.
+Status VerifyHotStore(const std::string& path, HotStoreInfo* info,
+                      const std::function<void(uint64_t done, uint64_t total)>& progress = nullptr);
 
 // Calls visit(path of the SST, user key, value) for each record, by SST, until it returns false.
 // The path is empty if it is not known. Changes nothing. Errors as of InspectHotStore().
@@ -213,8 +216,10 @@ using HotRecordVisitor =
 Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit);
 
 // Removes the store and the access table; nothing is lost but time. Busy: the directory is in use.
-// NotFound: it has neither. InvalidArgument: it, or a part of it, is or has somebody else's.
-Status ClearHotStore(const std::string& path);
+// NotFound: it has neither. InvalidArgument: it, or a part of it, is or has somebody else's. With
+// `dry_run` nothing is removed; NotFound and InvalidArgument are as without it, and Busy is not
+// looked for.
+Status ClearHotStore(const std::string& path, bool dry_run = false);
 
 // Makes a table factory; `table_options` are those of its SSTs. InvalidArgument: an option is
 // wrong; its name is in the message. The directory is only opened with the first SST. An error

@@ -339,8 +339,10 @@ Folder::~Folder() {
   }
 }
 
-Status Folder::Remove(Kind kind, const std::string& path) {
-  Env* const env = Env::Default();
+namespace {
+
+// Names of what Remove() deletes.
+Status FindRemovable(Kind kind, const std::string& path, std::vector<std::string>* names) {
   Found found;
   Status s = Look(kind, path, &found);
   if (s.ok() && found.what == Found::kElse) {
@@ -349,15 +351,28 @@ Status Folder::Remove(Kind kind, const std::string& path) {
   if (s.ok() && (found.what == Found::kNothing || found.what == Found::kEmpty)) {
     return Status::NotFound(path, "is no hot store");
   }
-  std::vector<std::string> names;
   if (s.ok()) {
-    s = env->GetChildren(path, &names);
+    s = Env::Default()->GetChildren(path, names);
   }
-  for (const std::string& name : names) {
+  for (const std::string& name : *names) {
     if (!IsOurs(kind, name) && !IsNothing(name) && name != kMarker) {
       return NotOurs(path, {Found::kElse, name});
     }
   }
+  return s;
+}
+
+}  // namespace
+
+Status Folder::CheckRemovable(Kind kind, const std::string& path) {
+  std::vector<std::string> names;
+  return FindRemovable(kind, path, &names);
+}
+
+Status Folder::Remove(Kind kind, const std::string& path) {
+  Env* const env = Env::Default();
+  std::vector<std::string> names;
+  Status s = FindRemovable(kind, path, &names);
   // The marker last: what is left by a crash is ours still.
   std::stable_partition(names.begin(), names.end(),
                         [](const std::string& name) { return name != kMarker; });

@@ -95,6 +95,9 @@ class Folder {
   // Makes the folder `path` if there is nothing. Errors are left to Open().
   static void Make(const std::string& path);
 
+  // Refuses what Remove() would, and removes nothing.
+  static Status CheckRemovable(Kind kind, const std::string& path);
+
   // Removes a folder with all that is ours in it. NotFound: there is none. InvalidArgument: there
   // is something else, and nothing was removed.
   static Status Remove(Kind kind, const std::string& path);

@@ -137,7 +137,9 @@ class Original {
   std::unique_ptr<Iterator> iterator_;
 };
 
-Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
+using Progress = std::function<void(uint64_t done, uint64_t total)>;
+
+Status Look(const std::string& path, bool verify, HotStoreInfo* info, const Progress& progress) {
   std::unique_ptr<DB> db;
   Status s = OpenStore(path, &db);
   if (!s.ok()) {
@@ -149,7 +151,13 @@ Status Look(const std::string& path, bool verify, HotStoreInfo* info) {
   Original original;
   std::set<FileId> files;
   FileId last{};
+  uint64_t done = 0;
+  uint64_t total = 0;
+  db->GetIntProperty(DB::Properties::kEstimateNumKeys, &total);
   s = ForEach(db.get(), &info->unknown, [&](const Entry& entry) {
+    if (progress != nullptr) {
+      progress(++done, total);
+    }
     FileEntry file;
     if (entry.key.tag == Tag::kFile && !DecodeFileEntry(entry.value, &file)) {
       info->unknown++;
@@ -209,11 +217,11 @@ std::string HotStoreInfo::ToJson() const {
 }
 
 Status InspectHotStore(const std::string& path, HotStoreInfo* info) {
-  return Look(path, /*verify=*/false, info);
+  return Look(path, /*verify=*/false, info, nullptr);
 }
 
-Status VerifyHotStore(const std::string& path, HotStoreInfo* info) {
-  return Look(path, /*verify=*/true, info);
+Status VerifyHotStore(const std::string& path, HotStoreInfo* info, const Progress& progress) {
+  return Look(path, /*verify=*/true, info, progress);
 }
 
 Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit) {
@@ -241,7 +249,7 @@ Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit) {
   });
 }
 
-Status ClearHotStore(const std::string& path) {
+Status ClearHotStore(const std::string& path, bool dry_run) {
   Env* const env = Env::Default();
   const std::string store = path + "/store";
   const std::string table = path + "/ralt";
@@ -250,13 +258,13 @@ Status ClearHotStore(const std::string& path) {
     s = Status::NotFound(path, kNoStore);
   }
   std::unique_ptr<Folder> folder;
-  if (s.ok()) {
+  if (s.ok() && !dry_run) {
     s = Folder::Open(Folder::Kind::kTop, path, &folder);
   }
   for (const auto& [kind, name] :
        {std::make_pair(Folder::Kind::kStore, store), std::make_pair(Folder::Kind::kTable, table)}) {
     if (s.ok()) {
-      s = Folder::Remove(kind, name);
+      s = dry_run ? Folder::CheckRemovable(kind, name) : Folder::Remove(kind, name);
       s = s.IsNotFound() ? Status::OK() : s;
     }
   }
