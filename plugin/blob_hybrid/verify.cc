@@ -48,8 +48,11 @@ struct Blob {
 
 class Verifier {
  public:
-  Verifier(const Options& options, ColumnFamilyMetaData meta, BlobCheck* check)
-      : options_(options), meta_(std::move(meta)), check_(check) {}
+  using Progress = std::function<void(uint64_t done, uint64_t total)>;
+
+  Verifier(const Options& options, ColumnFamilyMetaData meta, const Progress& progress,
+           BlobCheck* check)
+      : options_(options), meta_(std::move(meta)), progress_(progress), check_(check) {}
 
   void Run();
 
@@ -62,9 +65,12 @@ class Verifier {
   // Empty if the reference is right.
   std::string CheckReference(const Slice& internal_key, const Slice& reference) const;
   void CompareCounts();
+  void Count(uint64_t bytes);
 
   const Options& options_;
   const ColumnFamilyMetaData meta_;
+  const Progress& progress_;  // may be null
+  uint64_t done_ = 0;         // bytes
   BlobCheck* const check_;
   std::map<uint64_t, Blob> blobs_;  // by number
   BlobGarbageMeter meter_;          // counts references
@@ -227,13 +233,22 @@ void Verifier::CompareCounts() {
   }
 }
 
+void Verifier::Count(uint64_t bytes) {
+  done_ += bytes;
+  if (progress_ != nullptr) {
+    progress_(done_, meta_.size + meta_.blob_file_size);
+  }
+}
+
 void Verifier::Run() {
   for (const BlobMetaData& blob : meta_.blob_files) {
     ReadBlob(blob);
+    Count(blob.blob_file_size);
   }
   for (const LevelMetaData& level : meta_.levels) {
     for (const SstFileMetaData& sst : level.files) {
       ReadSst(sst);
+      Count(sst.size);
     }
   }
   CompareCounts();
@@ -241,12 +256,13 @@ void Verifier::Run() {
 
 }  // namespace
 
-Status VerifyBlobs(const std::string& path, std::map<std::string, BlobCheck>* families) {
+Status VerifyBlobs(const std::string& path, std::map<std::string, BlobCheck>* families,
+                   const std::function<void(uint64_t done, uint64_t total)>& progress) {
   families->clear();
   return LookAtFamilies(path, [&](const Options& options, DB* db, ColumnFamilyHandle* family) {
     ColumnFamilyMetaData meta;
     db->GetColumnFamilyMetaData(family, &meta);
-    Verifier(options, std::move(meta), &(*families)[family->GetName()]).Run();
+    Verifier(options, std::move(meta), progress, &(*families)[family->GetName()]).Run();
     return Status::OK();
   });
 }

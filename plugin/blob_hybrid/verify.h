@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,7 +35,10 @@ struct BlobCheck {
 // references to a file than the MANIFEST knows, or an SST that refers to an older file than it
 // knows: values could be deleted that are live. Takes 24 bytes of memory for each value in a blob
 // file. Families by name. Errors: those of LookAtFamilies(), and of reading metadata.
-Status VerifyBlobs(const std::string& path, std::map<std::string, BlobCheck>* families);
+// `progress` may be null; it is called by the calling thread, with the bytes of a family's files
+// that are read, and of all of them.
+Status VerifyBlobs(const std::string& path, std::map<std::string, BlobCheck>* families,
+                   const std::function<void(uint64_t done, uint64_t total)>& progress = nullptr);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

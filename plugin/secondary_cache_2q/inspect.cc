@@ -75,9 +75,11 @@ void ScanSlots(const Superblock& superblock, uint64_t first, const std::string& 
   }
 }
 
+using Progress = std::function<void(uint64_t done, uint64_t total)>;
+
 // Looks at all entries. Those that cannot be read count as bad.
 void ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* info,
-               const Visit& visit) {
+               const Visit& visit, const Progress& progress) {
   constexpr uint64_t kSlotsPerPage = 4096 / Slot::kSize;
   constexpr uint64_t kSlotsPerRead = 256 * kSlotsPerPage;
   uint64_t step = kSlotsPerRead;
@@ -95,13 +97,16 @@ void ScanIndex(const Input& input, const Superblock& superblock, CacheFileInfo* 
       info->bad_slots += n;
     }
     first += n;
+    if (progress != nullptr) {
+      progress(first, superblock.slots);
+    }
     if (first % kSlotsPerRead == 0) {
       step = kSlotsPerRead;
     }
   }
 }
 
-Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
+Status Scan(const std::string& path, bool verify, CacheFileInfo* info, const Progress& progress) {
   *info = CacheFileInfo();
   Superblock superblock;
   Descriptor fd;
@@ -120,11 +125,12 @@ Status Scan(const std::string& path, bool verify, CacheFileInfo* info) {
   const Input input = [&](uint64_t offset, size_t size, std::string* bytes) {
     return ReadAt(fd.get(), path, offset, size, bytes);
   };
-  ScanIndex(input, superblock, info, [&](const Slot& slot) {
+  const Visit visit = [&](const Slot& slot) {
     if (verify) {
       VerifyBlock(input, superblock, slot, info);
     }
-  });
+  };
+  ScanIndex(input, superblock, info, visit, progress);
   return Status::OK();
 }
 
@@ -154,11 +160,11 @@ void ForEachField(const CacheFileInfo& info, const Field& field) {
 }  // namespace
 
 Status InspectCacheFile(const std::string& path, CacheFileInfo* info) {
-  return Scan(path, /*verify=*/false, info);
+  return Scan(path, /*verify=*/false, info, nullptr);
 }
 
-Status VerifyCacheFile(const std::string& path, CacheFileInfo* info) {
-  return Scan(path, /*verify=*/true, info);
+Status VerifyCacheFile(const std::string& path, CacheFileInfo* info, const Progress& progress) {
+  return Scan(path, /*verify=*/true, info, progress);
 }
 
 std::string CacheFileInfo::ToString() const {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -240,8 +241,11 @@ struct CacheFileInfo {
 Status InspectCacheFile(const std::string& path, CacheFileInfo* info);
 
 // Does the same, and reads every block and checks its key and checksum. A block that does not
-// verify or cannot be read is counted, not an error: the cache answers it as a miss.
-Status VerifyCacheFile(const std::string& path, CacheFileInfo* info);
+// verify or cannot be read is counted, not an error: the cache answers it as a miss. `progress` may
+// be null; it is called by the calling thread, with the slots that are done, and all.
+Status VerifyCacheFile(
+    const std::string& path, CacheFileInfo* info,
+    const std::function<void(uint64_t done, uint64_t total)>& progress = nullptr);
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE
