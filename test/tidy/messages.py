@@ -38,6 +38,14 @@ _CODES = {"Aborted", "Busy", "Corruption", "IOError", "Incomplete", "InvalidArgu
 # Calls whose arguments are no messages: what a command prints if all is well, and conditions.
 _SILENT = ("printf", "fputs", "puts", "static_assert", "assert", "TEST_")
 _HELP = re.compile(r"k\w*Help")
+# Calls in the tool that declare commands, and functions there that declare parts of them; and what
+# its verbs print if all is well.
+_DECLARING = {"Bytes", "Change", "Command", "Facts", "For", "Help", "Line", "Look", "MayBeOpen",
+              "Moved", "Note", "Number", "Of", "OfDatabase", "OfDevice", "OptionalPositional",
+              "Positional", "Print", "PrintsLines", "Problems", "Switch", "SwitchFor", "Table",
+              "Text", "Texts", "Verb", "command", "table"}
+# What lays out the declarations has no messages.
+_LAYOUTS = ("tools/help.cc", "tools/completion/", "tools/man/")
 _SENTENCE = re.compile(r"[A-Za-z]{2,}\S* +(?:[A-Za-z] +)?\S*[A-Za-z]{2,}")
 # Enough for the argument of a Status.
 _WORD = re.compile(_SENTENCE.pattern + r"|[A-Za-z]{4,}(?!=)")
@@ -121,6 +129,7 @@ class _Reader:
 
     def __init__(self, path, constants):
         self.path = path
+        self.silent = _DECLARING if "tools/" in path else ()
         self.constants = constants
         self.messages = []
 
@@ -196,7 +205,8 @@ class _Reader:
             callee = words[at - 1] if at > 0 else ""
             if isinstance(node, Group) and _has_literal(node.nodes):
                 to_stdout = callee == "fprintf" and _word(node.nodes[0]) != "stderr"
-                if not to_stdout and not callee.startswith(_SILENT):
+                if (not to_stdout and not callee.startswith(_SILENT) and
+                        callee not in self.silent):
                     self.read(node.nodes)
             elif _is_literal(node) and callee != "extern":
                 self.collect([(node.line, _constants([node]))])
@@ -225,6 +235,8 @@ def extract():
                  for path in sources.files(folder + "*.h", folder + "*.cc")}
         shared = _named("\n".join(text for path, text in texts.items() if path.endswith(".h")))
         for path, text in texts.items():
+            if path.startswith(_LAYOUTS):
+                continue
             reader = _Reader(path, {**shared, **_named(text)})
             for line, chunk in _chunks(text):
                 reader.read(_tree(chunk, line))

@@ -54,6 +54,7 @@ _REASONS = {
         "belongs to ...",
         "bytes per byte",
         "lost: no ...",
+        "not there",
         "of entries",
         "in memory",
         "{\"in memory\":{",
@@ -73,18 +74,6 @@ _REASONS = {
         "uring, direct",
     ),
     "the name of a tier within other messages": ("the database directory",),
-    "the name of a command within other messages": (
-        "tier adopt",
-        "tier check",
-        "tier logs",
-        "tier mv",
-        "tier purge",
-        "tier recover",
-        "wal adopt",
-        "wal format",
-        "wal recover",
-        "wal rm",
-    ),
 }
 
 TEXTS = {text for texts in _REASONS.values() for text in texts}

@@ -89,6 +89,13 @@ class RocktierBlobTest(unittest.TestCase):
         self.assertEqual("[default]", lines[0])
         self.assertEqual(space, {k: int(v) for k, v in (line.split(": ") for line in lines[1:])})
 
+    def test_bytes_in_larger_units(self):
+        space = json.loads(rocktier("blob", "stats", DB, "--json").stdout)["default"]
+        self.assertIn("large_live_bytes: 1048000 (1023.4 KiB)\n",
+                      rocktier("blob", "stats", DB, "--human").stdout)
+        self.assertIn("sst_files: %d\n" % space["sst_files"],
+                      rocktier("blob", "stats", DB, "--human").stdout)
+
     def test_verify_finds_no_problem(self):
         result = rocktier("blob", "verify", DB, "--json")
         self.assertEqual(0, result.returncode, result.stdout + result.stderr)
@@ -135,16 +142,16 @@ class RocktierBlobTest(unittest.TestCase):
 
     def test_wrong_usage(self):
         self.fails("stats, verify or advise?")
-        self.fails("not known: show", "show", DB)
-        self.fails("unknown option", "stats", DB, "--space=2")
-        self.fails("a number from 1 on", "advise", DB, "--space=0.5")
-        self.fails("a number from 1 on", "advise", DB, "--space=x")
-        self.fails("one database", "verify")
+        self.fails("no such verb: show", "show", DB)
+        self.fails("takes no --space", "stats", DB, "--space=2")
+        self.fails("no such value", "advise", DB, "--space=0.5")
+        self.fails("no such value", "advise", DB, "--space=x")
+        self.fails("DB is missing", "verify")
         self.fails("", "verify", TMP + "/none")
         self.fails("", "advise", TMP + "/none")
-        self.fails("one database", "stats")
-        self.fails("one database", "stats", DB, DB)
-        self.fails("unknown option", "stats", DB, "--jason")
+        self.fails("DB is missing", "stats")
+        self.fails("one argument too many: " + DB, "stats", DB, DB)
+        self.fails("takes no --jason", "stats", DB, "--jason")
         self.fails("", "stats", TMP + "/none")
         self.assertFalse(os.path.exists(TMP + "/none"))
 

@@ -104,6 +104,12 @@ class RocktierCacheTest(unittest.TestCase):
             lines = dict(line.split(": ") for line in text.stdout.splitlines())
             self.assertEqual(lines, {k: str(v) for k, v in self.json_of(action).items()})
 
+    def test_bytes_in_larger_units(self):
+        text = rocktier("cache", "info", self.path, "--human").stdout
+        self.assertIn("capacity: 4194304 (4 MiB)\n", text)
+        self.assertIn("block_size: %d\n" % self.json_of("info")["block_size"],
+                      rocktier("cache", "info", self.path).stdout)
+
     def test_verify_reads_every_block(self):
         info = self.json_of("verify")
         self.assertEqual(self.blocks, info["verified"])
@@ -153,10 +159,10 @@ class RocktierCacheTest(unittest.TestCase):
         self.fails("Usage: rocktier")
         self.fails("no such command: cash", "cash")
         self.fails("info or verify?", "cache")
-        self.fails("neither info nor verify: repair", "cache", "repair")
-        self.fails("no cache file given", "cache", "info")
-        self.fails("one cache file at a time: a, b", "cache", "verify", "a", "b")
-        self.fails("unknown option --jason", "cache", "info", "--jason", self.path)
+        self.fails("no such verb: repair", "cache", "repair")
+        self.fails("FILE is missing", "cache", "info")
+        self.fails("one argument too many: b", "cache", "verify", "a", "b")
+        self.fails("takes no --jason", "cache", "info", "--jason", self.path)
 
     def test_help_on_every_level(self):
         for arguments in [], ["cache"], ["cache", "info"], ["cache", "verify"]:

@@ -95,6 +95,40 @@ class RocktierHotTest(unittest.TestCase):
         first = json.loads(rocktier("hot", "dump", self.path, "--json").stdout.splitlines()[0])
         self.assertEqual({"file": file, "key": key, "value_bytes": 400}, first)
 
+    def contents(self):
+        found = {}
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                with open(folder + "/" + name, "rb") as file:
+                    found[folder + "/" + name] = file.read()
+        return found
+
+    def test_a_dry_run_clears_nothing(self):
+        before = self.contents()
+        for flags in ["--dry-run"], ["--dry-run", "--force"]:
+            result = rocktier("hot", "clear", self.path, *flags)
+            self.assertEqual(0, result.returncode, result.stderr)
+            self.assertIn("would be cleared\ndry run: nothing was changed", result.stdout)
+            self.assertEqual(before, self.contents())
+        result = rocktier("hot", "clear", self.path, "--dry-run", "--json")
+        self.assertEqual({"cleared": False, "dry_run": True}, json.loads(result.stdout))
+        other = self.path + "/store/thesis.txt"
+        with open(other, "w") as file:
+            file.write("all of it")
+        self.fails("has thesis.txt", "clear", self.path, "--dry-run")
+        os.remove(other)
+        self.fails("no hot store", "clear", TMP + "/none", "--dry-run")
+        self.assertEqual(before, self.contents())
+        result = rocktier("hot", "clear", self.path, "--force", "--json")
+        self.assertEqual({"cleared": True}, json.loads(result.stdout))
+        self.assertFalse(os.path.exists(self.path + "/store"))
+
+    def test_bytes_in_larger_units(self):
+        size = self.json_of("stats")["value_bytes"]
+        self.assertIn("value_bytes: %d (%.1f KiB)\n" % (size, size / 1024),
+                      rocktier("hot", "stats", self.path, "--human").stdout)
+        self.assertNotIn("KiB", rocktier("hot", "stats", self.path).stdout)
+
     def test_clear_asks_for_force(self):
         self.fails("--force", "clear", self.path)
         self.assertEqual(0, rocktier("hot", "clear", self.path, "--force").returncode)
@@ -125,9 +159,9 @@ class RocktierHotTest(unittest.TestCase):
 
     def test_what_is_no_store(self):
         self.fails("no hot store", "stats", TMP + "/none")
-        self.fails("one directory", "stats")
-        self.fails("unknown option", "stats", self.path, "--jason")
-        self.fails("neither stats", "show", self.path)
+        self.fails("DIR is missing", "stats")
+        self.fails("takes no --jason", "stats", self.path, "--jason")
+        self.fails("no such verb: show", "show", self.path)
         manifest = [n for n in os.listdir(self.path + "/store") if n.startswith("MANIFEST")][0]
         with open(self.path + "/store/" + manifest, "wb") as file:
             file.write(b"nonsense")

@@ -8,6 +8,7 @@ ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 import hashlib
 import json
 import os
+import pty
 import random
 import shutil
 import signal
@@ -74,6 +75,13 @@ class TierTest(unittest.TestCase):
         with open(self.db + "/" + name, "rb") as file:
             return file.read()
 
+    def has_begun(self, log):
+        """Whether the database was opened after it had the LOG of this inode."""
+        try:
+            return log != os.stat(self.db + "/LOG").st_ino and b"DB pointer" in self.read("LOG")
+        except FileNotFoundError:  # it is just being renamed
+            return False
+
     def contents(self, uri=None):
         """A digest of all that the database has; without a URI, as stock RocksDB reads it.
 
@@ -109,6 +117,33 @@ class TierTest(unittest.TestCase):
 
     def a_file_in(self, name):
         return next(f for f in self.ls() if f["tier"] == name and f["needed"])
+
+
+    def contents_of_all(self):
+        """All bytes of the database and its tiers."""
+        found = {}
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with open(folder + "/" + name, "rb") as file:
+                    found[folder + "/" + name] = hashlib.sha256(file.read()).hexdigest()
+        return found
+
+    def answer(self, *argv, status=0):
+        result = tier(*argv, "--json")
+        self.assertEqual(result.returncode, status, result.stderr + result.stdout)
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        return json.loads(result.stdout)
+
+    def dry(self, verb, *argv, status=0, uri=None):
+        """What a dry run says it would do; nothing is changed."""
+        before = self.contents_of_all()
+        text = tier(verb, uri or self.uri, self.db, *argv, "--dry-run")
+        self.assertEqual(text.returncode, status, text.stderr + text.stdout)
+        self.assertEqual(text.stdout.splitlines()[-1], "dry run: nothing was changed")
+        answer = self.answer(verb, uri or self.uri, self.db, *argv, "--dry-run", status=status)
+        self.assertTrue(answer.pop("dry_run"))
+        self.assertEqual(self.contents_of_all(), before)
+        return answer
 
 
 class Looking(TierTest):
@@ -154,7 +189,7 @@ class Looking(TierTest):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             # Not by a look at the lock, which db_bench might then find taken.
-            while log == os.stat(self.db + "/LOG").st_ino or b"DB pointer" not in self.read("LOG"):
+            while not self.has_begun(log):
                 self.assertIsNone(writer.poll(), "db_bench has ended")
                 time.sleep(0.1)
             for _ in range(20):
@@ -189,7 +224,61 @@ class Looking(TierTest):
         self.refused(tier("mv", self.uri, self.db, "999999.sst", "fast"), "999999.sst")
 
 
+    def test_bytes_in_larger_units(self):
+        self.write()
+        size = self.df()["slow"]["bytes"]
+        self.assertIn("%d (%.1f MiB)" % (size, size / (1 << 20)),
+                      self.succeed(tier("df", self.uri, self.db, "--human")))
+        self.assertNotIn("MiB", self.succeed(tier("df", self.uri, self.db)))
+        file = self.a_file_in("slow")
+        self.assertIn("%d (%.1f KiB)" % (file["size"], file["size"] / 1024),
+                      self.succeed(tier("ls", self.uri, self.db, "--human")))
+
+
 class Moving(TierTest):
+    def test_a_dry_run_says_what_would_be_moved(self):
+        self.write()
+        self.write_level_0()
+        file = self.a_file_in("slow")
+        would = self.dry("mv", file["name"], "fast")
+        self.assertEqual(would, {"file": file["name"], "tier": "fast", "later": "slow"})
+        full = self.make_uri(fast="budget=1K")
+        self.refused(tier("mv", full, self.db, file["name"], "fast", "--dry-run"), "budget")
+        full = self.make_uri(slow="budget=1K", home="budget=1K")
+        self.refused(tier("drain", full, self.db, "fast", "--dry-run"), "room")
+        self.assertEqual(self.answer("mv", self.uri, self.db, file["name"], "fast"), would)
+        self.assertEqual(self.dry("mv", file["name"], "slow")["later"], "")
+        self.answer("mv", self.uri, self.db, file["name"], "slow")
+
+        would = self.dry("drain", "fast")
+        self.assertGreater(would["moved"], 0)
+        self.assertEqual(self.answer("drain", self.uri, self.db, "fast"), would)
+        would = self.dry("evacuate")
+        self.assertGreater(would["moved"], 0)
+        self.assertEqual(self.answer("evacuate", self.uri, self.db), would)
+        self.assertEqual(self.dry("evacuate"), {"moved": 0})
+
+    def test_progress_is_shown_on_a_terminal(self):
+        self.write()
+        slowed = self.make_uri(slow="emulate={bandwidth=500K}")
+        control, terminal = pty.openpty()
+        process = subprocess.Popen([BIN + "/rocktier", "tier", "evacuate", slowed, self.db],
+                                   stdout=subprocess.PIPE, stderr=terminal, text=True)
+        os.close(terminal)
+        shown = b""
+        try:
+            while True:
+                shown += os.read(control, 1000)
+        except OSError:  # the end
+            pass
+        os.close(control)
+        out, _ = process.communicate()
+        self.assertEqual(process.returncode, 0, shown)
+        self.assertIn("files moved", out)
+        self.assertRegex(shown.decode(), r"\rrocktier tier evacuate: \[#* *\] +\d+%, \d+ s")
+        self.assertTrue(shown.endswith(b"\r\033[K"), shown)  # and is gone
+        self.succeed(tier("check", self.uri, self.db))
+
     def test_a_file_is_moved_and_it_is_told_that_it_will_not_stay(self):
         self.write()
         before = self.contents(self.uri)
@@ -327,7 +416,7 @@ class Recovering(TierTest):
         self.assertIn("has all its SSTs", self.succeed(tier("recover", uri, self.db)))
         self.assertEqual([f for f in self.ls(uri) if f["lost"]], [])
         self.assertEqual(self.contents(uri), before)
-        self.succeed(tier("recover", uri, self.db))  # nothing to do
+        self.assertEqual(self.answer("recover", uri, self.db), {"recovered": True})  # nothing to do
 
         shutil.rmtree(self.folder + "/memory")
         kept = [n for n in os.listdir(self.db) if n.startswith("TIERS-") and n.endswith(".log")]
@@ -336,6 +425,26 @@ class Recovering(TierTest):
         os.rename(self.folder + "/away", self.db + "/" + kept[0])
         self.succeed(tier("recover", uri, self.db))
         self.assertEqual(self.contents(uri), before)
+
+    def test_a_dry_run_rebuilds_nothing(self):
+        uri = self.memory_uri()
+        self.write(uri=uri)
+        self.assertEqual(self.dry("recover", uri=uri), {"lost": [], "given_up": []})
+        lost = [f["name"] for f in self.ls(uri) if f["tier"] == "memory" and f["needed"]]
+        shutil.rmtree(self.folder + "/memory")
+        self.assertEqual(self.dry("recover", uri=uri), {"lost": lost, "given_up": []})
+        self.assertEqual(self.dry("recover", "--salvage", uri=uri), {"lost": lost, "given_up": []})
+        for name in os.listdir(self.db):
+            if name.startswith("TIERS-") and name.endswith(".log"):
+                os.remove(self.db + "/" + name)
+        for flags in [], ["--salvage"]:
+            would = self.dry("recover", *flags, uri=uri, status=1)
+            self.assertEqual(would["lost"], lost)
+            self.assertTrue(would["given_up"])
+        self.refused(tier("recover", uri, self.db), "cannot be rebuilt")
+        given_up = self.answer("recover", uri, self.db, "--salvage", status=1)["given_up"]
+        self.assertEqual(sorted(text.split(":")[0] for text in given_up),
+                         [text.split(":")[0] for text in would["given_up"]])
 
     def logs(self):
         return json.loads(self.succeed(tier("logs", self.memory_uri(), self.db, "--json")))
@@ -388,8 +497,8 @@ class Recovering(TierTest):
         damaged = next(log for log in self.logs() if log["id"] == needed["id"])
         self.assertNotEqual(damaged["problem"], "", damaged)
         os.rename(self.folder + "/away", needed["path"])
-        self.refused(tier("logs", uri, self.db, "--repair"), "no such option")
-        self.refused(tier("logs", uri), "a URI and a directory")
+        self.refused(tier("logs", uri, self.db, "--repair"), "takes no --repair")
+        self.refused(tier("logs", uri), "DIRECTORY is missing")
 
     def test_logs_of_a_database_that_is_open(self):
         uri = self.memory_uri()
@@ -401,7 +510,7 @@ class Recovering(TierTest):
              "--benchmark_write_rate_limit=2000000", *SMALL_FILES],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            while log == os.stat(self.db + "/LOG").st_ino or b"DB pointer" not in self.read("LOG"):
+            while not self.has_begun(log):
                 self.assertIsNone(writer.poll(), "db_bench has ended")
                 time.sleep(0.1)
             for _ in range(20):
@@ -438,7 +547,7 @@ class Recovering(TierTest):
         self.assertIn("given up: ", result.stdout)
         self.assertEqual(self.df(uri)["memory"]["files"], 0)
         self.succeed(tier("recover", uri, self.db, "--salvage"))  # nothing to do any more
-        self.refused(tier("check", uri, self.db, "--salvage"), "no such option")
+        self.refused(tier("check", uri, self.db, "--salvage"), "takes no --salvage")
 
 
 class Checking(TierTest):
@@ -528,15 +637,21 @@ class Checking(TierTest):
         found = self.check()
         self.assertEqual([one["state"] for one in found], ["harmless", "harmless"])
         self.assertTrue(os.path.exists(extra))
+        would = self.dry("check", "--repair")["list"]
+        self.assertEqual([one["repairable"] for one in would], [True, True])
+        self.assertEqual(self.dry("purge"), {"files": 1, "bytes": file["size"], "folders": []})
         found = self.check("--repair")
         self.assertEqual([one["state"] for one in found], ["repaired", "repaired", "harmless"])
         self.assertFalse(os.path.exists(extra))
         lost = os.path.dirname(extra) + "/lost"
         self.assertEqual(len(os.listdir(lost)), 1)
+        self.assertEqual(self.dry("purge"), {"files": 1, "bytes": file["size"], "folders": []})
         self.assertIn("%d bytes" % file["size"], found[2]["what"])
         self.assertIn("1 files deleted, %d bytes" % file["size"],
                       self.succeed(tier("purge", self.uri, self.db)))
         self.assertEqual(os.listdir(lost), [])
+        self.assertEqual(self.answer("purge", self.uri, self.db),
+                         {"files": 0, "bytes": 0, "folders": []})
         self.assert_as_before()
 
     def test_names_of_folders_come_back(self):
@@ -577,7 +692,13 @@ class Checking(TierTest):
         self.assertIn("is not there: ", told.stdout)
         self.assertIn("nothing was changed", told.stdout)
         self.refused(tier("evacuate", self.uri, self.db), "rocktier tier adopt")
-        self.assertIn("adopted", self.succeed(tier("adopt", self.uri, self.db, "--force")))
+        self.refused(tier("evacuate", self.uri, self.db, "--dry-run"), "rocktier tier adopt")
+        for force in [], ["--force"]:
+            would = self.dry("adopt", *force, status=1)
+            self.assertTrue(would["missing"])
+            self.assertFalse(would["adopted"])
+        adopted = self.answer("adopt", self.uri, self.db, "--force")
+        self.assertEqual((adopted["adopted"], adopted["missing"]), (True, would["missing"]))
         self.refused(tier("evacuate", self.uri, self.db), "rocktier tier check")
 
     def test_a_directory_that_was_moved_is_its_own(self):
@@ -595,6 +716,7 @@ class Checking(TierTest):
         found = self.repair("harmless", "harmless")
         self.assertTrue(all("was of " + self.db in one["what"] for one in found), found)
         for name in {os.path.basename(one["path"]) for one in found}:
+            self.assertEqual(self.dry("purge", "--folder=" + name)["folders"], [name])
             self.succeed(tier("purge", self.uri, self.db, "--folder=" + name))
         self.assertFalse(any(os.path.exists(one["path"]) for one in found), found)
         self.assertEqual(self.check(), [])

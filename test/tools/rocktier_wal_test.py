@@ -222,21 +222,152 @@ class OnAFile(unittest.TestCase):
 
     def test_flags_that_an_action_has_no_use_for_are_refused(self):
         self.succeed(self.format("--size=8M"))
-        for argv in (["dump", self.device, "--json"], ["ls", self.device, "--force"],
+        for argv in (["dump", self.device, "--force"], ["ls", self.device, "--force"],
+                     ["ls", "--size", "--force", "--log", self.device],
                      ["check", self.device, "--size=1M"],
                      ["import", "--force", self.device, self.db],
                      ["import", self.device, self.db, "--size=8M"],
-                     ["rm", self.device, "--json"]):
+                     ["rm", self.device, "--size=1M"]):
             self.refused(wal(*argv), "takes no --")
         before = wal("df", self.device).stdout
         exists = wal("format", self.device, "--force", "--size=64M")
         self.refused(exists, "exists")
         self.assertEqual(wal("df", self.device).stdout, before)
 
+    def answer(self, result, status=0):
+        """The one JSON object of an answer."""
+        self.assertEqual(result.returncode, status, result.stderr + result.stdout)
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        return json.loads(result.stdout)
+
+    def contents(self):
+        """What is on the device, and all bytes of the databases beside it."""
+        found = {"device": self.head()}
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = folder + "/" + name
+                if path != self.device and name != "disk":  # which is behind a loop device
+                    with open(path, "rb") as file:
+                        found[path] = file.read()
+        return found
+
+    def dry(self, *argv, status=0):
+        """What a dry run says it would do; nothing is changed."""
+        before = self.contents()
+        text = wal(*argv, "--dry-run")
+        self.assertEqual(text.returncode, status, text.stderr)
+        self.assertEqual(text.stdout.splitlines()[-1], "dry run: nothing was changed")
+        answer = self.answer(wal(*argv, "--dry-run", "--json"), status)
+        self.assertTrue(answer.pop("dry_run"))
+        self.assertEqual(self.contents(), before)
+        return answer
+
+    def test_a_dry_run_changes_nothing(self):
+        other = self.folder + "/other"
+        would = self.answer(wal("format", other, "--size=8M", "--segment-size=256K", "--dry-run",
+                                "--json"))
+        self.assertFalse(os.path.exists(other))
+        made = self.answer(wal("format", other, "--size=8MiB", "--segment-size=256KiB", "--json"))
+        for key in "segments", "segment_size", "block_size":
+            self.assertEqual(would[key], made[key])
+        self.assertEqual((made["segments"], made["segment_size"]), (28, 256 << 10))
+        self.assertEqual(made["uuid"], json.loads(wal("df", other, "--json").stdout)["uuid"])
+
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        log = self.logs()[0]
+        self.refused(wal("format", self.device, "--dry-run"), "is a log device already")
+        self.assertGreater(self.dry("format", self.device, "--force")["segments"], 0)
+        self.refused(wal("rm", self.device, "--log=" + log["id"], "--dry-run"), "in use")
+        self.assertEqual(self.dry("rm", self.device, "--log=" + log["id"], "--force"), {"freed": [
+            {"id": log["id"], "name": log["name"], "segments": log["segments"]}]})
+        self.assertEqual(self.dry("export", self.device, self.db), {"logs": 1})
+        self.assertEqual(self.dry("import", self.device, self.db), {"logs": 0})
+        run("cp", "-a", self.db, self.folder + "/copied")
+        for force in [], ["--force"]:
+            found = self.dry("adopt", self.device, self.folder + "/copied", *force, status=1)
+            self.assertEqual((len(found["foreign"]), len(found["losers"]), found["adopted"]),
+                             (1, 1, 0))
+        self.assertEqual(self.answer(wal("export", self.device, self.db, "--json")), {"logs": 1})
+        self.assertEqual(self.dry("import", self.device, self.db), {"logs": 1})
+        self.assertEqual(self.answer(wal("import", self.device, self.db, "--json")), {"logs": 1})
+        self.wipe(0, 1 << 20)
+        for force in [], ["--force"]:
+            found = self.dry("recover", self.device, *force)
+            self.assertFalse(found["written"])
+        found = self.answer(wal("recover", self.device, "--force", "--json"))
+        self.assertTrue(found["written"])
+        self.assertEqual(len(self.records(self.db)), 2000)
+
+    def test_a_dry_run_is_refused_while_the_device_is_in_use(self):
+        self.succeed(self.format("--size=32M"))
+        self.succeed(write(self.db, self.device))
+        log = self.logs()[0]["id"]
+        writer = subprocess.Popen(
+            [BIN + "/db_bench", "--db=" + self.folder + "/other", "--benchmarks=fillseq",
+             "--fs_uri=id=RawWalFileSystem;device=" + self.device, "--sync=1", "--num=1000000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while len(self.logs()) < 2:
+                self.assertIsNone(writer.poll())
+                time.sleep(0.1)
+            self.refused(wal("rm", self.device, "--log=" + log, "--force", "--dry-run"), "busy")
+            self.refused(wal("format", self.device, "--force", "--dry-run"), "busy")
+            self.refused(wal("adopt", self.device, self.db, "--dry-run"), "busy")
+        finally:
+            writer.kill()
+            writer.wait()
+
+    def test_answers_as_json(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        log = self.logs()[0]
+        dumped = self.answer(wal("dump", self.device, "--json"))
+        self.assertEqual(dumped, self.answer(wal("dump", self.device, "--log=" + log["id"],
+                                                 "--json")))
+        self.assertEqual([one["id"] for one in dumped["logs"]], [log["id"]])
+        frames = dumped["logs"][0]["frames"]
+        self.assertEqual(max(frame["offset"] + frame["length"] for frame in frames), log["bytes"])
+        text = self.succeed(wal("dump", self.device)).splitlines()
+        self.assertEqual([line.split() for line in text[2:]],
+                         [[str(frame[key]) for key in ("position", "offset", "length", "durable")]
+                          for frame in frames])
+        self.assertEqual(self.answer(wal("dump", self.device, "--log=7:7", "--json"), 2), {
+            "error": "NotFound: device=%s: has no log 7:7; 'rocktier wal ls' has them" % self.device
+        })
+        run("cp", "-a", self.db, self.folder + "/copied")
+        shutil.rmtree(self.db)
+        found = self.answer(wal("adopt", self.device, self.folder + "/copied", "--json"), 1)
+        self.assertEqual(set(found), {"foreign", "losers", "missing", "unnamed", "adopted"})
+        found = self.answer(wal("adopt", self.device, self.folder + "/copied", "--force", "--json"))
+        self.assertEqual(found["adopted"], 1)
+        frame = frames[0]["position"]
+        with open(self.device, "r+b") as file:
+            file.seek(frame + 100)
+            file.write(b"damage")
+        checked = self.answer(wal("check", self.device, "--json"), 1)
+        self.assertEqual(checked["problems"], 1)
+        self.assertEqual([one["log"] for one in checked["list"]], [log["id"]])
+        freed = self.answer(wal("rm", self.device, "--log=" + log["id"], "--force", "--json"))
+        self.assertEqual([one["id"] for one in freed["freed"]], [log["id"]])
+
+    def test_bytes_in_larger_units(self):
+        self.succeed(self.format("--size=8M"))
+        self.succeed(write(self.db, self.device))
+        log = self.logs()[0]
+        self.assertIn("segment_size  262144 (256 KiB)\n",
+                      self.succeed(wal("df", self.device, "--human")))
+        self.assertIn("segment_size  262144\n", self.succeed(wal("df", self.device)))
+        self.assertIn("%d (%.1f KiB)" % (log["bytes"], log["bytes"] / 1024),
+                      self.succeed(wal("ls", self.device, "--human")))
+
     def test_numbers_that_are_none_are_refused(self):
         other = self.folder + "/other"
-        for size in ("16777217T", "-1", "+5", " 5M", "5MB", "", "0x10M", "18446744073709551616"):
-            self.refused(wal("format", other, "--size=" + size), "no such value")
+        for size in ("16777217T", "-1", "+5", " 5M", "5MB", "5Ki", "5iB", "5kiB", "0x10M",
+                     "18446744073709551616"):
+            self.refused(wal("format", other, "--size=" + size), "--size: no such value: " + size)
+        self.refused(wal("format", other, "--size="), "--size: exactly one value")
+        self.refused(wal("format", other, "--size=8M", "--block-size=4T"), "no such value")
         self.assertFalse(os.path.exists(other))
         self.succeed(self.format("--size=8M"))
         self.succeed(write(self.db, self.device))
@@ -432,7 +563,7 @@ class OnAFile(unittest.TestCase):
         self.assertTrue(opens(self.db))
         self.assertEqual(count(self.db), 2001)
         self.refused(wal("adopt", self.device, self.folder, "--force"), "no database")
-        self.refused(wal("adopt", self.device), "database's folder")
+        self.refused(wal("adopt", self.device), "DATABASE is missing")
 
     def test_wrong_usage_is_told(self):
         for argv in ([], ["fly"], ["ls"], ["ls", "a", "b"], ["format", "x", "--size=1Q"],

@@ -8,9 +8,11 @@
 #include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/stats.h"
 #include "tools/output.h"
+#include "tools/units.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
+namespace tier {
 
 using tiered_env::TieredDirectoryInfo;
 using tiered_env::TieredFileInfo;
@@ -18,10 +20,6 @@ using tiered_env::TieredLogInfo;
 using tiered_env::TieredTierInfo;
 
 namespace {
-
-std::string LevelOf(const TieredFileInfo& file) {
-  return file.level >= 0 ? std::to_string(file.level) : "-";
-}
 
 // What there is to say of a file besides its columns.
 std::string RemarkOn(const TieredFileInfo& file) {
@@ -32,111 +30,113 @@ std::string RemarkOn(const TieredFileInfo& file) {
 }
 
 // Tiers of kind memory have these together.
-std::string MemoryAsJson(const TieredDirectoryInfo& info) {
-  std::string json;
+Json MemoryAsJson(const TieredDirectoryInfo& info) {
+  Json json;
   tiered_env::ForEachFigure(
       info.in_memory, [&](const std::string& name, const std::string& value, const std::string&) {
-        json += (json.empty() ? "" : ",") + Quote(name) + ":" + value;
+        json[name] = Json::parse(value);
       });
-  return "{" + json + "}";
+  return json;
+}
+
+std::string ShareText(double share) {
+  char text[32];
+  snprintf(text, sizeof(text), "%.3f", share);
+  return text;
 }
 
 }  // namespace
 
-void PrintFiles(const TieredDirectoryInfo& info) {
-  printf("%-20s %3s %6s %14s  %-12s %s\n", "file", "cf", "level", "size", "tier", "temperature");
+void PrintFiles(const TieredDirectoryInfo& info, Call* call) {
+  call->json = Json::array();
+  Table table({"file", ">cf", ">level", ">size", "tier", "temperature"});
   for (const TieredFileInfo& file : info.files) {
-    printf("%-20s %3s %6s %14llu  %-12s %s%s\n", file.name.c_str(),
-           file.level >= 0 ? std::to_string(file.column_family).c_str() : "-",
-           LevelOf(file).c_str(), Wide(file.size), file.tier.c_str(),
-           tiered_env::PrintTemperature(file.temperature).c_str(), RemarkOn(file).c_str());
+    const std::string temperature = tiered_env::PrintTemperature(file.temperature);
+    call->json.push_back({{"name", file.name},
+                          {"size", file.size},
+                          {"needed", file.needed},
+                          {"level", file.level},
+                          {"column_family", file.column_family},
+                          {"tier", file.tier},
+                          {"wanted", file.wanted},
+                          {"path", file.path},
+                          {"temperature", temperature},
+                          {"lost", file.lost}});
+    const bool known = file.level >= 0;
+    table.Add({file.name, known ? std::to_string(file.column_family) : "-",
+               known ? std::to_string(file.level) : "-", BytesFor(file.size, call->human),
+               file.tier, temperature + RemarkOn(file)});
   }
+  table.PrintTo(call);
 }
 
-void PrintFilesAsJson(const TieredDirectoryInfo& info) {
-  std::string separator;
-  printf("[");
-  for (const TieredFileInfo& file : info.files) {
-    printf(
-        "%s{\"name\":%s,\"size\":%llu,\"needed\":%s,\"level\":%d,\"column_family\":%u,"
-        "\"tier\":%s,\"wanted\":%s,\"path\":%s,\"temperature\":%s,\"lost\":%s}",
-        separator.c_str(), Quote(file.name).c_str(), Wide(file.size),
-        file.needed ? "true" : "false", file.level, file.column_family, Quote(file.tier).c_str(),
-        Quote(file.wanted).c_str(), Quote(file.path).c_str(),
-        Quote(tiered_env::PrintTemperature(file.temperature)).c_str(),
-        file.lost ? "true" : "false");
-    separator = ",";
-  }
-  printf("]\n");
-}
-
-void PrintTiers(const TieredDirectoryInfo& info) {
-  printf("%-12s %7s %14s %14s %9s %14s %14s  %s\n", "tier", "files", "bytes", "budget", "stranded",
-         "bytes", "free", "path");
-  for (const TieredTierInfo& tier : info.tiers) {
-    printf("%-12s %7llu %14llu %14s %9llu %14llu %14s  %s\n", tier.name.c_str(),
-           Wide(tier.files + tier.other_files), Wide(tier.bytes + tier.other_bytes),
-           tier.budget == 0 ? "-" : std::to_string(tier.budget).c_str(), Wide(tier.stranded_files),
-           Wide(tier.stranded_bytes),
-           tier.there ? std::to_string(tier.free_bytes).c_str() : "not there", tier.path.c_str());
-  }
-  if (info.has_memory) {
-    printf("\nin memory\n");
-    tiered_env::ForEachFigure(info.in_memory, [](const std::string& name, const std::string& value,
-                                                 const std::string& unit) {
-      printf("%-26s %16s %s\n", name.c_str(), value.c_str(), unit.c_str());
-    });
-  }
-}
-
-void PrintTiersAsJson(const TieredDirectoryInfo& info) {
-  std::string separator;
+void PrintTiers(const TieredDirectoryInfo& info, Call* call) {
+  call->json = Json::array();
+  Table table({"tier", ">files", ">bytes", ">budget", ">stranded", ">bytes", ">free", "path"});
   bool told = false;
-  printf("[");
   for (const TieredTierInfo& tier : info.tiers) {
-    printf(
-        "%s{\"name\":%s,\"path\":%s,\"there\":%s,\"budget\":%llu,\"files\":%llu,\"bytes\":%llu,"
-        "\"other_files\":%llu,\"other_bytes\":%llu,\"stranded_files\":%llu,"
-        "\"stranded_bytes\":%llu,\"free_bytes\":%llu%s}",
-        separator.c_str(), Quote(tier.name).c_str(), Quote(tier.path).c_str(),
-        tier.there ? "true" : "false", Wide(tier.budget), Wide(tier.files), Wide(tier.bytes),
-        Wide(tier.other_files), Wide(tier.other_bytes), Wide(tier.stranded_files),
-        Wide(tier.stranded_bytes), Wide(tier.free_bytes),
-        tier.is_memory && !told ? (",\"in_memory\":" + MemoryAsJson(info)).c_str() : "");
-    told = told || tier.is_memory;
-    separator = ",";
+    Json json = {{"name", tier.name},
+                 {"path", tier.path},
+                 {"there", tier.there},
+                 {"budget", tier.budget},
+                 {"files", tier.files},
+                 {"bytes", tier.bytes},
+                 {"other_files", tier.other_files},
+                 {"other_bytes", tier.other_bytes},
+                 {"stranded_files", tier.stranded_files},
+                 {"stranded_bytes", tier.stranded_bytes},
+                 {"free_bytes", tier.free_bytes}};
+    if (tier.is_memory && !told) {
+      json["in_memory"] = MemoryAsJson(info);
+      told = true;
+    }
+    call->json.push_back(std::move(json));
+    const auto bytes = [call](uint64_t number) { return BytesFor(number, call->human); };
+    table.Add({tier.name, std::to_string(tier.files + tier.other_files),
+               bytes(tier.bytes + tier.other_bytes), tier.budget == 0 ? "-" : bytes(tier.budget),
+               std::to_string(tier.stranded_files), bytes(tier.stranded_bytes),
+               tier.there ? bytes(tier.free_bytes) : "not there", tier.path});
   }
-  printf("]\n");
+  table.PrintTo(call);
+  if (info.has_memory) {
+    call->Line("");
+    call->Line("in memory");
+    Table figures({"figure", ">value", "unit"});
+    tiered_env::ForEachFigure(info.in_memory, [&](const std::string& name, const std::string& value,
+                                                  const std::string& unit) {
+      uint64_t number = 0;
+      const bool bytes = unit == "bytes" && ParseBytes(value, &number);
+      figures.Add({name, bytes ? BytesFor(number, call->human) : value, unit});
+    });
+    figures.PrintTo(call);
+  }
 }
 
-void PrintLogs(const std::vector<TieredLogInfo>& logs) {
-  printf("%8s  %-9s %14s %12s %12s %6s %14s %14s %6s  %s\n", "segment", "kind", "bytes", "entries",
-         "live", "share", "entry bytes", "live", "share", "file");
+void PrintLogs(const std::vector<TieredLogInfo>& logs, Call* call) {
+  call->json = Json::array();
+  Table table({">segment", "kind", ">bytes", ">entries", ">live", ">share", ">entry bytes", ">live",
+               ">share", "file"});
   for (const TieredLogInfo& log : logs) {
-    printf("%8llu  %-9s %14llu %12llu %12llu %6.3f %14llu %14llu %6.3f  %s%s\n", Wide(log.id),
-           log.kind.c_str(), Wide(log.bytes), Wide(log.entries), Wide(log.live_entries),
-           log.live_entry_share(), Wide(log.entry_bytes), Wide(log.live_bytes),
-           log.live_byte_share(), log.path.c_str(),
-           log.problem.empty() ? "" : ("  " + log.problem).c_str());
+    call->json.push_back({{"id", log.id},
+                          {"kind", log.kind},
+                          {"path", log.path},
+                          {"bytes", log.bytes},
+                          {"entries", log.entries},
+                          {"live_entries", log.live_entries},
+                          {"live_entry_share", log.live_entry_share()},
+                          {"entry_bytes", log.entry_bytes},
+                          {"live_bytes", log.live_bytes},
+                          {"live_byte_share", log.live_byte_share()},
+                          {"problem", log.problem}});
+    table.Add({std::to_string(log.id), log.kind, BytesFor(log.bytes, call->human),
+               std::to_string(log.entries), std::to_string(log.live_entries),
+               ShareText(log.live_entry_share()), BytesFor(log.entry_bytes, call->human),
+               BytesFor(log.live_bytes, call->human), ShareText(log.live_byte_share()),
+               log.path + (log.problem.empty() ? "" : "  " + log.problem)});
   }
+  table.PrintTo(call);
 }
 
-void PrintLogsAsJson(const std::vector<TieredLogInfo>& logs) {
-  std::string separator;
-  printf("[");
-  for (const TieredLogInfo& log : logs) {
-    printf(
-        "%s{\"id\":%llu,\"kind\":%s,\"path\":%s,\"bytes\":%llu,\"entries\":%llu,"
-        "\"live_entries\":%llu,\"live_entry_share\":%.6f,\"entry_bytes\":%llu,"
-        "\"live_bytes\":%llu,\"live_byte_share\":%.6f,\"problem\":%s}",
-        separator.c_str(), Wide(log.id), Quote(log.kind).c_str(), Quote(log.path).c_str(),
-        Wide(log.bytes), Wide(log.entries), Wide(log.live_entries), log.live_entry_share(),
-        Wide(log.entry_bytes), Wide(log.live_bytes), log.live_byte_share(),
-        Quote(log.problem).c_str());
-    separator = ",";
-  }
-  printf("]\n");
-}
-
+}  // namespace tier
 }  // namespace rocktier
 }  // namespace ROCKSDB_NAMESPACE

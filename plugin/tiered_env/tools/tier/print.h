@@ -1,28 +1,22 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// What "rocktier tier" prints of files, tiers and logs: as text for people, or as one line of JSON.
+// What "rocktier tier" answers of files, tiers and logs.
 
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "plugin/tiered_env/tiered_env.h"
+#include "tools/command.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
+namespace tier {
 
-// Makes an argument for "%llu".
-inline unsigned long long Wide(uint64_t number) { return static_cast<unsigned long long>(number); }
+void PrintFiles(const tiered_env::TieredDirectoryInfo& info, Call* call);
+void PrintTiers(const tiered_env::TieredDirectoryInfo& info, Call* call);
+void PrintLogs(const std::vector<tiered_env::TieredLogInfo>& logs, Call* call);
 
-void PrintFiles(const tiered_env::TieredDirectoryInfo& info);
-void PrintFilesAsJson(const tiered_env::TieredDirectoryInfo& info);
-
-void PrintTiers(const tiered_env::TieredDirectoryInfo& info);
-void PrintTiersAsJson(const tiered_env::TieredDirectoryInfo& info);
-
-void PrintLogs(const std::vector<tiered_env::TieredLogInfo>& logs);
-void PrintLogsAsJson(const std::vector<tiered_env::TieredLogInfo>& logs);
-
+}  // namespace tier
 }  // namespace rocktier
 }  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,143 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include <algorithm>
+
+#include "plugin/raw_wal_fs/tools/wal/verbs.h"
+#include "tools/output.h"
+#include "tools/units.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace rocktier {
+namespace wal {
+
+using raw_wal_fs::RawWalDeviceInfo;
+using raw_wal_fs::RawWalFrame;
+using raw_wal_fs::RawWalLogInfo;
+
+namespace {
+
+// Calls print(info) if the device can be looked at.
+template <typename Print>
+Status Look(const Arguments& arguments, bool scan, Call* call, const Print& print) {
+  RawWalDeviceInfo info;
+  const Status s =
+      raw_wal_fs::InspectLogDevice(arguments.options.device, scan, &info, call->progress);
+  return s.ok() ? print(info) : s;
+}
+
+std::string Note(bool shown, const std::string& text) { return shown ? "  " + text : ""; }
+
+std::string NotesOn(const RawWalLogInfo& log) {
+  const bool renamed = !log.file.empty() && log.file != log.name;
+  return Note(renamed, "now " + log.file) + Note(log.missing, "no file") +
+         Note(!log.unknown.empty(), "not known: " + log.unknown) +
+         Note(!log.problem.empty(), log.problem);
+}
+
+}  // namespace
+
+Status PrintUsage(const Arguments& arguments, Call* call) {
+  return Look(arguments, /*scan=*/false, call, [call](const RawWalDeviceInfo& info) {
+    const size_t damaged = info.segments_damaged.size();
+    call->json = {{"uuid", info.uuid},
+                  {"block_size", info.block_size},
+                  {"segment_size", info.segment_size},
+                  {"segments", info.segments},
+                  {"segments_used", info.segments_used},
+                  {"segments_free", info.segments_free},
+                  {"segments_damaged", damaged},
+                  {"epoch", info.epoch},
+                  {"logs", info.logs.size()}};
+    call->Facts(
+        "uuid          " + info.uuid + "\nblock_size    " + std::to_string(info.block_size) +
+        "\nsegment_size  " + std::to_string(info.segment_size) + "\nsegments      " +
+        std::to_string(info.segments) + "\n  used        " + std::to_string(info.segments_used) +
+        "\n  free        " + std::to_string(info.segments_free) + "\n  damaged     " +
+        std::to_string(damaged) + "\nlogs          " + std::to_string(info.logs.size()) +
+        "\nopened        " + std::to_string(info.epoch) + " times for writing\n");
+    return Status::OK();
+  });
+}
+
+Status PrintLogs(const Arguments& arguments, Call* call) {
+  return Look(arguments, /*scan=*/true, call, [call](const RawWalDeviceInfo& info) {
+    call->json = Json::array();
+    Table table({"id", ">segments", ">bytes", ">durable", "created as"});
+    for (const RawWalLogInfo& log : info.logs) {
+      call->json.push_back({{"id", log.id},
+                            {"segments", log.segments},
+                            {"bytes", log.bytes},
+                            {"durable", log.durable},
+                            {"name", log.name},
+                            {"file", log.file},
+                            {"missing", log.missing},
+                            {"unknown", log.unknown},
+                            {"problem", log.problem}});
+      table.Add({log.id, std::to_string(log.segments), BytesFor(log.bytes, call->human),
+                 BytesFor(log.durable, call->human), log.name + NotesOn(log)});
+    }
+    table.PrintTo(call);
+    return Status::OK();
+  });
+}
+
+Status PrintFrames(const Arguments& arguments, Call* call) {
+  return Look(arguments, /*scan=*/true, call, [&](const RawWalDeviceInfo& info) {
+    const std::vector<std::string>& only = arguments.logs;
+    for (const std::string& id : only) {
+      if (std::none_of(info.logs.begin(), info.logs.end(),
+                       [&id](const RawWalLogInfo& log) { return log.id == id; })) {
+        return Status::NotFound("device=" + arguments.options.device,
+                                "has no log " + id + "; 'rocktier wal ls' has them");
+      }
+    }
+    call->json["logs"] = Json::array();
+    for (const RawWalLogInfo& log : info.logs) {
+      if (!only.empty() && std::find(only.begin(), only.end(), log.id) == only.end()) {
+        continue;
+      }
+      Json frames = Json::array();
+      call->Line("log " + log.id + ", created as " + log.name);
+      Table table({">position", ">offset", ">length", ">durable"});
+      for (const RawWalFrame& frame : log.frames) {
+        frames.push_back({{"position", frame.position},
+                          {"offset", frame.offset},
+                          {"length", frame.length},
+                          {"durable", frame.durable}});
+        table.Add({std::to_string(frame.position), std::to_string(frame.offset),
+                   std::to_string(frame.length), std::to_string(frame.durable)});
+      }
+      table.PrintTo(call);
+      call->json["logs"].push_back({{"id", log.id}, {"name", log.name}, {"frames", frames}});
+    }
+    return Status::OK();
+  });
+}
+
+Status Check(const Arguments& arguments, Call* call) {
+  return Look(arguments, /*scan=*/true, call, [call](const RawWalDeviceInfo& info) {
+    uint64_t frames = 0;
+    Json list = Json::array();
+    for (const RawWalLogInfo& log : info.logs) {
+      frames += log.frames.size();
+      if (!log.problem.empty()) {
+        list.push_back({{"log", log.id}, {"name", log.name}, {"problem", log.problem}});
+        call->Line("log " + log.id + " (" + log.name + "): " + log.problem);
+      }
+    }
+    for (const uint64_t segment : info.segments_damaged) {
+      list.push_back({{"segment", segment}, {"problem", "its header is damaged"}});
+      call->Line("segment " + std::to_string(segment) + ": its header is damaged");
+    }
+    call->Line(std::to_string(info.logs.size()) + " logs, " + std::to_string(frames) + " frames, " +
+               std::to_string(list.size()) + " problems");
+    call->problems = !list.empty();
+    call->json = {{"logs", info.logs.size()}, {"frames", frames}, {"problems", list.size()}};
+    call->json["list"] = std::move(list);
+    return Status::OK();
+  });
+}
+
+}  // namespace wal
+}  // namespace rocktier
+}  // namespace ROCKSDB_NAMESPACE

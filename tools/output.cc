@@ -1,0 +1,80 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "tools/output.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "tools/command.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace rocktier {
+
+std::string Printable(const std::string& text) {
+  static const char kDigits[] = "0123456789abcdef";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string Wrap(const std::string& text, const std::string& first, const std::string& indent,
+                 size_t width) {
+  std::istringstream words(text);
+  std::string result;
+  std::string line = first;
+  bool empty = true;  // there is no word in the line yet
+  for (std::string word; words >> word;) {
+    if (!empty && line.size() + 1 + word.size() > width) {
+      result += line + "\n";
+      line = indent;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+  }
+  return result + line + "\n";
+}
+
+Table::Table(std::vector<std::string> columns) {
+  for (std::string& column : columns) {
+    right_.push_back(column[0] == '>');
+    column.erase(0, right_.back() ? 1 : 0);
+  }
+  rows_.push_back(std::move(columns));
+}
+
+void Table::Add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) {
+    cell = Printable(cell);
+  }
+  rows_.push_back(std::move(cells));
+}
+
+void Table::PrintTo(Call* call) const {
+  std::vector<size_t> widths(right_.size());
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); i++) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); i++) {
+      const std::string blanks(widths[i] - row[i].size(), ' ');
+      line += (i == 0 ? "" : "  ") + (right_[i] ? blanks + row[i] : row[i] + blanks);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    call->Line(line);
+  }
+}
+
+}  // namespace rocktier
+}  // namespace ROCKSDB_NAMESPACE
