@@ -2,7 +2,7 @@
 //
 // Fills a database with records of several sizes, or runs one mix of operations over a filled one,
 // with RocksDB's options as they are given. Prints one JSON object of figures; test/bench/README.md
-// says what each means.
+// says what each means. Or does both for the demo, the mix in slices.
 
 #include <gflags/gflags.h>
 #include <sys/resource.h>
@@ -29,11 +29,14 @@
 #include "test/bench/blob/sized_records.h"
 #include "test/bench/blob/space_sampler.h"
 #include "test/bench/common/json_out.h"
+#include "test/bench/common/slices.h"
 #include "test/bench/common/workload.h"
 #include "test/support/open_db.h"
 #include "utilities/counted_fs.h"
 
-DEFINE_string(mode, "run", "fill: writes all records; run: runs a mix; check: reads everything");
+DEFINE_string(mode, "run",
+              "fill: writes all records; run: runs a mix; check: reads everything; slices: fills, "
+              "then runs the mix in slices of --operations");
 DEFINE_string(db, "", "directory of the database; what each record has is in the file DB.oracle");
 DEFINE_string(options, "",
               "RocksDB's options of the database and the family: name=value;name=value");
@@ -136,15 +139,19 @@ struct BlobMoment {
   uint64_t tickers[ROCKSDB_NAMESPACE::TICKER_ENUM_MAX] = {};
 };
 
+bool Fills() { return FLAGS_mode == "fill" || FLAGS_mode == "slices"; }
+
 class BlobBench {
  public:
   explicit BlobBench(const SizedRecords& records)
-      : oracle_(records, FLAGS_mode == "fill" ? FLAGS_records : FLAGS_operations),
+      : oracle_(records, Fills() ? FLAGS_records : FLAGS_operations),
         popular_(FLAGS_records, 2),
         zipf_(FLAGS_records, kTheta) {}
 
   Status Open();
   Status Do(const BlobMix& mix, uint64_t operations);
+  // Ends early after so many seconds, but not before it has settled.
+  Status RunSlice(const BlobMix& mix, double seconds, JsonObject* figures);
   Status Check();
   Status Close();
   std::string ToString() const { return json_.ToString(); }
@@ -153,7 +160,10 @@ class BlobBench {
   Status MakeOptions(Options* options) const;
   // Until nothing compacts any more.
   Status Settle();
-  void Work(const BlobMix& mix, uint64_t operations, BlobClient* client, uint64_t seed);
+  // All clients, until so many operations are done or it is time.
+  Status RunClients(const BlobMix& mix, uint64_t operations, Clock::time_point end);
+  void Work(const BlobMix& mix, uint64_t operations, Clock::time_point end, BlobClient* client,
+            uint64_t seed);
   Status Operate(const BlobMix& mix, BlobClient* client, Random* random);
   uint64_t Choose(const BlobMix& mix, Random* random) const;
   BlobMoment Now() const;
@@ -173,6 +183,7 @@ class BlobBench {
   std::atomic<uint64_t> next_{0};  // number of a record to insert
   std::atomic<uint64_t> done_{0};
   std::vector<BlobClient> clients_;
+  uint64_t runs_ = 0;  // of the clients
   JsonObject json_;
 };
 
@@ -182,7 +193,7 @@ Status BlobBench::MakeOptions(Options* options) const {
   Options base;
   base.env = env_.get();
   base.statistics = statistics_;
-  base.create_if_missing = FLAGS_mode == "fill";
+  base.create_if_missing = Fills();
   base.compression = ROCKSDB_NAMESPACE::kNoCompression;
   base.write_buffer_size = 512 << 10;
   base.target_file_size_base = 256 << 10;
@@ -212,7 +223,7 @@ Status BlobBench::Open() {
   Options options;
   Status s = MakeOptions(&options);
   if (s.ok()) s = ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_);
-  if (s.ok() && FLAGS_mode != "fill") s = oracle_.Load(OraclePath());
+  if (s.ok() && !Fills()) s = oracle_.Load(OraclePath());
   next_ = oracle_.count();
   return s;
 }
@@ -259,11 +270,56 @@ Status BlobBench::Operate(const BlobMix& mix, BlobClient* client, Random* random
   return s;
 }
 
-void BlobBench::Work(const BlobMix& mix, uint64_t operations, BlobClient* client, uint64_t seed) {
+void BlobBench::Work(const BlobMix& mix, uint64_t operations, Clock::time_point end,
+                     BlobClient* client, uint64_t seed) {
   Random random(seed);
-  while (client->status.ok() && done_.fetch_add(1) < operations) {
+  bool in_time = true;  // for one operation, however late it is
+  while (client->status.ok() && in_time && done_.fetch_add(1) < operations) {
     client->status = Operate(mix, client, &random);
+    in_time = Clock::now() < end;
   }
+}
+
+Status BlobBench::RunClients(const BlobMix& mix, uint64_t operations, Clock::time_point end) {
+  clients_.clear();
+  clients_.resize(static_cast<size_t>(FLAGS_threads));
+  done_ = 0;
+  const uint64_t seed = (FLAGS_seed + runs_++) * 1000;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < clients_.size(); i++) {
+    threads.emplace_back([&, i] { Work(mix, operations, end, &clients_[i], seed + i); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Status s;
+  for (const BlobClient& client : clients_) {
+    if (s.ok()) s = client.status;
+  }
+  return s;
+}
+
+Status BlobBench::RunSlice(const BlobMix& mix, double seconds, JsonObject* figures) {
+  const BlobMoment start = Now();
+  SpaceSampler sampler(
+      db_.get(), FLAGS_space_floor, [this] { return oracle_.live_bytes(); }, [] { return 1.0; });
+  Status s = RunClients(mix, FLAGS_operations,
+                        start.time + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(seconds)));
+  if (s.ok()) s = Settle();
+  const BlobMoment end = Now();
+  sampler.Stop();
+  uint64_t operations = 0;
+  uint64_t user_bytes = 0;
+  for (const BlobClient& client : clients_) {
+    for (const auto& micros : client.micros) operations += micros.size();
+    user_bytes += client.read_bytes + client.written_bytes;
+  }
+  figures->Add("seconds", std::chrono::duration<double>(end.time - start.time).count());
+  figures->Add("ops", operations);
+  figures->Add("user_bytes", user_bytes);
+  figures->Add("file_bytes",
+               end.file_read - start.file_read + end.file_written - start.file_written);
+  sampler.AddSums(figures);
+  return s;
 }
 
 BlobMoment BlobBench::Now() const {
@@ -277,22 +333,13 @@ BlobMoment BlobBench::Now() const {
 }
 
 Status BlobBench::Do(const BlobMix& mix, uint64_t operations) {
-  clients_.resize(static_cast<size_t>(FLAGS_threads));
   const BlobMoment start = Now();
   const double all = static_cast<double>(operations);
   SpaceSampler sampler(
       db_.get(), FLAGS_space_floor, [this] { return oracle_.live_bytes(); },
       [&] { return std::min(1.0, static_cast<double>(done_) / all); });
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < clients_.size(); i++) {
-    threads.emplace_back([&, i] { Work(mix, operations, &clients_[i], FLAGS_seed * 1000 + i); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  Status s = RunClients(mix, operations, Clock::time_point::max());
   const BlobMoment clients = Now();
-  Status s;
-  for (const BlobClient& client : clients_) {
-    if (s.ok()) s = client.status;
-  }
   if (s.ok()) s = Settle();
   const BlobMoment end = Now();
   sampler.Stop();
@@ -404,22 +451,27 @@ Status BlobBench::Close() {
   return s;
 }
 
+Status RunMode(const BlobMix& mix, BlobBench* bench) {
+  if (FLAGS_mode == "check") return bench->Check();
+  if (!Fills()) return bench->Do(mix, FLAGS_operations);
+  const Status s = bench->Do(kLoad, FLAGS_records);
+  if (!s.ok() || FLAGS_mode == "fill") return s;
+  return ServeSlices(
+      [&](double seconds, JsonObject* figures) { return bench->RunSlice(mix, seconds, figures); });
+}
+
 Status RunAll() {
   SizedRecords records;
-  const BlobMix* mix = FLAGS_mode == "fill" ? &kLoad : FindMix(FLAGS_mix);
+  const BlobMix* mix = FindMix(FLAGS_mix);
   if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
   if (!SizedRecords::Find(FLAGS_sizes, &records)) {
     return Status::InvalidArgument("--sizes is not known", FLAGS_sizes);
   }
   BlobBench bench(records);
   Status s = bench.Open();
-  if (s.ok()) {
-    s = FLAGS_mode == "check"
-            ? bench.Check()
-            : bench.Do(*mix, FLAGS_mode == "fill" ? FLAGS_records : FLAGS_operations);
-  }
+  if (s.ok()) s = RunMode(*mix, &bench);
   if (s.ok()) s = bench.Close();
-  if (s.ok()) std::printf("%s\n", bench.ToString().c_str());
+  if (s.ok() && FLAGS_mode != "slices") std::printf("%s\n", bench.ToString().c_str());
   return s;
 }
 

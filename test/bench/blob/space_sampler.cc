@@ -54,6 +54,13 @@ void SpaceSampler::Look() {
   samples_.push_back({progress_(), bytes / static_cast<double>(live)});
 }
 
+void SpaceSampler::AddSums(JsonObject* json) const {
+  double sum = 0;
+  for (const Sample& sample : samples_) sum += sample.amplification;
+  json->Add("space_sum", sum);
+  json->Add("space_samples", uint64_t{samples_.size()});
+}
+
 void SpaceSampler::AddTo(JsonObject* json) const {
   double sum = 0;
   double most = 0;

@@ -29,6 +29,9 @@ class SpaceSampler {
   // space_max, space_mean, space_end, and after each tenth of the progress space_10 to space_100.
   void AddTo(JsonObject* json) const;
 
+  // space_sum, of all samples, and space_samples, their number.
+  void AddSums(JsonObject* json) const;
+
  private:
   struct Sample {
     double progress;  // 0 to 1

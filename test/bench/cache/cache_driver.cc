@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Fills a database, or runs one workload over one kind of block cache and prints one JSON object of
-// figures. test/bench/README.md says what each figure means.
+// figures. test/bench/README.md says what each figure means. Or runs it in slices, for the demo.
 
 #include <gflags/gflags.h>
 #include <sys/prctl.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <thread>
 
 #include "test/bench/cache/cache_under_test.h"
@@ -17,10 +18,14 @@
 #include "test/bench/cache/reader_thread.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
+#include "test/bench/common/slices.h"
 #include "test/bench/common/slow_device_fs.h"
 #include "test/support/open_db.h"
 
-DEFINE_string(mode, "run", "fill: writes a database; run: runs a workload over a filled one");
+DEFINE_string(
+    mode, "run",
+    "fill: writes a database; run: runs a workload over a filled one; slices: the same in "
+    "slices, after the warm-up");
 DEFINE_string(db, "", "directory of the database");
 DEFINE_uint64(num_keys, 1000000, "keys in the database");
 DEFINE_uint64(value_size, 1024, "bytes per value");
@@ -59,6 +64,14 @@ struct Phase {
   }
 };
 
+// What ends a phase, whichever comes first.
+struct Limit {
+  uint64_t ops = std::numeric_limits<uint64_t>::max();  // of all threads
+  double seconds = std::numeric_limits<double>::infinity();
+};
+constexpr uint64_t kOpsBetweenLooks = 64;  // of a thread at the clock
+constexpr uint64_t kMostReserved = 1 << 20;
+
 double CpuSeconds() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -84,13 +97,12 @@ DeviceReads operator-(DeviceReads a, const DeviceReads& b) {
 class CacheBench {
  public:
   Status Open();
-  // Runs `ops` operations over all threads.
-  Status RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase);
+  Status RunPhase(const Limit& limit, uint64_t read_latency_us, Phase* phase);
   std::string StatsJson() const { return cache_.StatsJson(); }
   Status Close();
 
  private:
-  Status RunThreads(uint64_t ops, Tally* total);
+  Status RunThreads(const Limit& limit, Tally* total);
 
   std::shared_ptr<SlowDeviceFileSystem> fs_;
   std::unique_ptr<Env> env_;
@@ -127,14 +139,26 @@ Status CacheBench::Open() {
   return s;
 }
 
-Status CacheBench::RunThreads(uint64_t ops, Tally* total) {
-  const uint64_t share = ops / clients_.size();
+Status WorkUntil(ReaderThread* client, uint64_t ops, double end, Tally* tally) {
+  Status s;
+  do {  // some, however late it is
+    const uint64_t some = std::min(ops, kOpsBetweenLooks);
+    s = client->Work(some, tally);
+    ops -= some;
+  } while (s.ok() && ops > 0 && Now() < end);
+  return s;
+}
+
+Status CacheBench::RunThreads(const Limit& limit, Tally* total) {
+  const uint64_t share = limit.ops / clients_.size();
+  const double end = Now() + limit.seconds;
   std::vector<Tally> tallies(clients_.size());
   std::vector<Status> statuses(clients_.size());
   std::vector<std::thread> threads;
   for (size_t i = 0; i < clients_.size(); ++i) {
-    tallies[i].latency_ns.reserve(share);
-    threads.emplace_back([&, i] { statuses[i] = clients_[i].Work(share, &tallies[i]); });
+    tallies[i].latency_ns.reserve(std::min(share, kMostReserved));
+    threads.emplace_back(
+        [&, i] { statuses[i] = WorkUntil(&clients_[i], share, end, &tallies[i]); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const Tally& tally : tallies) total->Add(tally);
@@ -144,7 +168,7 @@ Status CacheBench::RunThreads(uint64_t ops, Tally* total) {
   return Status::OK();
 }
 
-Status CacheBench::RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase) {
+Status CacheBench::RunPhase(const Limit& limit, uint64_t read_latency_us, Phase* phase) {
   uint64_t copied_before = 0;
   Status s = cache_.CopiedBytes(&copied_before);
   if (!s.ok()) return s;
@@ -152,7 +176,7 @@ Status CacheBench::RunPhase(uint64_t ops, uint64_t read_latency_us, Phase* phase
   const DeviceReads device_before = fs_->Snapshot();
   const double cpu_before = CpuSeconds();
   const double start = Now();
-  s = RunThreads(ops, &phase->tally);
+  s = RunThreads(limit, &phase->tally);
   phase->seconds = Now() - start;
   phase->cpu_seconds = CpuSeconds() - cpu_before;
   phase->device = fs_->Snapshot() - device_before;
@@ -206,15 +230,38 @@ void Print(const Phase& cold, Phase* phase, const std::string& stats) {
               stats.c_str());
 }
 
+Status Serve(CacheBench* bench) {
+  return ServeSlices([&](double seconds, JsonObject* figures) {
+    Phase phase;
+    Limit limit;
+    limit.seconds = seconds;
+    const Status s = bench->RunPhase(limit, FLAGS_read_latency_us, &phase);
+    figures->Add("seconds", phase.seconds);
+    figures->Add("ops", phase.tally.ops);
+    figures->Add("slow_reads", phase.device.reads[static_cast<int>(Reader::kPoint)]);
+    figures->Add("copied_bytes", phase.copied_bytes);
+    return s;
+  });
+}
+
 Status RunWorkload() {
   CacheBench bench;
   Phase cold, warm, measured;
   Status s = bench.Open();
   // What a cache in memory holds does not depend on the device's pace.
   const uint64_t warmup_latency_us = FLAGS_slow_warmup ? FLAGS_read_latency_us : 0;
-  if (s.ok()) s = bench.RunPhase(FLAGS_cold_ops, warmup_latency_us, &cold);
-  if (s.ok()) s = bench.RunPhase(FLAGS_warmup_ops, warmup_latency_us, &warm);
-  if (s.ok()) s = bench.RunPhase(FLAGS_ops, FLAGS_read_latency_us, &measured);
+  const auto ops = [](uint64_t n) {
+    Limit limit;
+    limit.ops = n;
+    return limit;
+  };
+  if (s.ok()) s = bench.RunPhase(ops(FLAGS_cold_ops), warmup_latency_us, &cold);
+  if (s.ok()) s = bench.RunPhase(ops(FLAGS_warmup_ops), warmup_latency_us, &warm);
+  if (s.ok() && FLAGS_mode == "slices") {
+    s = Serve(&bench);
+    return s.ok() ? bench.Close() : s;
+  }
+  if (s.ok()) s = bench.RunPhase(ops(FLAGS_ops), FLAGS_read_latency_us, &measured);
   if (s.ok()) s = bench.Close();
   if (s.ok()) Print(cold, &measured, bench.StatsJson());
   return s;
@@ -230,8 +277,8 @@ Status Main() {
   if (FLAGS_threads < 1) return Status::InvalidArgument("--threads must be at least 1");
   if (FLAGS_batch < 1) return Status::InvalidArgument("--batch must be at least 1");
   if (FLAGS_mode == "fill") return FillDatabase(FLAGS_db, FLAGS_num_keys, FLAGS_value_size);
-  if (FLAGS_mode == "run") return RunWorkload();
-  return Status::InvalidArgument("--mode is neither fill nor run", FLAGS_mode);
+  if (FLAGS_mode == "run" || FLAGS_mode == "slices") return RunWorkload();
+  return Status::InvalidArgument("--mode is not known", FLAGS_mode);
 }
 
 }  // namespace

@@ -32,10 +32,13 @@ void SleepMicros(uint64_t micros) {
   }
 }
 
+// 000012.sst, and in a tier of tiered_env 000012.sst.0123456789abcdef.
 bool IsTableFile(std::string_view name) {
   constexpr std::string_view kSuffix = ".sst";
-  return name.size() >= kSuffix.size() &&
-         name.compare(name.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
+  name.remove_prefix(name.rfind('/') + 1);
+  const size_t at = name.find(kSuffix);
+  const size_t end = at + kSuffix.size();
+  return at != std::string_view::npos && (end == name.size() || name[end] == '.');
 }
 
 bool IsBelow(std::string_view name, std::string_view folder) {

@@ -2,7 +2,7 @@
 //
 // Fills a database, or reads and writes a filled one, with its SSTs on a fast and a slow device and
 // with or without hot_promotion. Prints one JSON object of figures; test/bench/README.md says what
-// each means. Or writes a trace.
+// each means. Or does both for the demo, the mix in slices. Or writes a trace.
 
 #include <gflags/gflags.h>
 #include <signal.h>
@@ -35,6 +35,7 @@
 #include "test/bench/common/devices.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
+#include "test/bench/common/slices.h"
 #include "test/bench/common/slow_device_fs.h"
 #include "test/bench/common/store.h"
 #include "test/bench/common/workload.h"
@@ -44,15 +45,19 @@
 #include "test/support/open_db.h"
 
 DEFINE_string(mode, "run",
-              "fill: writes all records in random order; run: runs a mix; trace: writes --trace");
+              "fill: writes all records in random order; run: runs a mix; slices: fills, then runs "
+              "the mix in slices; trace: writes --trace");
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(hot, "", "option string of a HotPromotionTable; empty: plain tables");
 DEFINE_uint64(row_cache_bytes, 0, "of a row cache");
 DEFINE_string(secondary_cache, "", "URI of a secondary cache; empty: none");
-DEFINE_string(slow, "",
-              "the slow folder; SSTs are read and written with direct I/O then; empty: all "
-              "with the page cache");
+DEFINE_string(
+    slow, "",
+    "the slow folder; SSTs are read and written with direct I/O then, if --direct; empty: "
+    "all with the page cache");
+DEFINE_bool(direct, true, "see --slow");
+DEFINE_string(options, "", "further options of RocksDB: name=value;name=value");
 DEFINE_uint64(slow_us, 0, "that are added to each read of the slow folder");
 DEFINE_string(devices, "", "block devices whose requests are counted: fast=loop1;slow=loop2");
 DEFINE_string(mix, "ro", "ro; rw: 25% inserts; wh: 50% inserts; uh: 50% updates");
@@ -134,6 +139,9 @@ class HotBench {
   Status Open();
   Status Fill();
   Status Run(const HotMix& mix);
+  // Before the first slice.
+  Status Prepare(const HotMix& mix);
+  Status RunSlice(const HotMix& mix, double seconds, JsonObject* figures);
   Status Close();
   std::string ToString() const { return json_.ToString(); }
 
@@ -142,10 +150,12 @@ class HotBench {
   Status MakeTable();
   // Until nothing compacts.
   Status Settle();
-  Status Prepare(const HotMix& mix);
   // The key of the n-th record that was inserted: an order that has nothing to do with popularity.
   uint64_t KeyOf(uint64_t record) const { return keys_(record); }
   void Work(const HotMix& mix, int number, HotClient* client);
+  // Lets all clients work while body() runs.
+  template <typename Body>
+  Status WithClients(const HotMix& mix, const Body& body);
   Status Operate(const HotMix& mix, Random* random, HotClient* client);
   Status Read(uint64_t record, HotClient* client);
   HotMoment Now() const;
@@ -167,6 +177,7 @@ class HotBench {
   const std::vector<std::pair<std::string, std::string>> devices_ = ParsePairs(FLAGS_devices);
   Trace trace_;
   std::unique_ptr<Versions> versions_;
+  std::shared_ptr<SlowDeviceFileSystem> device_;  // of --slow
   std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_;
   Options options_;
   std::unique_ptr<DB> db_;
@@ -179,12 +190,13 @@ class HotBench {
   std::vector<double> fast_bytes_;  // at each tick
   std::atomic<bool> last_{false};
   std::atomic<bool> stop_{false};
+  uint64_t runs_ = 0;  // of the clients
   JsonObject json_;
 };
 
 // Files are small for a database of some GB.
 Status HotBench::MakeOptions() {
-  options_.create_if_missing = FLAGS_mode == "fill";
+  options_.create_if_missing = FLAGS_mode != "run";
   options_.compression = ROCKSDB_NAMESPACE::kNoCompression;
   options_.write_buffer_size = 16 << 20;
   options_.target_file_size_base = 8 << 20;
@@ -192,12 +204,12 @@ Status HotBench::MakeOptions() {
   options_.level_compaction_dynamic_level_bytes = false;  // there are no others with db_paths
   options_.max_background_jobs = 3;
   if (!FLAGS_slow.empty()) {
-    const auto device = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default(), FLAGS_slow);
-    device->SetReadLatency(FLAGS_slow_us);
-    env_ = NewCompositeEnv(device);
+    device_ = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default(), FLAGS_slow);
+    device_->SetReadLatency(FLAGS_slow_us);
+    env_ = NewCompositeEnv(device_);
     options_.env = env_.get();
-    options_.use_direct_reads = true;
-    options_.use_direct_io_for_flush_and_compaction = true;
+    options_.use_direct_reads = FLAGS_direct;
+    options_.use_direct_io_for_flush_and_compaction = FLAGS_direct;
   }
   for (const auto& path : ParsePairs(FLAGS_db_paths)) {
     options_.db_paths.emplace_back(path.first, std::stoull(path.second));
@@ -205,7 +217,9 @@ Status HotBench::MakeOptions() {
   if (FLAGS_row_cache_bytes > 0) {
     options_.row_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_row_cache_bytes);
   }
-  return MakeTable();
+  const Options base = options_;
+  const Status s = GetOptionsFromString(ConfigOptions(), base, FLAGS_options, &options_);
+  return s.ok() ? MakeTable() : s;
 }
 
 Status HotBench::MakeTable() {
@@ -276,8 +290,9 @@ Status HotBench::Operate(const HotMix& mix, Random* random, HotClient* client) {
 }
 
 void HotBench::Work(const HotMix& mix, int number, HotClient* client) {
-  Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
-  while (client->status.ok() && !stop_.load(std::memory_order_relaxed)) {
+  Random random((FLAGS_seed + runs_) * 1000 + static_cast<uint64_t>(number));
+  const ReaderScope scope(Reader::kPoint);
+  do {  // one operation, however late it is
     const bool measured = last_.load(std::memory_order_relaxed);
     const auto start = measured ? Clock::now() : Clock::time_point();
     client->status = Operate(mix, &random, client);
@@ -286,7 +301,7 @@ void HotBench::Work(const HotMix& mix, int number, HotClient* client) {
       client->micros.push_back(
           std::chrono::duration<float, std::micro>(Clock::now() - start).count());
     }
-  }
+  } while (client->status.ok() && !stop_.load(std::memory_order_relaxed));
 }
 
 HotMoment HotBench::Now() const {
@@ -480,20 +495,47 @@ void HotBench::RunStages(Clock::time_point start) {
   AddSpan("", last, before);
 }
 
-Status HotBench::Run(const HotMix& mix) {
-  Status s = Prepare(mix);
-  if (!s.ok()) return s;
+template <typename Body>
+Status HotBench::WithClients(const HotMix& mix, const Body& body) {
   std::vector<std::thread> threads;
-  const auto start = Clock::now();
+  stop_ = false;
   for (int i = 0; i < FLAGS_threads; i++) {
     threads.emplace_back([this, &mix, i] { Work(mix, i, clients_[static_cast<size_t>(i)].get()); });
   }
-  RunStages(start);
+  body();
   stop_ = true;
   for (std::thread& thread : threads) thread.join();
+  runs_++;
+  Status s;
   for (const auto& client : clients_) {
     if (s.ok()) s = client->status;
   }
+  return s;
+}
+
+Status HotBench::RunSlice(const HotMix& mix, double seconds, JsonObject* figures) {
+  const auto slow_reads = [this] {
+    return device_ == nullptr ? 0 : device_->Snapshot().reads[static_cast<int>(Reader::kPoint)];
+  };
+  const uint64_t slow_before = slow_reads();
+  const HotMoment before = Now();
+  const Status s = WithClients(
+      mix, [&] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
+  const HotMoment after = Now();
+  figures->Add("seconds", std::chrono::duration<double>(after.time - before.time).count());
+  figures->Add("ops", after.ops - before.ops);
+  figures->Add("reads", after.reads - before.reads);
+  figures->Add("slow_reads", slow_reads() - slow_before);
+  figures->Add("fast_bytes", FastBytes());
+  figures->Add("looks", uint64_t{1});
+  return s;
+}
+
+Status HotBench::Run(const HotMix& mix) {
+  Status s = Prepare(mix);
+  if (!s.ok()) return s;
+  const auto start = Clock::now();
+  s = WithClients(mix, [&] { RunStages(start); });
   AddLatency();
   AddHot();
   AddFast();
@@ -516,9 +558,17 @@ Status RunAll() {
   }
   HotBench bench;
   Status s = bench.Open();
-  if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);
+  if (s.ok()) s = FLAGS_mode == "run" ? bench.Run(*mix) : bench.Fill();
+  if (s.ok() && FLAGS_mode == "slices") {
+    s = bench.Prepare(*mix);
+    if (s.ok()) {
+      s = ServeSlices([&](double seconds, JsonObject* figures) {
+        return bench.RunSlice(*mix, seconds, figures);
+      });
+    }
+  }
   if (s.ok() && !FLAGS_kill) s = bench.Close();
-  if (s.ok()) std::printf("%s\n", bench.ToString().c_str());
+  if (s.ok() && FLAGS_mode != "slices") std::printf("%s\n", bench.ToString().c_str());
   if (s.ok() && FLAGS_kill) {
     std::fflush(stdout);
     raise(SIGKILL);

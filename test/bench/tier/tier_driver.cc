@@ -2,9 +2,12 @@
 //
 // Fills a database, or runs one mix of operations over a filled one, with its files in tiers, in
 // db_paths or in one place. Prints one JSON object of figures; test/bench/README.md says what each
-// means.
+// means. Or does both for the demo, the mix in slices.
 
+#include <fcntl.h>
 #include <gflags/gflags.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,20 +26,28 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/object_registry.h"
 #include "test/bench/common/devices.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
+#include "test/bench/common/slices.h"
+#include "test/bench/common/slow_device_fs.h"
 #include "test/bench/common/store.h"
 #include "test/bench/common/workload.h"
 #include "test/support/open_db.h"
 
-DEFINE_string(mode, "run", "fill: writes all records in random order; run: runs a mix");
+DEFINE_string(mode, "run",
+              "fill: writes all records in random order; run: runs a mix; slices: fills, then runs "
+              "the mix in slices");
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(fs_uri, "", "FileSystem; empty: RocksDB's own");
 DEFINE_bool(listener, false, "with a TieredEnvListener");
 DEFINE_bool(dynamic_levels, true,
             "level_compaction_dynamic_level_bytes, which --db_paths turns off");
 DEFINE_bool(direct, true, "with direct I/O of SSTs");
+DEFINE_string(options, "", "further options of RocksDB: name=value;name=value");
+DEFINE_string(slow, "", "folder whose reads of SSTs are counted and take --slow_us longer");
+DEFINE_uint64(slow_us, 0, "see --slow");
 DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(devices, "",
@@ -48,7 +59,9 @@ DEFINE_uint64(value_size, 1024, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
 DEFINE_int32(threads, 4, "client threads");
 DEFINE_double(seconds, 10, "of a run");
-DEFINE_uint64(rate, 0, "operations per second; 0: as many as can be");
+DEFINE_uint64(rate, 0,
+              "operations per second, of the filling if slices follow; 0: as many as can be");
+DEFINE_uint64(slice_operations, 0, "after which a slice ends early; 0: at its time");
 DEFINE_uint64(seed, 42, "same seed, same operations");
 
 namespace rocktier_bench {
@@ -59,9 +72,11 @@ using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::Env;
 using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FileSystemWrapper;
 using ROCKSDB_NAMESPACE::FlushOptions;
 using ROCKSDB_NAMESPACE::Iterator;
 using ROCKSDB_NAMESPACE::NewCompositeEnv;
+using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::Options;
 using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::Status;
@@ -104,15 +119,14 @@ const TierMix* FindMix(const std::string& name) {
   return nullptr;
 }
 
-// Of one of some threads, for --rate.
+// Of one of some threads that have a rate together; 0: none.
 class Pace {
  public:
-  explicit Pace(int threads)
-      : pause_(FLAGS_rate == 0 ? 0 : threads / static_cast<double>(FLAGS_rate)) {}
+  Pace(int threads, uint64_t rate) : pause_(rate == 0 ? 0 : threads / static_cast<double>(rate)) {}
 
   // False: there is no rate.
   bool Wait() {
-    if (FLAGS_rate == 0) return false;
+    if (pause_.count() == 0) return false;
     std::this_thread::sleep_until(next_);
     next_ += std::chrono::duration_cast<Clock::duration>(pause_);
     return true;
@@ -146,6 +160,22 @@ class Devices {
   std::vector<DeviceCounts> before_;
 };
 
+// Bytes that this process has given to file systems that are on a device.
+uint64_t WrittenBytes() {
+  constexpr uint64_t kUnit = 512;
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_oublock) * kUnit;
+}
+
+// Until what a file system has in the page cache is on its device.
+Status SyncFileSystemOf(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && syncfs(fd) == 0;
+  if (fd >= 0) close(fd);
+  return synced ? Status::OK() : Status::IOError(folder, "cannot be synced");
+}
+
 // The keys of the records, in an order that has nothing to do with their age or popularity.
 class Keys {
  public:
@@ -174,32 +204,41 @@ class TierBench {
   Status Open();
   Status Fill();
   Status Run(const TierMix& mix);
+  Status RunSlice(const TierMix& mix, double seconds, JsonObject* figures);
   Status Close();
   std::string ToString() const { return json_.ToString(); }
 
  private:
-  Options MakeOptions() const;
+  Status MakeOptions(Options* options) const;
+  Status MakeFileSystem();
   // Until nothing compacts or moves.
   Status Settle();
+  // All clients, for so long or until --slice_operations are done. Adds the time of each operation.
+  Status RunClients(const TierMix& mix, double seconds, std::vector<double>* micros);
   Status Work(const TierMix& mix, int number, std::vector<double>* micros);
   Status Operate(const TierMix& mix, Random* random);
   Status Scan(uint64_t key, Random* random);
   void AddTiers();
+  // Of --slow.
+  uint64_t SlowReads() const;
 
   const Keys keys_;
+  std::shared_ptr<SlowDeviceFileSystem> slow_;  // of --slow
   std::shared_ptr<FileSystem> fs_;
   std::unique_ptr<Env> env_;
   std::unique_ptr<DB> db_;
   std::atomic<uint64_t> count_{FLAGS_records};
   Clock::time_point end_;
+  std::atomic<uint64_t> started_{0};  // operations of a slice
+  uint64_t runs_ = 0;                 // of the clients
   JsonObject json_;
 };
 
 // Small for a database of a GB: three levels below L0, as one of a TB has with RocksDB's defaults.
-Options TierBench::MakeOptions() const {
+Status TierBench::MakeOptions(Options* result) const {
   Options options;
   options.env = env_.get();
-  options.create_if_missing = FLAGS_mode == "fill";
+  options.create_if_missing = FLAGS_mode != "run";
   options.compression = ROCKSDB_NAMESPACE::kNoCompression;
   options.write_buffer_size = 16 << 20;
   options.target_file_size_base = 8 << 20;
@@ -220,17 +259,43 @@ Options TierBench::MakeOptions() const {
   if (FLAGS_listener) {
     options.listeners.push_back(ROCKSDB_NAMESPACE::tiered_env::NewTieredEnvListener());
   }
-  return options;
+  return GetOptionsFromString(ConfigOptions(), options, FLAGS_options, result);
+}
+
+// A name for slow_, so that a URI can have it as its target.
+class SlowDeviceByName : public FileSystemWrapper {
+ public:
+  explicit SlowDeviceByName(const std::shared_ptr<FileSystem>& device)
+      : FileSystemWrapper(device) {}
+  static const char* kClassName() { return "SlowDeviceByName"; }
+  const char* Name() const override { return kClassName(); }
+};
+
+// With --slow all files are on a SlowDeviceFileSystem, the tiers' too.
+Status TierBench::MakeFileSystem() {
+  std::string uri = FLAGS_fs_uri;
+  if (!FLAGS_slow.empty()) {
+    slow_ = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default(), FLAGS_slow);
+    slow_->SetReadLatency(FLAGS_slow_us);
+    const std::string name = SlowDeviceByName::kClassName();
+    ObjectLibrary::Default()->AddFactory<FileSystem>(
+        name,
+        [device = slow_](const std::string&, std::unique_ptr<FileSystem>* guard, std::string*) {
+          *guard = std::make_unique<SlowDeviceByName>(device);
+          return guard->get();
+        });
+    uri = uri.empty() ? name : uri + ";target=" + name;
+  }
+  fs_ = FileSystem::Default();
+  return uri.empty() ? Status::OK() : FileSystem::CreateFromString(ConfigOptions(), uri, &fs_);
 }
 
 Status TierBench::Open() {
-  Status s;
-  fs_ = FileSystem::Default();
-  if (!FLAGS_fs_uri.empty()) {
-    s = FileSystem::CreateFromString(ConfigOptions(), FLAGS_fs_uri, &fs_);
-  }
+  Status s = MakeFileSystem();
   env_ = NewCompositeEnv(fs_);
-  return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(MakeOptions(), FLAGS_db, &db_) : s;
+  Options options;
+  if (s.ok()) s = MakeOptions(&options);
+  return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_) : s;
 }
 
 Status TierBench::Settle() {
@@ -247,7 +312,7 @@ Status TierBench::Fill() {
   const auto start = Clock::now();
   Random random(FLAGS_seed);
   Status s;
-  Pace pace(1);
+  Pace pace(1, FLAGS_rate);
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
     pace.Wait();
     s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
@@ -288,10 +353,14 @@ Status TierBench::Operate(const TierMix& mix, Random* random) {
 }
 
 Status TierBench::Work(const TierMix& mix, int number, std::vector<double>* micros) {
-  Random random(FLAGS_seed * 1000 + static_cast<uint64_t>(number));
+  Random random((FLAGS_seed + runs_) * 1000 + static_cast<uint64_t>(number));
+  const uint64_t most =
+      FLAGS_slice_operations > 0 ? FLAGS_slice_operations : std::numeric_limits<uint64_t>::max();
   Status s;
-  Pace pace(FLAGS_threads);
-  for (auto start = Clock::now(); s.ok() && start < end_;) {
+  Pace pace(FLAGS_threads, FLAGS_mode == "run" ? FLAGS_rate : 0);
+  // At least one operation, however late it is: a starved machine is told by its figures.
+  for (auto start = Clock::now();
+       s.ok() && (start < end_ || micros->empty()) && started_.fetch_add(1) < most;) {
     if (pace.Wait()) start = Clock::now();
     s = Operate(mix, &random);
     const auto now = Clock::now();
@@ -301,28 +370,64 @@ Status TierBench::Work(const TierMix& mix, int number, std::vector<double>* micr
   return s;
 }
 
-Status TierBench::Run(const TierMix& mix) {
-  Status s = Settle();
-  Devices devices;
+Status TierBench::RunClients(const TierMix& mix, double seconds, std::vector<double>* all) {
   std::vector<std::vector<double>> micros(static_cast<size_t>(FLAGS_threads));
   std::vector<Status> statuses(micros.size());
   std::vector<std::thread> threads;
-  const auto start = Clock::now();
-  end_ = start +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(FLAGS_seconds));
-  for (size_t i = 0; s.ok() && i < micros.size(); i++) {
+  started_ = 0;
+  end_ = Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  for (size_t i = 0; i < micros.size(); i++) {
     threads.emplace_back([&, i] { statuses[i] = Work(mix, static_cast<int>(i), &micros[i]); });
   }
   for (std::thread& thread : threads) thread.join();
+  runs_++;
+  Status s;
+  for (size_t i = 0; i < micros.size(); i++) {
+    all->insert(all->end(), micros[i].begin(), micros[i].end());
+    if (s.ok()) s = statuses[i];
+  }
+  return s.ok() && all->empty() ? Status::Aborted("no operation was done") : s;
+}
+
+// Writes are done when nothing compacts or moves any more, and all is on the device: nothing is
+// left for the time of another database's slice.
+Status TierBench::RunSlice(const TierMix& mix, double seconds, JsonObject* figures) {
+  const bool writes = mix.reads < 1;
+  const uint64_t slow_reads = SlowReads();
+  const uint64_t written = WrittenBytes();
+  const auto start = Clock::now();
+  std::vector<double> micros;
+  Status s = RunClients(mix, seconds, &micros);
+  if (s.ok() && writes) s = Settle();
+  if (s.ok() && writes) s = SyncFileSystemOf(FLAGS_db);
+  figures->Add("seconds", SecondsSince(start));
+  figures->Add("ops", uint64_t{micros.size()});
+  figures->Add("user_bytes", uint64_t{micros.size() * (kKeySize + FLAGS_value_size)});
+  figures->Add("slow_reads", SlowReads() - slow_reads);
+  figures->Add("written_bytes", WrittenBytes() - written);
+  return s;
+}
+
+uint64_t TierBench::SlowReads() const {
+  uint64_t reads = 0;
+  if (slow_ == nullptr) return reads;
+  const DeviceReads all = slow_->Snapshot();
+  for (uint64_t of_one : all.reads) reads += of_one;
+  return reads;
+}
+
+Status TierBench::Run(const TierMix& mix) {
+  Status s = Settle();
+  if (!s.ok()) return s;
+  Devices devices;
+  std::vector<double> all;
+  const auto start = Clock::now();
+  s = RunClients(mix, FLAGS_seconds, &all);
   const double seconds = SecondsSince(start);
   devices.AddTo(&json_);
   AddTiers();
-  std::vector<double> all;
-  for (size_t i = 0; i < micros.size(); i++) {
-    all.insert(all.end(), micros[i].begin(), micros[i].end());
-    if (s.ok()) s = statuses[i];
-  }
-  if (!s.ok() || all.empty()) return s.ok() ? Status::Aborted("no operation was done") : s;
+  if (!s.ok()) return s;
   std::sort(all.begin(), all.end());
   const auto percentile = [&](double p) {
     return all[static_cast<size_t>(p / 100 * static_cast<double>(all.size() - 1))];
@@ -358,9 +463,14 @@ Status RunAll() {
   if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
   TierBench bench;
   Status s = bench.Open();
-  if (s.ok()) s = FLAGS_mode == "fill" ? bench.Fill() : bench.Run(*mix);
+  if (s.ok()) s = FLAGS_mode == "run" ? bench.Run(*mix) : bench.Fill();
+  if (s.ok() && FLAGS_mode == "slices") {
+    s = ServeSlices([&](double seconds, JsonObject* figures) {
+      return bench.RunSlice(*mix, seconds, figures);
+    });
+  }
   if (s.ok()) s = bench.Close();
-  if (s.ok()) std::printf("%s\n", bench.ToString().c_str());
+  if (s.ok() && FLAGS_mode != "slices") std::printf("%s\n", bench.ToString().c_str());
   return s;
 }
 
