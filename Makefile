@@ -5,7 +5,8 @@ SHELL := /bin/bash
   check-make check-alone tidy clang-tidy docs format check-format clean
 
 help:
-	@echo 'make demo           stock RocksDB against RocksDB with the plugins, in under 5 minutes'
+	@echo 'make demo           each plugin in turn with stock RocksDB: a table and a page, in under 6'
+	@echo '                    minutes after the build'
 	@echo 'make test           builds everything and runs the tests; ARGS="-R regex": some of them'
 	@echo 'make bench          runs the benchmarks; NAME=plugin: one; QUICK=1: small; CHECK=1: fails'
 	@echo '                    if a figure misses its target; ARGS=...: further arguments of run.py'

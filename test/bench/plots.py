@@ -104,6 +104,8 @@ def quoted(text):
 def draw(path):
     with open(path, encoding="utf-8") as f:
         document = json.load(f)
+    if "panels" not in document:  # the demo's, which has a page of its own
+        return
     for terminal, suffix in (("svg", ".svg"), ("pngcairo", ".png")):
         target = os.path.splitext(path)[0] + suffix
         subprocess.run(["gnuplot"], input=script(document, terminal, target), text=True, check=True)

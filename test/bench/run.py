@@ -21,6 +21,8 @@ def parse(argv):
     parser.add_argument("--name", choices=names, help="the benchmark (default: all)")
     parser.add_argument("--bin", required=True, help="folder of the programs that were built")
     parser.add_argument("--demo", action="store_true", help="run the demo instead")
+    parser.add_argument("--emulate", action="store_true",
+                        help="the demo: slow devices are emulated, none is throttled by the kernel")
     parser.add_argument("--quick", action="store_true", help="a small version, under 3 minutes")
     parser.add_argument("--check", action="store_true", help="exit with status 1 if a gate fails")
     parser.add_argument("--rounds", type=int, help="rounds over all systems (default 3; quick: 1)")

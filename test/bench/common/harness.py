@@ -21,6 +21,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
+from common import drivers
+
 # The folder of run.py.
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -140,10 +142,13 @@ class Context:
         self.scratch = tempfile.mkdtemp(prefix="rocktier-bench-", dir=data_dir)
         self._env = env
         self._child = None
+        self._drivers = []
         self._shared = {}
         self._resources = {}  # name -> (value, undo)
 
     def close(self):
+        for driver in self._drivers:
+            driver.kill()
         if self._child is not None:
             self._child.kill()
             self._child.wait()
@@ -167,6 +172,16 @@ class Context:
         if code != 0:
             raise RuntimeError(f"{' '.join(argv)}\nended with status {code}\n{err}{out[-2000:]}")
         return out
+
+    def driver(self, argv, environment=None):
+        """Starts a program that runs slices; it is ended at the end."""
+        errors = self.path(f"driver-{len(self._drivers)}.errors")
+        self._drivers.append(drivers.Driver(argv, errors, environment))
+        return self._drivers[-1]
+
+    def without_folders(self, text):
+        """A text that does not tell where its folder is."""
+        return text.replace(self.scratch, "...")
 
     def shared(self, name, make):
         """The folder `name`, made by make(folder) when it is first asked for."""

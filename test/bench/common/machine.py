@@ -16,6 +16,28 @@ def describe(bin_dir, data_dir):
     }
 
 
+def rocktier_version(bin_dir):
+    tool = os.path.join(bin_dir, "rocktier")
+    if not os.path.exists(tool):
+        return "unknown"
+    out = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
+    return out.strip() or "unknown"
+
+
+def commit(folder):
+    """Of the sources; "unknown" where they are no clone."""
+    git = ["git", "-C", folder, "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def load_average():
+    """Of the last minute."""
+    return round(os.getloadavg()[0], 2)
+
+
 def rocksdb_version(bin_dir):
     ldb = os.path.join(bin_dir, "ldb")
     if not os.path.exists(ldb):

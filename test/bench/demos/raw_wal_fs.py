@@ -1,61 +1,42 @@
-"""Synchronous writes of stock RocksDB and with the plugin, alone and beside compactions."""
+"""Writes with sync: the log in the file system, and past it."""
 
-from wal import wal_systems
+from common import machine
+from common.demo import OURS, STOCK, Part, System
+from common.drivers import NotShown
+from common.pairs import Measure
 
-TITLE = "synchronous writes that wait for one device write"
+THING = "sync writes"
+PLUGIN = "raw_wal_fs"
+PROGRAMS = ("sync_driver", "rocktier")
 
-SECONDS = 5
-SYSTEMS = (
-    ("stock", "stock: log in the file system"),
-    ("recycled", "stock: recycle_log_file_num=4"),
-    ("file", "raw_wal_fs on a file"),
-)
-GROUNDS = ((False, "alone"), (True, "beside a database that compacts"))
-FLAGS = (
-    "--benchmarks=fillrandom",
-    "--num=1000000",
-    f"--duration={SECONDS}",
-    "--sync=1",
-    "--value_size=200",
-    "--threads=1",
-)
+DEVICE_BYTES = 512 << 20
+MEMTABLE_BYTES = 4 << 20  # small: logs are begun, and recycled, several times in a minute
+WRITES = Measure("writes/s", "ops", "seconds", True)
 
 
-def run(context):
-    print(
-        f"db_bench fillrandom, 200 bytes per write, each with sync, one thread, {SECONDS} s; "
-        "the first run of\neach system makes its files. All on the disk of the data folder.\n",
-        flush=True,
-    )
-    figures = {}
-    for neighbour, ground in GROUNDS:
-        print(f"{ground:36}{'writes/s':>10}{'p50 us':>10}{'p99 us':>10}")
-        for system, label in SYSTEMS:
-            figures[system, neighbour] = wal_systems.run(context, system, FLAGS, neighbour)
-            print(row(label, figures[system, neighbour]), flush=True)
-        print()
-    flags = "".join(f" {flag}" for flag in FLAGS if flag != "--threads=1")
-    print(f"$ db_bench{flags} \\\n    --fs_uri='id=RawWalFileSystem;device=/tmp/wal;size=2G'")
-    return conclusion(figures)
+def part(setup):
+    context = setup.context
+    if machine.filesystem(context.scratch) == "tmpfs":
+        raise NotShown("the data folder is in memory, where a sync does nothing; set TMPDIR to a "
+                       "folder on a disk")
 
+    def system(name, label, more="", *flags):
+        return System(name, label, (
+            context.program("sync_driver"), f"--db={context.path(name)}",
+            f"--options=write_buffer_size={MEMTABLE_BYTES}{more}", *flags))
 
-def row(label, f):
-    return f"  {label:34}{f['ops_per_s']:10.0f}{f['p50_us']:10.0f}{f['p99_us']:10.0f}"
-
-
-def conclusion(figures):
-    def times(neighbour, other):
-        file, base = figures["file", neighbour], figures[other, neighbour]
-        return f"{file['ops_per_s'] / base['ops_per_s']:.2f} times"
-
-    def p99(neighbour):
-        return figures["file", neighbour]["p99_us"] / figures["stock", neighbour]["p99_us"] * 100
-
-    return (
-        f"With its log past the file system the database did {times(False, 'stock')} the "
-        f"synchronous writes of stock RocksDB, and {times(False, 'recycled')} those with recycled "
-        f"logs; beside a neighbour that compacts {times(True, 'stock')} and "
-        f"{times(True, 'recycled')}, its 99th percentile there being {p99(True):.0f}% of stock's. "
-        f"Writes without sync gain nothing. These are single runs of {SECONDS} seconds; "
-        "make bench NAME=raw_wal_fs has more."
+    device = context.path("log-device")
+    return Part(
+        ground=machine.disk_kind(context.scratch),
+        about="Values of 200 bytes, each written with sync, one thread. The log device is a file.",
+        systems=(
+            system(STOCK, "stock: log in the file system"),
+            system("recycled", "stock with recycle_log_file_num=4", ";recycle_log_file_num=4"),
+            system(OURS, "raw_wal_fs on a file", "",
+                   f"--fs_uri=id=RawWalFileSystem;device={device};size={DEVICE_BYTES}"),
+        ),
+        measures=(WRITES,),
+        effect="with its log past the file system RocksDB makes {plugin} writes with sync a "
+        "second, and {stock} with the log in it",
+        slice_seconds=1,
     )

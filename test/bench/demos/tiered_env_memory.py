@@ -1,119 +1,103 @@
-"""The upper levels of a database in memory, without losing what a reboot takes.
+"""Overwrites, with all levels on the disk, and with the upper ones in memory."""
 
-The disk is emulated.
-"""
+import dataclasses
 
-import os
-import shutil
+from common.demo import OURS, STOCK, Part, System
+from common.drivers import NotShown
+from common.pairs import Measure
+from tier import pmem_systems, tier_systems, volatile_systems
 
-from tier import pmem_systems, volatile_figures, volatile_systems
+THING = "levels in memory"
+PLUGIN = "tiered_env"
+PROGRAMS = ("tier_driver", "rocktier")
 
-TITLE = "the upper levels in memory, rebuilt of write-ahead logs after a crash"
-
-SHAPE = volatile_systems.Shape(
-    records=150_000, value_size=1024, file_bytes=2 << 20, level_base=10 << 20, multiplier=10
-)
-EMULATE = "bandwidth=60M"
-PLACEMENT = "0..2=memory"
-THREADS = 4
+PLACEMENT = "0..2=memory"  # of the four levels that there are
+MIB = 1 << 20
+CACHE_BYTES = 8 * MIB
+WRITE_MB, READ_MB = 60, 120  # a second, of the disk
 
 
-def run(context):
-    reason = volatile_systems.no_memory()
-    if reason:
-        print(f"Not shown: {reason}")
-        return "Nothing was compared."
-    print(
-        f"Filling databases with {SHAPE.data // 1_000_000} MB in random order by {THREADS} threads "
-        f"(1 KB values, uncompressed), until nothing compacts.\nThe disk is emulated: {EMULATE}.\n",
-        flush=True,
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    records: int
+    file_bytes: int  # of a memtable and of an SST
+    level_base: int
+    multiplier: int
+    slice_operations: int
+
+
+FULL = Shape(60_000, MIB, 4 * MIB, 8, 10_000)
+QUICK = Shape(4_000, MIB // 8, MIB // 4, 4, 500)
+VALUE_SIZE = 1024
+
+
+def part(setup):
+    context = setup.context
+    missing = volatile_systems.no_memory()
+    if missing:
+        raise NotShown(f"no memory for levels: {missing}")
+    shape = QUICK if setup.quick else FULL
+    data = shape.records * VALUE_SIZE
+    reason = setup.no_throttle()
+    folder = context.path()
+    if not reason:
+        folder = throttled(context, data).points["slow"]
+    memory = context.resource("tmpfs", pmem_systems.memory_folder)
+    home = f"home={{emulate={{bandwidth={WRITE_MB}M}}}}" if reason else "home={}"
+    tier = f"memory={{kind=memory;path={memory}}}"
+    in_memory = shape.level_base * (1 + 1 + shape.multiplier)  # L0 is as large as L1
+
+    def system(name, label, cache_bytes, options, *flags):
+        return System(name, label, (
+            context.program("tier_driver"), "--mode=slices", "--mix=overwrite",
+            f"--db={folder}/{name}", "--dynamic_levels=false", f"--records={shape.records}",
+            f"--value_size={VALUE_SIZE}", f"--slice_operations={shape.slice_operations}",
+            f"--direct={str(not reason).lower()}", f"--cache_bytes={cache_bytes}",
+            f"--options={options_of(shape)}{options}", *flags))
+
+    stock_fs = [f"--fs_uri=id=TieredFileSystem;tiers={{{home}}}"] if reason else []
+    return Part(
+        ground=f"emulated: {WRITE_MB} MB/s" if reason else f"throttled: {WRITE_MB} MB/s of writes",
+        about=f"{data // 1_000_000} MB of 1 KB values are overwritten by 4 threads, until nothing "
+        "compacts or moves any more and all is on the disk; stock has as many bytes of memory as "
+        "block cache. "
+        + (f"The disk is emulated, since there is no throttled one: {reason}." if reason else
+           "The disk is a loop device that the kernel throttles."),
+        systems=(
+            system(STOCK, "stock: all levels on the disk", CACHE_BYTES + in_memory, "", *stock_fs),
+            system(OURS, f"tiered_env, placement={{{PLACEMENT}}}", CACHE_BYTES,
+                   ";preserve_internal_time_seconds=3600", "--listener",
+                   f"--fs_uri=id=TieredFileSystem;tiers={{{tier};{home}}};"
+                   f"placement={{{PLACEMENT}}};mover_bytes_per_second=0"),
+        ),
+        measures=(
+            Measure("bytes written per byte", "written_bytes", "user_bytes", False, "{:.2f}"),
+            Measure("puts/s until settled", "ops", "seconds", True),
+        ),
+        effect="with its upper levels in memory RocksDB writes {plugin} bytes to the disk for each "
+        "byte that is put, and {stock} with all levels there",
+        slice_seconds=3,
     )
-    print(f"{'':44}{'fill s':>8}{'writes/s':>10}{'p99.9 us':>10}{'MB written':>12}")
-    figures = {}
-    for system, label in (
-        ("direct", "all on disk"),
-        ("ours", f"TieredFileSystem, {PLACEMENT}"),
-    ):
-        figures[system] = measure(context, system)
-        print(row(label, figures[system]), flush=True)
-    rebuilt = recover(context)
-    print(f"\nThe tier in memory was deleted: {rebuilt['rebuilt_files']:.0f} SSTs, "
-          f"{rebuilt['rebuilt_bytes'] / 1e6:.0f} MB, were rebuilt in "
-          f"{rebuilt['recovery_micros'] / 1e6:.2f} s.")
-    ratio = figures["direct"]["settled_s"] / figures["ours"]["settled_s"]
-    written = figures["ours"]["written_bytes"] / figures["direct"]["written_bytes"]
-    return (
-        f"With all levels but the last one in memory the fill took {ratio:.2f} times less long and "
-        f"wrote {written * 100:.0f}% of the bytes to the disk. Every SST in memory has a recipe on "
-        "the disk, by which it is rebuilt of the write-ahead logs, byte for byte, before RocksDB "
-        "opens the database."
-    )
 
 
-def memory(context):
-    folder = context.resource("tmpfs", pmem_systems.memory_folder)
-    return f"{folder}/demo"
+def throttled(context, data):
+    def make():
+        limits = {"write_bps": WRITE_MB * 10**6, "read_bps": READ_MB * 10**6}
+        made = tier_systems.Ground(context, {"slow": (1 << 30) + 12 * data}, {"slow": limits})
+        return made, made.close
+
+    return context.resource("memory-ground", make)
 
 
-def uri(context, system):
-    tiers = f"home={{emulate={{{EMULATE}}}}}"
-    if system == "direct":
-        return f"id=TieredFileSystem;tiers={{{tiers}}}"
-    return (
-        f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={memory(context)}}};{tiers}}};"
-        f"placement={{{PLACEMENT}}}"
-    )
-
-
-def db_bench(context, system, *argv):
-    options = context.path(f"{system}.ini")
-    with open(options, "w", encoding="utf-8") as file:
-        file.write(volatile_systems.options_text(None, system, SHAPE))
-    return context.child([
-        context.program("db_bench"), f"--db={context.path('db-' + system)}",
-        f"--options_file={options}", f"--fs_uri={uri(context, system)}", f"--num={SHAPE.records}",
-        f"--value_size={SHAPE.value_size}", "--bloom_bits=10", "--histogram=1", "--statistics=1",
-        *argv,
-    ])
-
-
-def read_log(context, system):
-    with open(f"{context.path('db-' + system)}/LOG", encoding="utf-8", errors="replace") as file:
-        return file.read()
-
-
-def measure(context, system):
-    text = db_bench(context, system, "--benchmarks=fillrandom,waitforcompaction",
-                    f"--threads={THREADS}", f"--writes={SHAPE.records // THREADS}", "--seed=42")
-    log = read_log(context, system)
-    done, seconds = volatile_figures.rate(text, "fillrandom")
-    settled = volatile_figures.seconds_until_settled(log, seconds)
-    kinds = ("wal.bytes", "flush.write.bytes", "compact.write.bytes")
-    written = sum(volatile_figures.ticker(text, f"rocksdb.{kind}") for kind in kinds)
-    if system == "ours":
-        counts = volatile_figures.volatile(log)
-        written += (counts["recipe_log_written_bytes"] + counts["archived_bytes"] -
-                    counts["table_bytes"])
-        written += volatile_figures.moved_bytes(log, "home")
-    return {
-        "settled_s": settled,
-        "ops_per_s": done / settled,
-        "p999_us": volatile_figures.latencies(text, "write")["write_p999_us"],
-        "written_bytes": written,
+def options_of(shape):
+    options = {
+        "write_buffer_size": shape.file_bytes,
+        "max_write_buffer_number": 4,
+        "target_file_size_base": shape.file_bytes,
+        "max_bytes_for_level_base": shape.level_base,
+        "max_bytes_for_level_multiplier": shape.multiplier,
+        "max_background_jobs": 4,
+        "bytes_per_sync": MIB,
+        "wal_bytes_per_sync": MIB,
     }
-
-
-def recover(context):
-    db_bench(context, "ours", "--benchmarks=readrandom", "--reads=1000", "--use_existing_db")
-    shutil.rmtree(memory(context))
-    os.makedirs(memory(context))
-    db_bench(context, "ours", "--benchmarks=readrandom,verifychecksum", "--reads=10000",
-             "--use_existing_db")
-    return volatile_figures.volatile(read_log(context, "ours"))
-
-
-def row(label, f):
-    return (
-        f"{label:44}{f['settled_s']:8.1f}{f['ops_per_s']:10.0f}{f['p999_us']:10.0f}"
-        f"{f['written_bytes'] / 1e6:12.0f}"
-    )
+    return ";".join(f"{name}={value}" for name, value in options.items())
