@@ -147,7 +147,8 @@ def gains(results):
         "$points << EOD", *points, "EOD",
         f"set ytics ({', '.join(lines)})" if lines else "unset ytics",
         f"set yrange [0.3:{len(told)}.7]",
-        "set logscale x 2", f"set xrange [{least:.6g}:*]", "set format x '%gx'",
+        "set logscale x 2", f"set xrange [{least:.6g}:*]",
+        "set format x '%gx'",
         "set xlabel 'times better than stock, with its interval (1x: no difference)'",
         "set grid xtics linewidth 1 linecolor rgb '#d0d0d0'",
         "set arrow from 1, graph 0 to 1, graph 1 nohead linewidth 2 linecolor rgb '#606060'",
@@ -172,7 +173,8 @@ def slices(result):
     lines = [terminal(HEIGHT),
              f"set multiplot layout 1,{len(result.part.measures)}",
              "set border 3", "set tics nomirror", "set yrange [0:*]", "set xlabel 'seconds'",
-             "set grid ytics linewidth 1 linecolor rgb '#d0d0d0'", "set key outside bottom center vertical",
+             "set grid ytics linewidth 1 linecolor rgb '#d0d0d0'",
+             "set key outside bottom center vertical",
              "set format y '%g'"]
     colour_of = colours(result)
     for number, measure in enumerate(result.part.measures):
