@@ -344,7 +344,8 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
     }
     if (IsStubName(file.name)) {
       s = GetFileSize(dir + "/" + file.name, options, &file.size_bytes, dbg);
-      s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
+      // Deleted meanwhile, or a program's log that RocksDB may not read.
+      s = s.IsPathNotFound() || !IsLogName(file.name) ? IOStatus::OK() : s;
     }
   }
   return s;

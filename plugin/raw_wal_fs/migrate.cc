@@ -60,12 +60,14 @@ class Migration {
     }
   }
 
-  // Finds the logs that are, or are not, on the device.
+  // Finds the logs that are, or are not, on the device. Those that are not, by RocksDB's names
+  // only: another file that ends in .log may be a program's that lies here.
   IOStatus Find(bool on_device) {
     std::vector<std::string> logs;
     IOStatus s = FindLogs(fs_.get(), directory_, &logs);
     for (size_t i = 0; s.ok() && i < logs.size(); i++) {
-      s = IsTrashName(logs[i]) ? s : Consider(logs[i], on_device);
+      const bool may_be = !IsTrashName(logs[i]) && (on_device || IsLogName(logs[i]));
+      s = may_be ? Consider(logs[i], on_device) : s;
     }
     return s;
   }

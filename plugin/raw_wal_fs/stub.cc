@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "plugin/raw_wal_fs/name.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -36,6 +38,11 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
 }
 
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result) {
+  uint64_t size = 0;
+  if (!IsLogName(path) && target->GetFileSize(path, IOOptions(), &size, nullptr).ok() &&
+      size < Stub::kSize) {
+    return IOStatus::NotFound(path);  // a pipe is one: opening it would wait for its writer
+  }
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = target->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
   if (!s.ok()) {

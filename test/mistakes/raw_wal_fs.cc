@@ -6,6 +6,7 @@
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,14 @@ class RawWalMistakes : public RawWalTest {
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
+  // A program's files that end in .log, one of them in the way of whoever opens it.
+  void AddOthers() {
+    std::ofstream(db_name_ + "/app.log") << "a line of a program\n";
+    std::ofstream(db_name_ + "/long.log") << std::string(10000, 'x');
+    std::filesystem::create_directory(db_name_ + "/folder.log");
+    ASSERT_EQ(mkfifo((db_name_ + "/pipe.log").c_str(), 0600), 0);
+  }
+
   Superblock ReadSuperblock() {
     Superblock superblock;
     EXPECT_OK(Superblock::Decode(Read(device_, 0, Superblock::kSize), device_, &superblock));
@@ -137,6 +146,27 @@ class RawWalMistakes : public RawWalTest {
 
   Status made_;
 };
+
+TEST_F(RawWalMistakes, FilesOfProgramsThatEndInLogStayWhatTheyAre) {
+  Fill();
+  AddOthers();
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  uint64_t logs = 0;
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+    EXPECT_GT(logs, 0u);
+    const uint64_t exported = logs;
+    ASSERT_OK(raw_wal_fs::ImportLogs(options, db_name_, &logs));
+    EXPECT_EQ(logs, exported);
+    EXPECT_EQ(Read(db_name_ + "/app.log", 0, 20), "a line of a program\n");
+    EXPECT_EQ(Read(db_name_ + "/long.log", 0, 10000), std::string(10000, 'x'));
+    ExpectWhole();
+    Fill();
+  }
+  std::vector<FileAttributes> files;
+  ASSERT_OK(fs_->GetChildrenFileAttributes(db_name_, IOOptions(), &files, nullptr));
+}
 
 TEST_F(RawWalMistakes, SuperblocksThatCannotBe) {
   Fill();
