@@ -304,7 +304,7 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
                                     FileLock** lock, IODebugContext* dbg) {
   IOStatus s = target_->LockFile(path, options, lock, dbg);
   std::shared_ptr<Volume> volume;
-  if (!s.ok()) {
+  if (!s.ok() || options.property_bag.count(kLookOnly) > 0) {
     return s;
   }
   s = ForWriting(&volume);

@@ -15,6 +15,11 @@ constexpr char kTrash[] = ".trash";
 // The ending of the name of a plain copy that is about to take the place of a log's stub.
 constexpr char kExported[] = ".exported";
 
+// A key of IOOptions::property_bag. LockFile() with it keeps others from opening the database, and
+// neither looks at the log device nor changes it: for a tool that only looks, whichever FileSystem
+// it has above this one.
+constexpr char kLookOnly[] = "rocktier.look_only";
+
 // The statistics file in a database's directory.
 constexpr char kMetricsName[] = "rocktier_raw_wal_fs.prom";
 

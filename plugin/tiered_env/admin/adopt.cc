@@ -17,7 +17,7 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
   if (!s.ok()) {
     return s;
   }
-  AdminSession session(ours, directory);
+  AdminSession session(ours, directory, dry_run);
   s = session.Lock();
   if (s.ok()) {
     s = CheckDirectories(session.policy().tiers, session.directory());

@@ -97,7 +97,7 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
   if (!s.ok()) {
     return s;
   }
-  AdminSession session(ours, directory);
+  AdminSession session(ours, directory, /*dry_run=*/!repair);
   s = session.Lock();
   if (s.IsNotFound() || (!s.ok() && (repair || rebuild))) {
     return s;

@@ -70,8 +70,12 @@ IOStatus RefuseIfReferenced(const AdminSession& session, const Tier& tier) {
     return IOStatus::OK();
   }
   const std::string prefix = Folders::PathIn(tier, folder) + "/";
+  std::set<std::string> moved;  // in a dry run they are still there
+  for (const Survey::File& file : session.survey().files()) {
+    moved.insert(file.place.path);
+  }
   for (const std::string& path : session.survey().referenced()) {
-    if (path.compare(0, prefix.size(), prefix) == 0) {
+    if (path.compare(0, prefix.size(), prefix) == 0 && moved.count(path) == 0) {
       return IOStatus::Busy(path, "is still named by a stub in or below " + session.directory());
     }
   }
@@ -159,14 +163,14 @@ IOStatus Drain(AdminSession* session, Tier* tier, Meter* meter) {
   if (s.ok()) {  // logs, MANIFESTs, what RocksDB will delete
     s = BringHome(session, tier, meter);
   }
-  if (!s.ok() || session->dry_run()) {
-    return s;
+  if (s.ok() && !session->dry_run()) {
+    s = session->Look();
   }
-  s = session->Look();
   if (s.ok()) {
     s = RefuseIfReferenced(*session, *tier);
   }
-  return s.ok() ? session->folders()->RemoveFrom(session->directory(), *tier) : s;
+  return s.ok() && !session->dry_run() ? session->folders()->RemoveFrom(session->directory(), *tier)
+                                       : s;
 }
 
 // Nothing is removed before the whole database has been found at home.
@@ -177,6 +181,11 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
   }
   if (s.ok()) {
     s = BringHome(session, nullptr, meter);
+  }
+  for (const auto& tier : session->policy().tiers) {
+    if (s.ok() && session->dry_run()) {
+      s = RefuseIfReferenced(*session, *tier);
+    }
   }
   if (!s.ok() || session->dry_run()) {
     return s;
@@ -275,11 +284,15 @@ Status PurgeTiers(FileSystem* fs, const std::string& directory, uint64_t* files,
   if (s.ok()) {
     AdminSession session(ours, directory, dry_run);
     s = session.TakeOver();
+    // Of wrong folders it is told before anything is deleted.
+    for (const std::string& folder : folders) {
+      s = s.ok() ? ours->names()->folders()->RemoveVanished(folder, /*dry_run=*/true) : s;
+    }
     if (s.ok()) {
       s = session.Purge(files, bytes);
     }
     for (const std::string& folder : folders) {
-      s = s.ok() ? ours->names()->folders()->RemoveVanished(folder, dry_run) : s;
+      s = s.ok() && !dry_run ? ours->names()->folders()->RemoveVanished(folder, false) : s;
     }
   }
   return s;

@@ -17,6 +17,10 @@ namespace tiered_env {
 
 namespace {
 
+// A key of IOOptions::property_bag: whoever is asked to lock, as a target with a log device,
+// changes nothing beside.
+const char* const kLookOnly = "rocktier.look_only";
+
 const char* const kSeeCheck = "; see \"rocktier tier check\"";
 
 }  // namespace
@@ -35,7 +39,11 @@ IOStatus AdminSession::Lock() {
   if (!target()->FileExists(PathOf("CURRENT"), IOOptions(), nullptr).ok()) {
     return IOStatus::NotFound(directory_, "has no database: there is no CURRENT");
   }
-  return target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
+  IOOptions options;
+  if (dry_run_) {
+    options.property_bag[kLookOnly] = "";
+  }
+  return target()->LockFile(PathOf("LOCK"), options, &lock_, nullptr);
 }
 
 IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {

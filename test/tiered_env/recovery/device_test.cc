@@ -147,8 +147,8 @@ TEST_F(DeviceTest, TheDeviceDoesNotFillUp) {
   ASSERT_OK(Mount(Stack()));
   Open();
   ASSERT_FALSE(HasFailure());
-  // What is retained is bounded by what is in memory; RocksDB has one log besides. Each log may have
-  // a segment that is nearly empty.
+  // What is retained is bounded by what is in memory; RocksDB has one log besides. Each log may
+  // have a segment that is nearly empty.
   const auto is_bounded = [this] {
     const uint64_t bytes = static_cast<uint64_t>(1.5 * Stats().bytes) + (1 << 20);
     return DeviceStats().segments_used <= 2 * bytes / kSegment;
@@ -222,6 +222,44 @@ TEST_F(DeviceTest, ADestroyedDatabaseLeavesNothing) {
   EXPECT_EQ(DeviceStats().segments_used, 0u);
   EXPECT_FALSE(fs::exists(db_name_));
   EXPECT_EQ(FilesIn("memory") + FilesIn("slow"), 0u);
+}
+
+// Looking and dry runs change nothing on the device, nor do they make one.
+TEST_F(DeviceTest, WhoeverLooksLeavesTheDeviceAlone) {
+  Prepare();
+  ASSERT_FALSE(HasFailure());
+  const auto device = [this] {
+    std::string bytes;
+    EXPECT_OK(ReadFileToString(Env::Default(), device_, &bytes));
+    return bytes;
+  };
+  const auto look = [this] {
+    ASSERT_OK(Mount(Stack()));
+    tiered_env::TieredCheck check;
+    tiered_env::TieredAdoption adoption;
+    tiered_env::TieredLoss loss;
+    uint64_t files = 0;
+    uint64_t bytes = 0;
+    CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check).PermitUncheckedError();
+    AdoptTiers(fs_.get(), db_name_, /*force=*/true, &adoption, /*dry_run=*/true)
+        .PermitUncheckedError();
+    RehearseRecovery(fs_.get(), db_name_, &loss).PermitUncheckedError();
+    tiered_env::PurgeTiers(fs_.get(), db_name_, &files, &bytes, {}, /*dry_run=*/true)
+        .PermitUncheckedError();
+    db_.reset();
+    env_.reset();
+    fs_.reset();
+  };
+  const std::string before = device();
+  look();
+  EXPECT_TRUE(device() == before);
+  fs::rename(device_, device_ + "-away");
+  look();
+  EXPECT_FALSE(fs::exists(device_));
+  fs::rename(device_ + "-away", device_);
+  OpenStack();
+  ASSERT_FALSE(HasFailure());
+  Verify();
 }
 
 // RocksDB's archive has the log, which has one name; recipes get a copy.

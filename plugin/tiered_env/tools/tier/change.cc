@@ -49,6 +49,10 @@ Status Rehearse(FileSystem* fs, const Arguments& arguments, Call* call) {
   for (const std::string& file : loss.for_good) {
     call->Line("cannot be rebuilt: " + file);
   }
+  if (!arguments.salvage && !loss.for_good.empty()) {
+    return Status::Corruption(std::to_string(loss.for_good.size()) + " SSTs cannot be rebuilt",
+                              "--salvage gives them up");
+  }
   call->Line(std::to_string(loss.lost.size() - loss.for_good.size()) + " SSTs would be rebuilt");
   call->problems = !loss.for_good.empty();
   return s;
