@@ -49,7 +49,7 @@ void Call::Print(const std::string& line, const Json& object) const {
 }
 
 std::string Dump(const Json& json) {
-  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
 Verb& Verb::Help(const std::string& paragraph) {

@@ -11,15 +11,25 @@
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 
+// Escapes control characters: C0 and DEL, and C1 (0x80 to 0x9f) as a byte of its own, or as the
+// character of UTF-8 that begins with 0xc2. In longer characters such bytes are letters.
 std::string Printable(const std::string& text) {
   static const char kDigits[] = "0123456789abcdef";
   std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+  int following = 0;  // bytes of the character that are still to come
+  for (size_t i = 0; i < text.size(); i++) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = byte >= 0x80 && byte < 0xa0;
+    const bool follows = following > 0 && byte >= 0x80 && byte < 0xc0;
+    following = follows        ? following - 1
+                : byte >= 0xf0 ? 3
+                : byte >= 0xe0 ? 2
+                : byte >= 0xc3 ? 1
+                               : 0;
+    if (byte < 0x20 || byte == 0x7f || (is_c1 && !follows)) {
       result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
     } else {
-      result += c;
+      result += text[i];
     }
   }
   return result;

@@ -61,6 +61,24 @@ std::string Missing(const Verb& verb, const CLI::App& app) {
   return "";
 }
 
+// Returns the first flag without its value, or "". CLI11 would take the next word for it, such as
+// --dry-run.
+std::string WithoutValue(const std::vector<Parameter>& flags,
+                         const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    for (const Parameter& flag : flags) {
+      const bool is_bare = *word == "--" + flag.name;
+      const bool is_last = word + 1 == end;
+      if (!flag.value.empty() && (*word == "--" + flag.name + "=" ||
+                                  (is_bare && (is_last || word[1].empty() || word[1][0] == '-')))) {
+        return "--" + flag.name;
+      }
+    }
+  }
+  return "";
+}
+
 // Says in our words how many values a flag takes. `what`: in CLI11's, which begin with its name.
 std::string Mismatch(const std::string& what) {
   const std::string name = what.substr(0, what.find_first_of(": "));
@@ -77,6 +95,10 @@ std::string Parse(const Verb& verb, const std::vector<std::string>& arguments, C
   }
   for (const Parameter& flag : verb.FlagsFor(call)) {
     Declare(flag, "--" + flag.name, flag.value.empty(), &app);
+  }
+  const std::string empty = WithoutValue(verb.FlagsFor(nullptr), arguments);
+  if (!empty.empty()) {
+    return empty + ": exactly one value is needed";
   }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // from the end

@@ -125,6 +125,16 @@ class EveryVerb(unittest.TestCase):
                 self.assertIn(flag["name"], result.stderr)
                 self.assertIn("Try: rocktier " + verb["name"], result.stderr)
 
+    def test_a_flag_takes_no_flag_for_its_value(self):
+        for verb in VERBS:
+            arguments = arguments_of(verb)
+            for flag in verb["flags"]:
+                name = "--" + flag["name"]
+                for words in ([name + "="], [name], [name, ""]) if flag["value"] else []:
+                    for after in [], ["--json"]:
+                        self.refuse(name + ": exactly one value is needed", verb, *arguments,
+                                    *words, *after)
+
     def test_errors_are_json_too(self):
         for verb in VERBS:
             if not any(positional["required"] for positional in verb["positionals"]):

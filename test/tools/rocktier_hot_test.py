@@ -104,6 +104,8 @@ class RocktierHotTest(unittest.TestCase):
         return found
 
     def test_a_dry_run_clears_nothing(self):
+        with open(self.path + "/rocktier_hot_promotion.prom", "w") as file:
+            file.write("what a process that runs has written")
         before = self.contents()
         for flags in ["--dry-run"], ["--dry-run", "--force"]:
             result = rocktier("hot", "clear", self.path, *flags)

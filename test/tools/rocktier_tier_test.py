@@ -437,10 +437,10 @@ class Recovering(TierTest):
         for name in os.listdir(self.db):
             if name.startswith("TIERS-") and name.endswith(".log"):
                 os.remove(self.db + "/" + name)
-        for flags in [], ["--salvage"]:
-            would = self.dry("recover", *flags, uri=uri, status=1)
-            self.assertEqual(would["lost"], lost)
-            self.assertTrue(would["given_up"])
+        self.refused(tier("recover", uri, self.db, "--dry-run"), "cannot be rebuilt", "--salvage")
+        would = self.dry("recover", "--salvage", uri=uri, status=1)
+        self.assertEqual(would["lost"], lost)
+        self.assertTrue(would["given_up"])
         self.refused(tier("recover", uri, self.db), "cannot be rebuilt")
         given_up = self.answer("recover", uri, self.db, "--salvage", status=1)["given_up"]
         self.assertEqual(sorted(text.split(":")[0] for text in given_up),

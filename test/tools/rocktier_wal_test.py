@@ -378,13 +378,14 @@ class OnAFile(unittest.TestCase):
 
     def test_names_give_no_orders_to_the_terminal(self):
         self.succeed(self.format("--size=8M"))
-        db = self.folder + "/\x1b]0;owned\x07\n1:1 x"
+        db = self.folder + "/\x1b]0;owned\x07\n1:1 x\x9b1mé"
         self.succeed(write(db, self.device))
         log = self.logs()[0]["id"]
         for result in (wal("ls", self.device), wal("dump", self.device),
                        wal("rm", self.device, "--log=" + log)):
-            self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07]")
+            self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07\x9b]")
             self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
+            self.assertIn("\\x9b1mé", result.stdout + result.stderr)
         self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
 
     def blank(self):

@@ -268,7 +268,7 @@ Status ClearHotStore(const std::string& path, bool dry_run) {
       s = s.IsNotFound() ? Status::OK() : s;
     }
   }
-  if (s.ok()) {  // of a process that was killed
+  if (s.ok() && !dry_run) {  // of a process that was killed
     MetricsReporter::Delete(FileSystem::Default().get(), path + "/" + kMetricsName);
   }
   return s;

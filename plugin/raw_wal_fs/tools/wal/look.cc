@@ -34,6 +34,27 @@ std::string NotesOn(const RawWalLogInfo& log) {
          Note(!log.problem.empty(), log.problem);
 }
 
+// A device may have millions of frames: of these two, one is made.
+Json FramesOf(const RawWalLogInfo& log) {
+  Json frames = Json::array();
+  for (const RawWalFrame& frame : log.frames) {
+    frames.push_back({{"position", frame.position},
+                      {"offset", frame.offset},
+                      {"length", frame.length},
+                      {"durable", frame.durable}});
+  }
+  return frames;
+}
+
+void PrintFramesOf(const RawWalLogInfo& log, Call* call) {
+  Table table({">position", ">offset", ">length", ">durable"});
+  for (const RawWalFrame& frame : log.frames) {
+    table.Add({std::to_string(frame.position), std::to_string(frame.offset),
+               std::to_string(frame.length), std::to_string(frame.durable)});
+  }
+  table.PrintTo(call);
+}
+
 }  // namespace
 
 Status PrintUsage(const Arguments& arguments, Call* call) {
@@ -96,19 +117,13 @@ Status PrintFrames(const Arguments& arguments, Call* call) {
       if (!only.empty() && std::find(only.begin(), only.end(), log.id) == only.end()) {
         continue;
       }
-      Json frames = Json::array();
-      call->Line("log " + log.id + ", created as " + log.name);
-      Table table({">position", ">offset", ">length", ">durable"});
-      for (const RawWalFrame& frame : log.frames) {
-        frames.push_back({{"position", frame.position},
-                          {"offset", frame.offset},
-                          {"length", frame.length},
-                          {"durable", frame.durable}});
-        table.Add({std::to_string(frame.position), std::to_string(frame.offset),
-                   std::to_string(frame.length), std::to_string(frame.durable)});
+      if (call->as_json) {
+        call->json["logs"].push_back(
+            {{"id", log.id}, {"name", log.name}, {"frames", FramesOf(log)}});
+      } else {
+        call->Line("log " + log.id + ", created as " + log.name);
+        PrintFramesOf(log, call);
       }
-      table.PrintTo(call);
-      call->json["logs"].push_back({{"id", log.id}, {"name", log.name}, {"frames", frames}});
     }
     return Status::OK();
   });
