@@ -131,7 +131,7 @@ class EveryVerb(unittest.TestCase):
             for flag in verb["flags"]:
                 name = "--" + flag["name"]
                 for words in ([name + "="], [name], [name, ""]) if flag["value"] else []:
-                    for after in [], ["--json"]:
+                    for after in [[], ["--dry-run"]] if verb["changes"] else [[]]:
                         self.refuse(name + ": exactly one value is needed", verb, *arguments,
                                     *words, *after)
 

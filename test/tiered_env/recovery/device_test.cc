@@ -499,7 +499,7 @@ TEST_F(DeviceTest, TheWayOut) {
   Write(2);
   Close();
   ASSERT_OK(raw_wal_fs::ImportLogs(options, db_name_, &exported));  // and back
-  EXPECT_FALSE(RetainedLogs().empty());
+  EXPECT_TRUE(RetainedLogs().empty());  // those have names that only tiered_env knows
   LoseMemory();
   OpenStack();
   ASSERT_FALSE(HasFailure());
