@@ -11,6 +11,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 
+namespace {
+
+bool IsC1(unsigned char byte) { return byte >= 0x80 && byte < 0xa0; }
+
+}  // namespace
+
 // Escapes control characters: C0 and DEL, and C1 (0x80 to 0x9f) as a byte of its own, or as the
 // character of UTF-8 that begins with 0xc2. In longer characters such bytes are letters.
 std::string Printable(const std::string& text) {
@@ -19,7 +25,8 @@ std::string Printable(const std::string& text) {
   int following = 0;  // bytes of the character that are still to come
   for (size_t i = 0; i < text.size(); i++) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 = byte >= 0x80 && byte < 0xa0;
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_c1 = IsC1(byte) || (byte == 0xc2 && IsC1(next));
     const bool follows = following > 0 && byte >= 0x80 && byte < 0xc0;
     following = follows        ? following - 1
                 : byte >= 0xf0 ? 3

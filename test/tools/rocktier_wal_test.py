@@ -385,7 +385,7 @@ class OnAFile(unittest.TestCase):
                        wal("rm", self.device, "--log=" + log)):
             self.assertNotRegex(result.stdout + result.stderr, "[\x1b\x07\x9b]")
             self.assertIn("\\x1b]0;owned\\x07\\x0a1:1 x", result.stdout + result.stderr)
-            self.assertIn("\\x9b1mé", result.stdout + result.stderr)
+            self.assertIn("\\xc2\\x9b1mé", result.stdout + result.stderr)
         self.assertEqual(len(wal("ls", self.device).stdout.splitlines()), 2)
 
     def blank(self):
