@@ -119,6 +119,27 @@ Verb& Verb::Number(const std::string& name, const std::string& help, double leas
   return *this;
 }
 
+Verb& Verb::Percent(const std::string& name, const std::string& help, double* to) {
+  Text(name, "PERCENT", help, nullptr);
+  flags_.back().set = [to](const std::string& text) {
+    return ParsePercent(text, to) ? "" : NoSuchValue(text);
+  };
+  return *this;
+}
+
+Verb& Verb::Rate(const std::string& name, const std::string& help, double* to) {
+  Text(name, "RATE", help, nullptr);
+  flags_.back().set = [to](const std::string& text) {
+    return ParseRate(text, to) ? "" : NoSuchValue(text);
+  };
+  return *this;
+}
+
+Verb& Verb::Required() {
+  flags_.back().required = true;
+  return *this;
+}
+
 Verb& Verb::Changes() {
   changes_ = true;
   return *this;

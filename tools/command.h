@@ -117,6 +117,11 @@ class Verb {
   Verb& Bytes(const std::string& name, const std::string& help, uint64_t* to);
   // A number that is not less than `least`.
   Verb& Number(const std::string& name, const std::string& help, double least, double* to);
+  // A share of something, and a number of things in a second; see ParsePercent() and ParseRate().
+  Verb& Percent(const std::string& name, const std::string& help, double* to);
+  Verb& Rate(const std::string& name, const std::string& help, double* to);
+  // The flag that was declared last must be given.
+  Verb& Required();
 
   // It changes something, and so has --dry-run.
   Verb& Changes();

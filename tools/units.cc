@@ -60,6 +60,23 @@ bool ParseDouble(const std::string& text, double* number) {
   return !text.empty() && *end == '\0' && std::isfinite(*number);
 }
 
+bool ParsePercent(const std::string& text, double* percent) {
+  return EndsWith(text, "%") && ParseDouble(text.substr(0, text.size() - 1), percent) &&
+         *percent > 0 && *percent <= 100;
+}
+
+bool ParseRate(const std::string& text, double* per_second) {
+  if (!EndsWith(text, "/s") || text[0] < '0' || text[0] > '9') {
+    return false;
+  }
+  char* end = nullptr;
+  *per_second = strtod(text.c_str(), &end);
+  const std::string unit = end;
+  *per_second *= unit == "M/s" ? 1e6 : unit == "K/s" ? 1e3 : 1;
+  return (unit == "/s" || unit == "K/s" || unit == "M/s") && std::isfinite(*per_second) &&
+         *per_second > 0;
+}
+
 std::string HumanBytes(uint64_t bytes) {
   if (bytes < 1024) {
     return std::to_string(bytes) + " B";

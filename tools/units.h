@@ -19,6 +19,13 @@ bool ParseBytes(const std::string& text, uint64_t* bytes);
 // Reads a number with or without a fraction. False if it is anything else.
 bool ParseDouble(const std::string& text, double* number);
 
+// Reads a share, "5%" or "0.5%", from more than 0 to 100. False if it is anything else.
+bool ParsePercent(const std::string& text, double* percent);
+
+// Reads a number of things in a second, "20K/s": digits, and then nothing, K or M, which are powers
+// of 1000. False if it is anything else, or 0.
+bool ParseRate(const std::string& text, double* per_second);
+
 // "1.5 GiB"; less than a KiB is "1023 B".
 std::string HumanBytes(uint64_t bytes);
 
