@@ -40,9 +40,10 @@ _SILENT = ("printf", "fputs", "puts", "static_assert", "assert", "TEST_")
 _HELP = re.compile(r"k\w*Help")
 # Calls in the tool that declare commands, and functions there that declare parts of them; and what
 # its verbs print if all is well.
-_DECLARING = {"Bytes", "Change", "Command", "Facts", "For", "Help", "Line", "Look", "MayBeOpen",
-              "Moved", "Note", "Number", "Of", "OfDatabase", "OfDevice", "OptionalPositional",
-              "Positional", "Print", "PrintsLines", "Problems", "Switch", "SwitchFor", "Table",
+_DECLARING = {"Bytes", "Change", "Command", "Computed", "Facts", "For", "Given", "Help", "Line",
+              "Look", "MayBeOpen", "Moved", "Note", "Number", "Of", "OfDatabase", "OfDevice",
+              "Option", "OptionalPositional", "Percent", "Positional", "Preset", "Print",
+              "PrintsLines", "Problems", "Rate", "Switch", "SwitchFor", "Table", "TableFactory",
               "Text", "Texts", "Verb", "command", "table"}
 # What lays out the declarations has no messages.
 _LAYOUTS = ("tools/help.cc", "tools/completion/", "tools/man/")

@@ -5,6 +5,18 @@ A text is as messages.py prints it: "..." is what differs.
 """
 
 _REASONS = {
+    "a comment in the OPTIONS file that rocktier preset prints": (
+        "Arithmetic, in powers of 1024:",
+        "Preset ... of rocktier. ...",
+        "capacity of the cache's file",
+        "capacity, in memory",
+        "docs/presets.md says what to change by hand, docs/... what to watch.",
+        "docs/presets.md says what to change by hand.",
+        "limit of a cgroup, ...",
+        "of home: the upper levels, as far as there is room",
+        "of the tier",
+        "per second",
+    ),
     "the caller takes it for an answer: there is nothing, or it was changed meanwhile": (
         "...: has no recipe",
         "...: has no stats_dump_period_sec",
