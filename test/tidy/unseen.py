@@ -5,6 +5,7 @@ A text is as messages.py prints it: "..." is what differs.
 """
 
 _REASONS = {
+    "a part of a finding of rocktier check": ("cache file",),
     "a comment in the OPTIONS file that rocktier preset prints": (
         "Arithmetic, in powers of 1024:",
         "Preset ... of rocktier. ...",
