@@ -165,6 +165,11 @@ Verb& Verb::PrintsList() {
   return *this;
 }
 
+Verb& Verb::RunsUntilStopped() {
+  runs_until_stopped_ = true;
+  return *this;
+}
+
 Verb& Verb::Problems(const std::string& when) {
   problems_ = when;
   return *this;

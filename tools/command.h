@@ -134,6 +134,8 @@ class Verb {
   Verb& PrintsLines(const std::string& what);
   // With --json it prints a list, where others print an object.
   Verb& PrintsList();
+  // It goes on until somebody stops it: no progress is shown.
+  Verb& RunsUntilStopped();
   // When the exit status is 1: "if damage was found".
   Verb& Problems(const std::string& when);
   // Says what is wrong with the arguments taken together, as text; empty if nothing is.
@@ -154,6 +156,7 @@ class Verb {
   const std::string& lines() const { return lines_; }  // empty: no such lines
   // What --json prints: "object", "list", or "lines".
   const char* JsonForm() const { return !lines_.empty() ? "lines" : list_ ? "list" : "object"; }
+  bool runs_until_stopped() const { return runs_until_stopped_; }
   const std::string& problems() const { return problems_; }
   const std::function<std::string(const Call&)>& check() const { return check_; }
   const std::function<Status(Call*)>& run() const { return run_; }
@@ -170,6 +173,7 @@ class Verb {
   std::string may_be_open_ = "-";
   std::string lines_;
   bool list_ = false;
+  bool runs_until_stopped_ = false;
   std::string problems_;
   std::function<std::string(const Call&)> check_;
   std::function<Status(Call*)> run_;

@@ -88,7 +88,7 @@ void PrintAnswer(const Verb& verb, const Status& s, Call* call) {
 }
 
 int RunVerb(const std::string& name, const Verb& verb, Call* call) {
-  ProgressLine line("rocktier " + name, isatty(STDERR_FILENO) != 0 &&
+  ProgressLine line("rocktier " + name, !verb.runs_until_stopped() && isatty(STDERR_FILENO) != 0 &&
                                             (verb.lines().empty() || isatty(STDOUT_FILENO) == 0));
   call->progress = line.callback();
   const Status s = verb.run()(call);

@@ -64,6 +64,7 @@ _REASONS = {
         "rocktier tiered_env statistics 1",
     ),
     "what a command prints if all is well": (
+        "... and ... more",
         "belongs to ...",
         "bytes per byte",
         "lost: no ...",
