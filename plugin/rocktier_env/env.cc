@@ -26,9 +26,11 @@ Envs& AllEnvs() {
   return *envs;
 }
 
-// Never says NotFound or NotSupported: RocksDB would go on with Env::Default().
+// Never says NotFound or NotSupported: RocksDB would go on with Env::Default(). `text`: RocksDB
+// 9.10 takes the braces off, 11.8 leaves them.
 Status Refuse(const std::string& option, const std::string& text, const Status& reason) {
-  return Status::InvalidArgument("RocktierEnv: " + option + "={" + text + "}", reason.ToString());
+  const std::string value = Slice(text).starts_with("{") ? text : "{" + text + "}";
+  return Status::InvalidArgument("RocktierEnv: " + option + "=" + value, reason.ToString());
 }
 
 }  // namespace
