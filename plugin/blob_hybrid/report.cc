@@ -76,6 +76,7 @@ void GcScheduler::StartReporting(const BlobHybridOptions& options) {
   report.fs = db_->GetEnv()->GetFileSystem();
   report.path =
       options.metrics_file.empty() ? db_->GetName() + "/" + kMetricsName : options.metrics_file;
+  report.alone = options.metrics_file.empty();
   report.interval = options.metrics_interval;
   report.text = [this] { return MetricsText(); };
   report.warn = [this, path = report.path](const IOStatus& reason) {
@@ -89,9 +90,10 @@ void GcScheduler::StartReporting(const BlobHybridOptions& options) {
 }
 
 void GcScheduler::StopReporting() {
+  std::unique_ptr<MetricsReporter> reporter;  // goes without the lock: its file may hang
   std::lock_guard<std::mutex> lock(reporter_mutex_);
   reports_ended_ = true;
-  reporter_.reset();
+  reporter = std::move(reporter_);
 }
 
 }  // namespace blob_hybrid

@@ -4,6 +4,7 @@
 // has a file of its own, with the figures of the whole device, which nobody counts by database.
 
 #include <utility>
+#include <vector>
 
 #include "logging/logging.h"
 #include "plugin/raw_wal_fs/fs.h"
@@ -43,8 +44,7 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
   const std::weak_ptr<Logger> log = InfoLog();
   const bool together = !options_.metrics_file.empty();
   const auto warn = [log](const IOStatus& reason) {
-    ROCKS_LOG_WARN(log.lock(), "raw_wal_fs: cannot write statistics: %s",
-                   reason.ToString().c_str());
+    ROCKS_LOG_WARN(log.lock(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
   };
   const auto report_of = [&](const std::string& path, uint64_t interval,
                              const MetricsPage::Labels& owner) {
@@ -64,6 +64,7 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
   MetricsReport own =
       report_of(directory + "/" + kMetricsName, together ? 0 : options_.metrics_interval,
                 {{"db", AbsolutePath(target_.get(), directory)}, device});
+  own.alone = true;
   own.log = [this, log] { LogStatistics(*this, log.lock().get()); };
   own.log_period = [this] { return log_period_.load(std::memory_order_relaxed); };
   std::lock_guard<std::mutex> guard(reporters_mutex_);
@@ -76,13 +77,16 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
 }
 
 void RawWalFileSystem::StopReporting(FileLock* lock) {
+  std::vector<std::unique_ptr<MetricsReporter>> ended;  // go without the lock: files may hang
   std::lock_guard<std::mutex> guard(reporters_mutex_);
   const auto it = reporters_.find(lock);
   if (it == reporters_.end()) {
     return;
   }
+  ended.push_back(std::move(it->second));
   reporters_.erase(it);
   if (reporters_.size() == 1) {  // that of all
+    ended.push_back(std::move(reporters_.begin()->second));
     reporters_.clear();
   }
 }

@@ -109,8 +109,10 @@ void TwoQSecondaryCache::StartReporting() {
   MetricsReport report;
   report.fs = FileSystem::Default();
   report.path = metrics_path_;
+  report.alone = options_.metrics_file.empty() && !metrics_path_.empty();
   report.interval = options_.metrics_interval;
   // Column families with the same options have a cache each, and one file.
+  report.shared = true;
   report.text = [this] {
     MetricsPage page;
     ForEachCache([&](TwoQSecondaryCache* cache) {
@@ -123,6 +125,10 @@ void TwoQSecondaryCache::StartReporting() {
   report.warn = [this](const IOStatus& reason) {
     std::lock_guard<std::mutex> lock(problem_mutex_);
     metrics_problem_ = metrics_path_ + ": " + reason.ToString();
+  };
+  report.written = [this] {
+    std::lock_guard<std::mutex> lock(problem_mutex_);
+    metrics_problem_.clear();
   };
   reporter_ = std::make_unique<MetricsReporter>(std::move(report));
 }

@@ -4,7 +4,9 @@
 // DestroyDB.
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <tuple>
 
 #include "rocksdb/utilities/optimistic_transaction_db.h"
@@ -12,6 +14,7 @@
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/version.h"
 #include "test/blob_hybrid/support.h"
+#include "test/support/hanging_fs.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -301,6 +304,70 @@ TEST_F(OpensTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
   std::string log;
   ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOG", &log));
   EXPECT_NE(std::string::npos, log.find("BlobHybrid: statistics\n  blob_files.default "));
+}
+
+TEST_F(OpensTest, AStatisticsFileThatHangsHoldsUpNoOtherDatabase) {
+  const auto hanging = std::make_shared<rocktier::HangingFs>("/db/rocktier_blob_hybrid.prom");
+  const std::unique_ptr<Env> env = NewCompositeEnv(hanging);
+  options_.env = env.get();
+  Open();
+  auto flushed = std::async(std::launch::async, [&] {
+    Fill(0, 10, 1);
+    Flush();
+  });
+  EXPECT_EQ(std::future_status::ready, flushed.wait_for(std::chrono::seconds(30)));
+  for (int i = 0; i < 600 && !hanging->is_hanging(); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_TRUE(hanging->is_hanging());
+  auto closed = std::async(std::launch::async, [&] { Close(); });
+  EXPECT_EQ(std::future_status::timeout, closed.wait_for(std::chrono::milliseconds(500)));
+  auto another = std::async(std::launch::async, [&] {
+    Options options = options_;
+    EXPECT_OK(UseBlobHybrid(hybrid_, &options, &options));
+    std::unique_ptr<DB> other;
+    EXPECT_OK(OpenDb(options, root_ + "/other", &other));
+    EXPECT_OK(other->Put(WriteOptions(), KeyOf(1), ValueOf(1, 1)));
+    EXPECT_OK(other->Flush(FlushOptions()));
+  });
+  EXPECT_EQ(std::future_status::ready, another.wait_for(std::chrono::seconds(30)));
+  hanging->Release();
+  closed.wait();
+}
+
+TEST_F(OpensTest, OfTwoDatabasesWithOneStatisticsFileOneWritesIt) {
+  hybrid_.metrics_file = root_ + "/shared.prom";
+  Open();
+  Fill(0, 10, 1);
+  Flush();
+  std::string written;
+  const auto has_of = [&](const std::string& path) {
+    ReadFileToString(Env::Default(), hybrid_.metrics_file, &written).PermitUncheckedError();
+    return written.find("{db=\"" + path + "\"") != std::string::npos;
+  };
+  for (int i = 0; i < 600 && !has_of(path_); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  EXPECT_TRUE(has_of(path_));
+  Options options = options_;
+  ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(options, root_ + "/other", &other));
+  ASSERT_OK(other->Put(WriteOptions(), KeyOf(1), ValueOf(1, 1)));
+  ASSERT_OK(other->Flush(FlushOptions()));
+  std::string log;
+  const std::string warning = "cannot write statistics to " + hybrid_.metrics_file +
+                              ": Resource busy: another database or process writes this file";
+  for (int i = 0; i < 600 && log.find(warning) == std::string::npos; i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+    ASSERT_OK(ReadFileToString(Env::Default(), root_ + "/other/LOG", &log));
+  }
+  EXPECT_NE(std::string::npos, log.find(warning)) << log;
+  EXPECT_TRUE(has_of(path_));
+  other.reset();
+  EXPECT_TRUE(has_of(path_));
+  Close();
+  EXPECT_TRUE(Env::Default()->FileExists(hybrid_.metrics_file).IsNotFound());
 }
 
 class TransactionsTest

@@ -4,8 +4,10 @@
 // 4096 bytes.
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
@@ -15,6 +17,7 @@
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/hanging_fs.h"
 
 namespace rocktier {
 
@@ -449,10 +452,36 @@ TEST_P(RawWalDbTest, TheStatisticsFileGoesAndTheLogHasABlock) {
       ReadAll(db_name_ + "/LOG").find("raw_wal_fs: statistics of " + device_ + "\n  appends "),
       std::string::npos);
   // As a process leaves them that is killed.
-  std::ofstream(file) << "stale";
-  std::ofstream(file + ".tmp") << "half";
+  std::ofstream(file) << "# HELP rocktier_raw_wal_fs_info stale\n";
+  std::ofstream(file + ".raw_wal_fs.4194304.tmp") << "half";  // Linux has no such process
   ASSERT_OK(DestroyDB(db_name_, DbOptions()));
   EXPECT_FALSE(std::filesystem::exists(db_name_));
+}
+
+TEST_P(RawWalDbTest, AStatisticsFileThatHangsHoldsUpNoOpening) {
+  const auto hanging = std::make_shared<HangingFs>("/all.prom");
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  options.size = device_size_;
+  options.segment_size = 64 << 10;
+  options.metrics_file = folder_ + "/all.prom";
+  env_.reset();
+  ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(options, hanging, &fs_));
+  env_ = NewCompositeEnv(fs_);
+  Open();
+  for (int i = 0; i < 600 && !hanging->is_hanging(); i++) {
+    Env::Default()->SleepForMicroseconds(50000);
+  }
+  ASSERT_TRUE(hanging->is_hanging());
+  auto closed = std::async(std::launch::async, [&] { db_.reset(); });
+  EXPECT_EQ(closed.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  auto another = std::async(std::launch::async, [&] {
+    std::unique_ptr<DB> other;
+    EXPECT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
+    EXPECT_OK(other->Put(WriteOptions(), "key", "value"));
+  });
+  EXPECT_EQ(another.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  hanging->Release();
 }
 
 TEST_P(RawWalDbTest, OptionsOfStatisticsAreChecked) {

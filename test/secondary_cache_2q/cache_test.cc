@@ -396,6 +396,23 @@ TEST(StatsTest, CachesInMemoryMayShareAFile) {
   EXPECT_TRUE(Env::Default()->FileExists(path).IsNotFound());
 }
 
+TEST(StatsTest, AProblemWithTheFileIsForgottenWhenItIsWritten) {
+  const std::string directory = test::PerThreadDBPath("statistics_directory");
+  const std::string path = directory + "/cache.prom";
+  auto cache = NewCache("capacity=1M;metrics_file=" + path);
+  const auto wait_for = [&](bool problem) {
+    for (int i = 0; i < 600 && AsOurs(cache)->MetricsProblem().empty() == problem; i++) {
+      Env::Default()->SleepForMicroseconds(50000);
+    }
+    return AsOurs(cache)->MetricsProblem();
+  };
+  EXPECT_NE(std::string::npos, wait_for(true).find(path + ": ")) << wait_for(true);
+  ASSERT_OK(Env::Default()->CreateDir(directory));
+  EXPECT_EQ("", wait_for(false));
+  cache.reset();
+  EXPECT_OK(Env::Default()->DeleteDir(directory));
+}
+
 TEST(StatsTest, TextAndJsonNameEachCounter) {
   TwoQSecondaryCacheStats stats;
   stats.hits = 42;

@@ -58,6 +58,11 @@ _REASONS = {
     ),
     "wal_compression was validated before": ("...: an archive's codec is none, lz4 or zstd",),
     "a part of a file's format or name": (
+        "# HELP rocktier_blob_hybrid_info",
+        "# HELP rocktier_hot_promotion_info",
+        "# HELP rocktier_raw_wal_fs_info",
+        "# HELP rocktier_secondary_cache_2q_info",
+        "# HELP rocktier_tiered_env_info",
         "EFI PART",
         "rocktier tiered_env",
         "rocktier tiered_env ...",

@@ -105,6 +105,7 @@ void Engine::StartReporting() {
   report.fs = FileSystem::Default();
   report.path =
       options.metrics_file.empty() ? options.path + "/" + kMetricsName : options.metrics_file;
+  report.alone = options.metrics_file.empty();
   report.interval = options.metrics_interval;
   report.text = [this] { return MetricsText(); };
   report.warn = [this, path = report.path](const IOStatus& reason) {

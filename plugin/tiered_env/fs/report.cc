@@ -100,6 +100,7 @@ void TieredFileSystem::StartReporting(const std::shared_ptr<OpenDatabase>& datab
   MetricsReport report;
   report.fs = target_;
   report.path = reported->directory() + "/" + kMetricsName;
+  report.alone = true;
   report.interval = together ? 0 : options_.metrics_interval;
   report.text = [this, reported] {
     MetricsPage page;
@@ -130,12 +131,16 @@ void TieredFileSystem::StartReporting(const std::shared_ptr<OpenDatabase>& datab
 }
 
 void TieredFileSystem::StopReporting(bool unless_used) {
-  std::lock_guard<std::mutex> lock(reporter_mutex_);
   const std::vector<std::shared_ptr<OpenDatabase>> all = databases_.All();
-  if (unless_used && !all.empty()) {
-    return;
+  std::unique_ptr<MetricsReporter> reporter;  // goes without the lock: its file may hang
+  {
+    std::lock_guard<std::mutex> lock(reporter_mutex_);
+    if (unless_used && !databases_.empty()) {
+      return;
+    }
+    reporter = std::move(reporter_);
   }
-  reporter_.reset();
+  reporter.reset();
   for (const auto& database : all) {
     database->SetReporter(nullptr);
   }

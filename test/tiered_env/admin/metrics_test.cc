@@ -6,10 +6,13 @@
 #include "plugin/tiered_env/metrics.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <sstream>
 
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/support/hanging_fs.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -42,6 +45,8 @@ class MetricsTest : public VolatileTest {
     Open();
   }
   std::string File() const { return db_name_ + "/" + kMetricsName; }
+  // What a process was writing when it was killed, one that Linux has not: the number is too large.
+  std::string Half() const { return File() + ".tiered_env.4194304.tmp"; }
   std::string Property(const std::string& name) const {
     std::string value;
     EXPECT_TRUE(GetTieredProperty(fs_.get(), "rocktier.tiered_env." + name, &value)) << name;
@@ -178,13 +183,12 @@ TEST_F(MetricsTest, WhatAKilledProcessLeavesIsHarmless) {
   ASSERT_GT(at, name.size());
   older.replace(at, older.find('\n', at) - at, "123456");
   std::ofstream(File()) << older;
-  std::ofstream(File() + ".tmp") << "half";
+  std::ofstream(Half()) << "half";
   ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
   EXPECT_EQ(info.in_memory.tables, 123456u);
   MountMemory("metrics_interval=0");
   Open();
-  EXPECT_FALSE(fs::exists(File()));
-  EXPECT_FALSE(fs::exists(File() + ".tmp"));
+  EXPECT_TRUE(WaitUntil([&] { return !fs::exists(File()) && !fs::exists(Half()); }));
   Close();
   ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
   EXPECT_EQ(info.in_memory.tables, 0u);
@@ -198,7 +202,7 @@ TEST_F(MetricsTest, WhatAKilledProcessLeavesIsHarmless) {
   }));
   Close();
   std::ofstream(File()) << older;
-  std::ofstream(File() + ".tmp") << "half";
+  std::ofstream(Half()) << "half";
   ASSERT_OK(DestroyDB(db_name_, DbOptions()));
   EXPECT_FALSE(fs::exists(db_name_));
 }
@@ -250,6 +254,28 @@ TEST_F(MetricsTest, EachDatabaseHasAFileOrAllHaveOne) {
   EXPECT_EQ(WaitForFile(path, last).find("db=\"" + db_name_ + "\""), std::string::npos);
   other.reset();
   EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(MetricsTest, AFileOfAllThatHangsHoldsUpNoOpening) {
+  const auto hanging = std::make_shared<HangingFs>("/all.prom");
+  TieredOptions options;
+  options.tiers = Tiers();
+  options.placement = "0..1=fast;2..=slow";
+  options.metrics_file = folder_ + "/all.prom";
+  ASSERT_OK(NewTieredFileSystem(options, hanging, &fs_));
+  env_ = NewCompositeEnv(fs_);
+  Open();
+  ASSERT_TRUE(WaitUntil([&] { return hanging->is_hanging(); }));
+  auto closed = std::async(std::launch::async, [&] { Close(); });
+  EXPECT_EQ(closed.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  auto another = std::async(std::launch::async, [&] {
+    std::unique_ptr<DB> other;
+    EXPECT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
+    EXPECT_OK(other->Put(WriteOptions(), "key", "value"));
+    EXPECT_OK(other->Flush(FlushOptions()));
+  });
+  EXPECT_EQ(another.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  hanging->Release();
 }
 
 TEST_F(MetricsTest, OptionsOutOfRangeAreRefused) {
