@@ -366,6 +366,7 @@ IOStatus RawWalFileSystem::NewLogger(const std::string& path, const IOOptions& o
   IOStatus s = target_->NewLogger(path, options, result, dbg);
   if (s.ok()) {
     *result = std::make_shared<SharedLogger>(std::move(*result));
+    info_logs_.Add(path, *result);
     std::lock_guard<std::mutex> lock(mutex_);
     info_log_ = *result;
   }

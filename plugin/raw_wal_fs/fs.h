@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugin/raw_wal_fs/compat.h"
+#include "plugin/raw_wal_fs/info_logs.h"
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/metrics_page.h"
 #include "plugin/raw_wal_fs/metrics_reporter.h"
@@ -162,7 +163,9 @@ class RawWalFileSystem : public FileSystemWrapper {
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
-  std::weak_ptr<Logger> info_log_;               // the LOG of the database that was opened last
+  std::weak_ptr<Logger> info_log_;               // the LOG that was begun last
+
+  InfoLogs info_logs_;
 
   // DBOptions::stats_dump_period_sec of the database that was opened last.
   mutable std::atomic<uint64_t> log_period_{600};

@@ -39,12 +39,12 @@ void RawWalFileSystem::AddMetrics(const MetricsPage::Labels& owner, MetricsPage*
 #undef X
 }
 
-// The LOG of the database is the one that was begun last: RocksDB locks the database then.
 void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directory) {
-  const std::weak_ptr<Logger> log = InfoLog();
+  // RocksDB begins new ones.
+  const auto log = [this, directory] { return info_logs_.Find(target_.get(), directory); };
   const bool together = !options_.metrics_file.empty();
   const auto warn = [log](const IOStatus& reason) {
-    ROCKS_LOG_WARN(log.lock(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
+    ROCKS_LOG_WARN(log(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
   };
   const auto report_of = [&](const std::string& path, uint64_t interval,
                              const MetricsPage::Labels& owner) {
@@ -65,7 +65,7 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
       report_of(directory + "/" + kMetricsName, together ? 0 : options_.metrics_interval,
                 {{"db", AbsolutePath(target_.get(), directory)}, device});
   own.alone = true;
-  own.log = [this, log] { LogStatistics(*this, log.lock().get()); };
+  own.log = [this, log] { LogStatistics(*this, log().get()); };
   own.log_period = [this] { return log_period_.load(std::memory_order_relaxed); };
   std::lock_guard<std::mutex> guard(reporters_mutex_);
   reporters_[lock] = std::make_unique<MetricsReporter>(std::move(own));

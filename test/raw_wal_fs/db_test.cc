@@ -458,6 +458,24 @@ TEST_P(RawWalDbTest, TheStatisticsFileGoesAndTheLogHasABlock) {
   EXPECT_FALSE(std::filesystem::exists(db_name_));
 }
 
+TEST_P(RawWalDbTest, TheBlockIsInTheLogThatIsTheNewest) {
+  Options options = DbOptions();
+  options.max_log_file_size = 4000;
+  options.keep_log_file_num = 1000;
+  Open(options);
+  db_.reset();
+  std::string all;
+  int logs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+    if (entry.path().filename().string().compare(0, 3, "LOG") == 0) {
+      all += ReadAll(entry.path().string());
+      logs++;
+    }
+  }
+  EXPECT_GT(logs, 1);
+  EXPECT_NE(all.find("raw_wal_fs: statistics of " + device_ + "\n  appends "), std::string::npos);
+}
+
 TEST_P(RawWalDbTest, AStatisticsFileThatHangsHoldsUpNoOpening) {
   const auto hanging = std::make_shared<HangingFs>("/all.prom");
   raw_wal_fs::RawWalOptions options;
