@@ -160,10 +160,12 @@ IOStatus Volume::Refresh() {
   std::lock_guard<std::mutex> lock(mutex_);
   segments_ = std::move(segments);
   free_.clear();
+  damaged_ = 0;
   for (uint64_t i = segments_.size(); i-- > 0;) {
     if (segments_[i].owner == Owner::kFree) {
       free_.push_back(i);
     }
+    damaged_ += segments_[i].owner == Owner::kDamaged ? 1 : 0;
   }
   return s;
 }
@@ -361,10 +363,8 @@ void Volume::AddStats(RawWalStats* stats) const {
   stats->sync_max_us = static_cast<uint64_t>(syncs.max);
   std::lock_guard<std::mutex> lock(mutex_);
   stats->segments += segments_.size();
-  for (const Segment& segment : segments_) {
-    stats->segments_used += segment.owner == Owner::kLog;
-    stats->segments_damaged += segment.owner == Owner::kDamaged;
-  }
+  stats->segments_used += segments_.size() - free_.size() - damaged_;
+  stats->segments_damaged += damaged_;
 }
 
 }  // namespace raw_wal_fs

@@ -122,6 +122,7 @@ class Volume {
   // All below: guarded by mutex_.
   std::vector<Segment> segments_;
   std::vector<uint64_t> free_;  // the last one is the next to be used
+  uint64_t damaged_ = 0;        // segments that are
   std::unique_ptr<Window> window_;
   uint64_t ticket_ = 0;  // the last one that was given out
 };
