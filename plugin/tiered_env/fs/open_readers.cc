@@ -10,6 +10,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+constexpr auto kStale = std::chrono::milliseconds(500);
+
+}  // namespace
+
 IOStatus OpenReaders::Open(const Place& place, const FileOptions& options,
                            std::unique_ptr<FSRandomAccessFile>* result) {
   IOStatus s = place.fs()->NewRandomAccessFile(place.path, options, result, nullptr);
@@ -46,8 +52,13 @@ bool OpenReaders::empty() const {
   return readers_.empty();
 }
 
-void OpenReaders::AddStats() {
+void OpenReaders::AddStats(bool fresh) {
   std::lock_guard<std::mutex> lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (!fresh && now - added_ < kStale) {
+    return;
+  }
+  added_ = now;
   for (const auto& [path, reader] : readers_) {
     reader->AddStats();
   }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -36,8 +37,9 @@ class OpenReaders {
   void Switch(const std::string& path);
 
   bool empty() const;
-  // Adds to the statistics of tiers what was not added yet.
-  void AddStats();
+  // Adds to the statistics of tiers what was not added yet. Unless `fresh`, that of half a second
+  // may be missing: reports of many databases do not go through all readers each.
+  void AddStats(bool fresh);
 
  private:
   void Remove(TieredRandomAccessFile* reader);
@@ -50,6 +52,7 @@ class OpenReaders {
   // All below: guarded by mutex_.
   std::unordered_multimap<std::string, TieredRandomAccessFile*> readers_;  // by Normalized() path
   uint64_t switches_ = 0;
+  std::chrono::steady_clock::time_point added_;  // the last AddStats() of all
 };
 
 }  // namespace tiered_env

@@ -25,7 +25,7 @@ void TieredFileSystem::AddStats(const OpenDatabase* of, TieredStats* stats) {
   if (names_ == nullptr) {  // PrepareOptions() was not called
     return;
   }
-  readers_->AddStats();
+  readers_->AddStats(/*fresh=*/of == nullptr);
   const std::vector<std::shared_ptr<OpenDatabase>> all = databases_.All();
   stats->tiers.resize(names_->policy().tiers.size());
   for (const auto& tier : names_->policy().tiers) {
@@ -78,6 +78,9 @@ void TieredFileSystem::AddMetrics(const OpenDatabase& database, MetricsPage* pag
 
 std::string TieredFileSystem::MetricsText() {
   MetricsPage page;
+  if (readers_ != nullptr) {
+    readers_->AddStats(/*fresh=*/true);
+  }
   for (const auto& database : databases_.All()) {
     AddMetrics(*database, &page);
   }
