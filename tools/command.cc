@@ -20,6 +20,13 @@ std::function<std::string(const std::string&)> Into(std::string* to) {
   };
 }
 
+std::function<std::string(const std::string&)> Onto(std::vector<std::string>* to) {
+  return [to](const std::string& value) {
+    to->push_back(value);
+    return std::string();
+  };
+}
+
 std::string NoSuchValue(const std::string& value) { return "no such value: " + value; }
 
 Parameter SwitchFor(const std::string& name, const std::string& help, bool* to) {
@@ -74,6 +81,14 @@ Verb& Verb::OptionalPositional(const std::string& name, const std::string& help,
   return *this;
 }
 
+Verb& Verb::Positionals(const std::string& name, const std::string& help,
+                        std::vector<std::string>* to) {
+  OptionalPositional(name, help, nullptr);
+  positionals_.back().repeated = true;
+  positionals_.back().set = Onto(to);
+  return *this;
+}
+
 Verb& Verb::Switch(const std::string& name, const std::string& help, bool* to) {
   flags_.push_back(SwitchFor(name, help, to));
   return *this;
@@ -95,10 +110,7 @@ Verb& Verb::Texts(const std::string& name, const std::string& value, const std::
   Text(name, value, help, nullptr);
   flags_.back().required = required;
   flags_.back().repeated = true;
-  flags_.back().set = [to](const std::string& text) {
-    to->push_back(text);
-    return std::string();
-  };
+  flags_.back().set = Onto(to);
   return *this;
 }
 

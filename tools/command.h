@@ -106,6 +106,8 @@ class Verb {
   Verb& Positional(const std::string& name, const std::string& help, std::string* to);
   Verb& OptionalPositional(const std::string& name, const std::string& help, std::string* to,
                            std::vector<std::string> choices = {});
+  // Any number of them, or none; the last of all.
+  Verb& Positionals(const std::string& name, const std::string& help, std::vector<std::string>* to);
   // Flags.
   Verb& Switch(const std::string& name, const std::string& help, bool* to);
   Verb& Text(const std::string& name, const std::string& value, const std::string& help,

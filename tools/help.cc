@@ -63,8 +63,8 @@ Json AsJson(const Parameter& parameter, bool is_flag) {
   json["name"] = parameter.name;
   if (is_flag) {
     json["value"] = parameter.value;
-    json["repeated"] = parameter.repeated;
   }
+  json["repeated"] = parameter.repeated;
   json["required"] = parameter.required;
   json["choices"] = parameter.choices;
   json["help"] = parameter.help;
@@ -88,7 +88,8 @@ std::string FlagText(const Parameter& flag) {
 std::vector<std::string> UsageWords(const Verb& verb) {
   std::vector<std::string> words;
   for (const Parameter& positional : verb.positionals()) {
-    words.push_back(positional.required ? positional.name : "[" + positional.name + "]");
+    const std::string name = positional.name + (positional.repeated ? "..." : "");
+    words.push_back(positional.required ? name : "[" + name + "]");
   }
   for (const Parameter& flag : verb.FlagsFor(nullptr)) {
     const std::string text = flag.required ? FlagText(flag) : "[" + FlagText(flag) + "]";

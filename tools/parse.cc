@@ -31,7 +31,8 @@ void Declare(const Parameter& parameter, const std::string& name, bool is_switch
   }
   CLI::Option* const option = app->add_option(name, take)->required(parameter.required);
   if (parameter.repeated) {
-    option->take_all()->allow_extra_args(false);
+    // A flag takes one each time; a positional, all words that are left.
+    option->take_all()->allow_extra_args(option->get_positional());
   }
 }
 

@@ -42,9 +42,9 @@ _HELP = re.compile(r"k\w*Help")
 # its verbs print if all is well.
 _DECLARING = {"Bytes", "Change", "Command", "Computed", "Facts", "For", "Given", "Help", "Line",
               "Look", "MayBeOpen", "Moved", "Note", "Number", "Of", "OfDatabase", "OfDevice",
-              "Option", "OptionalPositional", "Percent", "Positional", "Preset", "Print",
-              "PrintsLines", "Problems", "Rate", "Switch", "SwitchFor", "Table", "TableFactory",
-              "Text", "Texts", "Verb", "command", "table"}
+              "Option", "OptionalPositional", "Percent", "Positional", "Positionals", "Preset",
+              "Print", "PrintsLines", "Problems", "Rate", "Switch", "SwitchFor", "Table",
+              "TableFactory", "Text", "Texts", "Verb", "command", "table"}
 # What lays out the declarations has no messages.
 _LAYOUTS = ("tools/help.cc", "tools/completion/", "tools/man/")
 _SENTENCE = re.compile(r"[A-Za-z]{2,}\S* +(?:[A-Za-z] +)?\S*[A-Za-z]{2,}")
