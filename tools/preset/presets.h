@@ -23,6 +23,8 @@ struct Preset {
   Status (*make)(const Request& request, Plan* plan);
 };
 
+const std::vector<Preset>& Presets();
+
 Status MakeNvmeHdd(const Request& request, Plan* plan);
 Status MakeNetworkVolume(const Request& request, Plan* plan);
 Status MakeRamSsd(const Request& request, Plan* plan);
