@@ -1,10 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-#include <fstream>
-
+#include "tools/block_device.h"
 #include "tools/check/report.h"
 #include "tools/preset/machine.h"
 
@@ -14,22 +12,12 @@ namespace check {
 
 namespace {
 
-// Whether the kernel calls a directory's disk a rotating one. A partition has its disk's queue.
+// Whether the kernel calls a directory's disk a rotating one.
 bool Rotates(const std::string& directory) {
   struct stat info;
-  if (stat(directory.c_str(), &info) != 0) {
-    return false;
-  }
-  const std::string device = "/sys/dev/block/" + std::to_string(major(info.st_dev)) + ":" +
-                             std::to_string(minor(info.st_dev));
-  for (const char* const queue : {"/queue/rotational", "/../queue/rotational"}) {
-    std::ifstream file(device + queue);
-    int rotates = 0;
-    if (file >> rotates) {
-      return rotates != 0;
-    }
-  }
-  return false;
+  BlockDevice disk;
+  return stat(directory.c_str(), &info) == 0 &&
+         ReadBlockDevice(/*root=*/"", DeviceNumber(info.st_dev), &disk) && disk.rotates;
 }
 
 std::string Above(const std::string& path) { return path.substr(0, path.find_last_of('/')); }

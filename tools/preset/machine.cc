@@ -11,8 +11,12 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
+#include <vector>
+
+#include "tools/cgroup.h"
+#include "tools/mounts.h"
+#include "tools/small_file.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
@@ -22,41 +26,7 @@ namespace {
 
 Status ErrorAt(const std::string& path) { return Status::IOError(path, strerror(errno)); }
 
-// Reads one number; false if there is none, as with "max".
-bool ReadNumber(const std::string& path, uint64_t* number) {
-  std::ifstream file(path);
-  return static_cast<bool>(file >> *number);
-}
-
-bool ReadMemAvailable(const std::string& root, uint64_t* bytes) {
-  std::ifstream file(root + "/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    if (words >> name >> *bytes && name == "MemAvailable:") {
-      *bytes *= 1024;
-      return true;
-    }
-  }
-  return false;
-}
-
-// Lowers `bytes` to the least limit of a cgroup and of those above it. `mount`: where the hierarchy
-// is; a cgroup that cannot be seen, as in a container, counts as the hierarchy's root.
-void LowerToLimit(const std::string& mount, std::string group, const std::string& file,
-                  uint64_t* bytes, std::string* from) {
-  while (true) {
-    uint64_t limit = 0;
-    if (ReadNumber(mount + group + "/" + file, &limit) && limit < *bytes) {
-      *bytes = limit;
-      *from = "limit of a cgroup, " + file;
-    }
-    if (group.empty()) {
-      return;
-    }
-    group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'));
-  }
-}
+constexpr uint64_t kMemInfo = 1 << 20;  // the most that is read
 
 }  // namespace
 
@@ -89,27 +59,32 @@ Status DeviceBytes(const std::string& path, uint64_t* bytes) {
   return s;
 }
 
+Status MemInfo(const std::string& root, const std::string& name, uint64_t* bytes) {
+  const std::string path = root + "/proc/meminfo";
+  std::string text;
+  const Status s = ReadSmallFile(path, kMemInfo, &text);
+  std::istringstream lines(text);
+  for (std::string line; s.ok() && std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    if (words >> word >> *bytes && word == name + ":" && *bytes <= UINT64_MAX / 1024) {
+      *bytes *= 1024;
+      return s;
+    }
+  }
+  return Status::NotFound(path, "has no " + name);
+}
+
 Status AvailableMemory(const std::string& root, uint64_t* bytes, std::string* from) {
-  if (!ReadMemAvailable(root, bytes)) {
-    return Status::NotFound(root + "/proc/meminfo", "has no MemAvailable");
-  }
+  const Status s = MemInfo(root, "MemAvailable", bytes);
   *from = "MemAvailable";
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const size_t first = line.find(':');
-    const size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) {
-      continue;
-    }
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
-    if (controllers.empty()) {
-      LowerToLimit(root + "/sys/fs/cgroup", group, "memory.max", bytes, from);
-    } else if (controllers == "memory") {
-      LowerToLimit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", bytes, from);
-    }
+  uint64_t limit = 0;
+  std::string file;
+  if (s.ok() && ReadMemoryLimit(root, &limit, &file) && limit < *bytes) {
+    *bytes = limit;
+    *from = "limit of a cgroup, " + file;
   }
-  return Status::OK();
+  return s;
 }
 
 bool OnOneFileSystem(const std::string& directory, const std::string& other) {
@@ -123,24 +98,10 @@ bool HasDax(const std::string& directory) {
   if (realpath(directory.c_str(), real) == nullptr) {
     return false;
   }
-  const std::string path = std::string(real) + "/";
-  std::ifstream mounts("/proc/self/mounts");
-  size_t longest = 0;
-  bool dax = false;
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string source, point, type, options;
-    words >> source >> point >> type >> options;
-    const std::string begin = point == "/" ? point : point + "/";
-    // The last of several at one point is the one that is seen.
-    if (begin.size() >= longest && path.compare(0, begin.size(), begin) == 0) {
-      longest = begin.size();
-      options = "," + options + ",";
-      dax = options.find(",dax,") != std::string::npos ||
-            options.find(",dax=always,") != std::string::npos;
-    }
-  }
-  return dax;
+  std::vector<Mount> mounts;
+  const Mount* const mount =
+      ReadMounts(/*root=*/"", &mounts).ok() ? MountOf(real, mounts) : nullptr;
+  return mount != nullptr && mount->IsDax();
 }
 
 }  // namespace preset

@@ -20,8 +20,11 @@ Status FreeBytes(const std::string& directory, uint64_t* bytes);
 // Bytes of a block device or a regular file.
 Status DeviceBytes(const std::string& path, uint64_t* bytes);
 
+// A line of /proc/meminfo, "MemTotal". `root`: instead of "", for tests.
+Status MemInfo(const std::string& root, const std::string& name, uint64_t* bytes);
+
 // Memory that the kernel calls available, or the limit of a cgroup that this process is in if that
-// is less. `from`: which of them it is. `root`: instead of "", for tests.
+// is less. `from`: which of them it is.
 Status AvailableMemory(const std::string& root, uint64_t* bytes, std::string* from);
 
 // Whether both are on one file system. False if that cannot be told.
