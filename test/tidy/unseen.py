@@ -6,6 +6,21 @@ A text is as messages.py prints it: "..." is what differs.
 
 _REASONS = {
     "a part of a finding of rocktier check": ("cache file",),
+    "why a preset fits, what it gains, and its commands, in an answer of rocktier doctor": (
+        "... is a network volume, and ... a disk of this machine",
+        "... is called ..., ... is not",
+        "... is mounted with DAX",
+        "... is on an SSD, and there are ... of memory for upper levels",
+        "a read takes ... at ..., and ... at ...",
+        "a sync takes ... at ..., and ... on a log device at ...",
+        "make bench NAME=...",
+        "no disk is faster by ... a read: a cache of blocks in memory",
+        "random reads past the caches, against all data on the slow device",
+        "rocktier preset ...",
+        "values have ..., and ... has room for blob files",
+        "writes of one thread that sync each",
+    ),
+    "the model of a disk": ("Amazon Elastic Block Store",),
     "a comment in the OPTIONS file that rocktier preset prints": (
         "Arithmetic, in powers of 1024:",
         "Preset ... of rocktier. ...",
