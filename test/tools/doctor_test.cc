@@ -141,6 +141,83 @@ TEST_F(DoctorTest, VolumesOfCloudsAreOfTheNetwork) {
   EXPECT_TRUE(disk.IsNetworkVolume());
 }
 
+TEST_F(DoctorTest, WhatADirectoryIsOn) {
+  MakeDisk("8:0", "sda", "1\n");
+  MakeDisk("259:0", "nvme0n1", "0\n");
+  MakeDisk("259:1", "nvme1n1", "0\n");
+  Write("/sys/devices/nvme1n1/device/model", "Amazon Elastic Block Store\n");
+  const std::pair<std::string, Kind> all[] = {
+      {"8:0 / / rw - ext4 /dev/sda rw", Kind::kRotating},
+      {"259:0 / / rw - xfs /dev/nvme0n1 rw", Kind::kDisk},
+      {"259:1 / / rw - xfs /dev/nvme1n1 rw", Kind::kNetwork},
+      {"0:50 / / rw - nfs4 server:/ rw", Kind::kNetwork},
+      {"0:51 / / rw - tmpfs tmpfs rw", Kind::kMemory},
+      {"0:52 / / rw - overlay overlay rw", Kind::kUnknown},
+      {"0:53 / / rw - btrfs /dev/none rw", Kind::kUnknown},
+      {"x / / rw - ext4 /dev/sda rw", Kind::kUnknown},
+  };
+  for (const auto& [mount, kind] : all) {
+    Place place;
+    ASSERT_OK(LookAt(root_, root_, Mounts("1 0 " + mount + "\n"), &place));
+    EXPECT_EQ(NameOf(kind), std::string(NameOf(place.kind))) << mount;
+    EXPECT_TRUE(place.writable);
+    EXPECT_GT(place.size, 0u);
+  }
+  Place place;
+  EXPECT_OK(LookAt(root_, root_, {}, &place));
+  EXPECT_TRUE(place.kind == Kind::kUnknown);
+  EXPECT_TRUE(LookAt(root_, root_ + "/none", {}, &place).IsIOError());
+  EXPECT_TRUE(LookAt(root_, root_ + "/proc/self/mountinfo", {}, &place).IsIOError());
+}
+
+TEST_F(DoctorTest, LocalFileSystemsAreTakenOnce) {
+  for (const char* const name : {"/a", "/b", "/c"}) {
+    std::filesystem::create_directories(root_ + name);
+  }
+  Write("/file", "");
+  const auto found = [&](const std::string& text) { return LocalDirectories(Mounts(text)); };
+  using Paths = std::vector<std::string>;
+  const std::string a = std::filesystem::canonical(root_ + "/a");
+  const std::string b = std::filesystem::canonical(root_ + "/b");
+  EXPECT_EQ((Paths{a, b}),
+            found("1 0 8:1 / " + a + " rw - ext4 /dev/a rw\n" + "2 0 8:2 / " + b +
+                  " rw - ext4 /dev/b rw\n" + "3 0 8:1 /x " + root_ + "/c rw - ext4 /dev/a rw\n"));
+  // Memory, the network, a container's image, a file, and what is not there.
+  EXPECT_EQ(Paths(), found("1 0 0:1 / " + a + " rw - tmpfs tmpfs rw\n" + "2 0 0:2 / " + b +
+                           " rw - nfs4 server:/ rw\n" + "3 0 0:3 / " + root_ +
+                           "/c rw - overlay overlay rw\n" + "4 0 8:1 / " + root_ +
+                           "/file rw - ext4 /dev/a rw\n" + "5 0 8:2 / " + root_ +
+                           "/none rw - ext4 /dev/b rw\n"));
+  // What is mounted over cannot be seen.
+  EXPECT_EQ(Paths(), found("1 0 8:1 / " + a + " rw - ext4 /dev/a rw\n" + "2 0 0:1 / " + a +
+                           " rw - tmpfs tmpfs rw\n"));
+}
+
+TEST_F(DoctorTest, AProbeLeavesNothing) {
+  double last = 0;
+  ProbeResult result;
+  ASSERT_OK(Probe(
+      root_,
+      [&](double share) {
+        EXPECT_GE(share, last);
+        EXPECT_LE(share, 1);
+        last = share;
+        // The scratch files have no name, or none any more.
+        EXPECT_TRUE(std::filesystem::is_empty(root_));
+      },
+      &result));
+  EXPECT_TRUE(result.done());
+  for (const Latency& latency : {result.sync, result.device_sync, result.read}) {
+    EXPECT_GE(latency.count, 5u);
+    EXPECT_GE(latency.median, latency.low);
+    EXPECT_GE(latency.high, latency.median);
+  }
+  EXPECT_GT(last, 0.9);
+  EXPECT_TRUE(Probe(
+                  root_ + "/none", [](double) {}, &result)
+                  .IsIOError());
+}
+
 TEST_F(DoctorTest, CpuLimitsOfVersion2) {
   double cpus = 0;
   EXPECT_FALSE(ReadCpuLimit(root_, &cpus));

@@ -141,6 +141,27 @@ class Doctor(unittest.TestCase):
                 self.assertGreater(latency["high_micros"], 0)
         self.assertEqual([], os.listdir(self.folder))
 
+    def test_progress_on_a_terminal(self):
+        if free_at(self.folder) < GIB + (100 << 20):
+            skip(self, "less than 1G is free")
+        leader, follower = os.openpty()
+        subprocess.run([BIN + "/rocktier", "doctor", self.folder], stdout=subprocess.DEVNULL,
+                       stderr=follower, check=False)
+        os.close(follower)
+        shown = b""
+        try:
+            while True:
+                piece = os.read(leader, 4096)
+                if not piece:
+                    break
+                shown += piece
+        except OSError:
+            pass  # the end of a terminal
+        os.close(leader)
+        if self.only(self.look("--no-probe", self.folder))["kind"] == "memory":
+            skip(self, "the folder of the tests is in memory")
+        self.assertRegex(shown, rb"rocktier doctor: \[#")
+
     def test_commands_work(self):
         """Each command that is printed makes a file: the machine is as it was."""
         answer = self.look("--no-probe", self.folder)

@@ -67,18 +67,19 @@ Json ToJson(const Place& place) {
 Json ToJson(const Gain& gain) {
   Json json;
   json["of"] = gain.of;
-  json["low"] = Round(gain.low);
-  json["high"] = Round(gain.high);
+  json["low"] = gain.low;
+  json["high"] = gain.high;
   json["formula"] = gain.formula;
   for (const GainFigure& figure : gain.figures) {
-    // A share has more digits than a tenth.
     json["figures"][figure.name] = {{"low", figure.low}, {"high", figure.high}};
   }
   return json;
 }
 
 void LinesOf(const Gain& gain, Call* call) {
-  call->Line("  gain: " + Short(gain.low) + " to " + Short(gain.high) + " times: " + gain.of);
+  char range[96];
+  snprintf(range, sizeof(range), "%.2f to %.2f", gain.low, gain.high);
+  call->Line(std::string("  gain: ") + range + " times: " + gain.of);
   call->Line("  formula: " + gain.formula);
   for (const GainFigure& figure : gain.figures) {
     char text[96];

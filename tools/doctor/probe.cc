@@ -111,10 +111,17 @@ double Time(const std::function<bool()>& once) {
   return once() ? SecondsSince(start) * 1e6 : -1;
 }
 
-bool WriteRecord(int fd, const Buffer& buffer, uint64_t index, int flags) {
-  const iovec piece = {buffer.data(), kRecord};
-  return pwritev2(fd, &piece, 1, static_cast<off_t>(index * kRecord), flags) ==
-         static_cast<ssize_t>(kRecord);
+bool Append(const Scratch& log, const Buffer& buffer, uint64_t index) {
+  return pwrite(log.fd(), buffer.data(), kRecord, static_cast<off_t>(index * kRecord)) ==
+             static_cast<ssize_t>(kRecord) &&
+         fdatasync(log.fd()) == 0;
+}
+
+// `offset`: of a page.
+bool WriteDurably(const Scratch& file, const Buffer& buffer, uint64_t offset) {
+  const iovec page = {buffer.data(), kPage};
+  return pwritev2(file.direct(), &page, 1, static_cast<off_t>(offset), RWF_DSYNC) ==
+         static_cast<ssize_t>(kPage);
 }
 
 // Fills the file. Returns its bytes, 0 if that has failed.
@@ -122,7 +129,7 @@ uint64_t Fill(const Scratch& file, const Buffer& buffer, const Share& progress) 
   const auto start = Clock::now();
   uint64_t bytes = 0;
   while (bytes < kFileBytes && (bytes < kLeastFile || SecondsSince(start) < kFillSeconds)) {
-    if (pwrite(file.fd(), buffer.data(), kChunk, static_cast<off_t>(bytes)) !=
+    if (pwrite(file.direct(), buffer.data(), kChunk, static_cast<off_t>(bytes)) !=
         static_cast<ssize_t>(kChunk)) {
       return 0;
     }
@@ -134,8 +141,8 @@ uint64_t Fill(const Scratch& file, const Buffer& buffer, const Share& progress) 
 
 // Both kinds of sync in turn, so that whoever else uses the disk slows down both. `log`: as RocksDB
 // writes one: room is allocated, and its end moves with each append. `file`: as raw_wal_fs writes a
-// log, by one call, to room that was written before.
-bool MeasureSyncs(const Scratch& log, const Scratch& file, const Buffer& buffer,
+// log, by one call past the page cache, to room that was written before.
+bool MeasureSyncs(const Scratch& log, const Scratch& file, uint64_t bytes, const Buffer& buffer,
                   const Share& progress, ProbeResult* result) {
   // Not all file systems can, and RocksDB goes on then, too.
   if (fallocate(log.fd(), FALLOC_FL_KEEP_SIZE, 0, kLogBytes) != 0 && errno == ENOSPC) {
@@ -150,10 +157,8 @@ bool MeasureSyncs(const Scratch& log, const Scratch& file, const Buffer& buffer,
       break;
     }
     progress(std::min(1.0, passed / (2 * kSeconds)));
-    const auto append = [&] {
-      return WriteRecord(log.fd(), buffer, i, 0) && fdatasync(log.fd()) == 0;
-    };
-    const auto write = [&] { return WriteRecord(file.fd(), buffer, i, RWF_DSYNC); };
+    const auto append = [&] { return Append(log, buffer, i); };
+    const auto write = [&] { return WriteDurably(file, buffer, i * kPage % bytes); };
     // A B, B A, and so on.
     for (const bool is_append : {i % 2 == 0, i % 2 != 0}) {
       const double micros = is_append ? Time(append) : Time(write);
@@ -220,7 +225,7 @@ Status Probe(const std::string& directory, const Share& progress, ProbeResult* r
     return [&progress, first, share](double done) { progress(first + share * done); };
   };
   const uint64_t bytes = Fill(file, buffer, part(0, 0.2));
-  if (bytes == 0 || !MeasureSyncs(log, file, buffer, part(0.2, 0.5), result)) {
+  if (bytes == 0 || !MeasureSyncs(log, file, bytes, buffer, part(0.2, 0.5), result)) {
     return file.Error("cannot write a scratch file");
   }
   return MeasureReads(file, bytes, buffer, part(0.7, 0.3), result)
