@@ -207,6 +207,38 @@ TEST_F(OwnerMistakes, ATierThatIsTakenOutAndComesBack) {
   ExpectWhole(Tiers());
 }
 
+// What another database below the home has the stub of is not deleted with the tier's folder, and a
+// dry run knows it.
+TEST_F(OwnerMistakes, ADatabaseBelowTheHomeWithOurFolder) {
+  FillTiers();
+  const std::string name = OneIn("slow");
+  Stub stub;
+  ASSERT_OK(Stub::Decode(ReadFile(db_name_ + "/" + name), name, &stub));
+  const std::string path = TierPath("slow") + "/" + stub.path;
+  stub.path = stub.path.substr(0, stub.path.rfind('/')) + "/000999.sst.0123456789abcdef";
+  const std::string precious = TierPath("slow") + "/" + stub.path;
+  fs::copy(path, precious);
+  const std::string content = ReadFile(precious);
+  fs::create_directory(db_name_ + "/below");
+  WriteFile(db_name_ + "/below/000999.sst", stub.Encode());
+  fs::copy(db_name_ + "/TIERS", db_name_ + "/below/TIERS");
+  for (const bool dry_run : {true, false}) {
+    NewFs(Tiers(), kPlacement);
+    uint64_t moved;
+    for (const Status& s : {EvacuateTiers(fs_.get(), db_name_, &moved, nullptr, dry_run),
+                            DrainTier(fs_.get(), db_name_, "slow", &moved, nullptr, dry_run)}) {
+      EXPECT_TRUE(s.IsBusy()) << s.ToString();
+      EXPECT_NE(s.ToString().find("is still named by a stub"), std::string::npos) << s.ToString();
+    }
+    EXPECT_TRUE(ReadFile(precious) == content);
+  }
+  fs::remove_all(db_name_ + "/below");
+  uint64_t moved;
+  ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &moved, nullptr, /*dry_run=*/true));
+  ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &moved));
+  EXPECT_FALSE(fs::exists(precious));
+}
+
 // Whenever an opening is interrupted, the next one is the same home's.
 TEST_F(OwnerMistakes, AnOpeningThatIsInterrupted) {
   FillTiers();

@@ -70,16 +70,26 @@ IOStatus RefuseIfReferenced(const AdminSession& session, const Tier& tier) {
     return IOStatus::OK();
   }
   const std::string prefix = Folders::PathIn(tier, folder) + "/";
-  std::set<std::string> moved;  // in a dry run they are still there
+  std::set<std::string> would_have_moved;  // and are still there
   for (const Survey::File& file : session.survey().files()) {
-    moved.insert(file.place.path);
+    if (session.dry_run()) {
+      would_have_moved.insert(file.place.path);
+    }
   }
   for (const std::string& path : session.survey().referenced()) {
-    if (path.compare(0, prefix.size(), prefix) == 0 && moved.count(path) == 0) {
+    if (path.compare(0, prefix.size(), prefix) == 0 && would_have_moved.count(path) == 0) {
       return IOStatus::Busy(path, "is still named by a stub in or below " + session.directory());
     }
   }
   return IOStatus::OK();
+}
+
+IOStatus RefuseIfReferenced(const AdminSession& session) {
+  IOStatus s;
+  for (const auto& tier : session.policy().tiers) {
+    s = s.ok() ? RefuseIfReferenced(session, *tier) : s;
+  }
+  return s;
 }
 
 // Moves as the mover would, until nothing is to be moved any more.
@@ -182,13 +192,8 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
   if (s.ok()) {
     s = BringHome(session, nullptr, meter);
   }
-  for (const auto& tier : session->policy().tiers) {
-    if (s.ok() && session->dry_run()) {
-      s = RefuseIfReferenced(*session, *tier);
-    }
-  }
   if (!s.ok() || session->dry_run()) {
-    return s;
+    return s.ok() ? RefuseIfReferenced(*session) : s;
   }
   s = session->Look();
   for (const auto& [base, need] : session->needed()) {
@@ -200,9 +205,7 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
       s = IOStatus::Corruption(session->PathOf(base), "has not the size that the MANIFEST says");
     }
   }
-  for (const auto& tier : session->policy().tiers) {
-    s = s.ok() ? RefuseIfReferenced(*session, *tier) : s;
-  }
+  s = s.ok() ? RefuseIfReferenced(*session) : s;
   if (s.ok()) {
     s = RecoveryManager::Remove(session->target(), session->directory());
   }
