@@ -62,6 +62,8 @@ std::string Missing(const Verb& verb, const CLI::App& app) {
   return "";
 }
 
+constexpr char kOneValue[] = ": exactly one value is needed";
+
 // Returns the first flag without its value, or "". CLI11 would take the next word for it, such as
 // --dry-run.
 std::string WithoutValue(const std::vector<Parameter>& flags,
@@ -83,7 +85,7 @@ std::string WithoutValue(const std::vector<Parameter>& flags,
 // Says in our words how many values a flag takes. `what`: in CLI11's, which begin with its name.
 std::string Mismatch(const std::string& what) {
   const std::string name = what.substr(0, what.find_first_of(": "));
-  return name[0] == '-' ? name + ": exactly one value is needed" : name + ": takes no value";
+  return name[0] == '-' ? name + kOneValue : name + ": takes no value";
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ std::string Parse(const Verb& verb, const std::vector<std::string>& arguments, C
   }
   const std::string empty = WithoutValue(verb.FlagsFor(nullptr), arguments);
   if (!empty.empty()) {
-    return empty + ": exactly one value is needed";
+    return empty + kOneValue;
   }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // from the end
