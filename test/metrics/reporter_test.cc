@@ -12,13 +12,14 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <sstream>
 #include <vector>
 
 #include "plugin/tiered_env/metrics_page.h"
 #include "plugin/tiered_env/metrics_reporter.h"
+#include "test/support/files.h"
 #include "test/support/hanging_fs.h"
 #include "test/support/scratch.h"
+#include "test/support/wait.h"
 #include "test_util/testharness.h"
 
 namespace rocktier {
@@ -35,22 +36,7 @@ constexpr int kNoProcess = 1 << 22;               // Linux has none with a numbe
 
 void Sleep(int milliseconds) { Env::Default()->SleepForMicroseconds(milliseconds * 1000); }
 
-std::string TextOf(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-bool WaitUntil(const std::function<bool()>& is_true) {
-  const auto end = std::chrono::steady_clock::now() + kLong;
-  bool is = is_true();
-  while (!is && std::chrono::steady_clock::now() < end) {
-    Sleep(20);
-    is = is_true();
-  }
-  return is;
-}
+bool WaitUntil(const std::function<bool()>& is_true) { return WaitFor(is_true, kLong); }
 
 uint64_t CpuNanos() {
   timespec time = {};
@@ -78,7 +64,7 @@ class ReporterTest : public testing::Test {
     return report;
   }
   bool Has(const std::string& name) const {
-    return TextOf(path_).find("{db=\"" + name + "\"") != std::string::npos;
+    return ReadFile(path_).find("{db=\"" + name + "\"") != std::string::npos;
   }
   std::vector<std::string> Files() const {
     std::vector<std::string> names;
@@ -136,7 +122,7 @@ TEST_F(ReporterTest, WhatIsNoPageOfThePluginIsLeftAsItIs) {
       EXPECT_EQ(warnings_, 1);
       report.interval = 0;
       std::make_unique<MetricsReporter>(report).reset();
-      EXPECT_EQ(TextOf(path_), text);
+      EXPECT_EQ(ReadFile(path_), text);
       EXPECT_EQ(Files().size(), 1u);
     }
   }
@@ -151,7 +137,7 @@ TEST_F(ReporterTest, WithoutAnIntervalASharedPathIsLeftAlone) {
     MetricsReporter reporter(report);
     Sleep(200);
   }
-  EXPECT_EQ(TextOf(path_), page);
+  EXPECT_EQ(ReadFile(path_), page);
 }
 
 TEST_F(ReporterTest, OfTwoWithOnePathOneWrites) {
@@ -229,9 +215,9 @@ TEST_F(ReporterTest, WhatAKilledProcessLeavesIsReplaced) {
     fs::create_symlink(precious, path_ + ".tiered_env." + std::to_string(getpid()) + ".tmp", error);
     return !error;
   }));
-  const std::string before = TextOf(path_);
-  EXPECT_TRUE(WaitUntil([&] { return TextOf(path_) != before; }));
-  EXPECT_EQ(TextOf(precious), "precious");
+  const std::string before = ReadFile(path_);
+  EXPECT_TRUE(WaitUntil([&] { return ReadFile(path_) != before; }));
+  EXPECT_EQ(ReadFile(precious), "precious");
 }
 
 TEST_F(ReporterTest, EachTimeThatItFailsItIsToldOnce) {

@@ -10,18 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "test/support/files.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
-
-inline std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-inline void WriteFile(const std::string& path, const std::string& contents) {
-  std::ofstream(path, std::ios::binary) << contents;
-}
 
 // A database with SSTs in two tiers and its last records in a log, and what happens to it.
 class DurableMistakes : public TieredTest {

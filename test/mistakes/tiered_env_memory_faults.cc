@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "plugin/tiered_env/files/names.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
@@ -27,16 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
-
-// Waits for a condition, far longer than it takes.
-template <typename Condition>
-bool WaitFor(const Condition& condition) {
-  const auto end = Clock::now() + std::chrono::seconds(60);
-  while (!condition() && Clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return condition();
-}
 
 class MemoryFaults : public VolatileTest {
  protected:

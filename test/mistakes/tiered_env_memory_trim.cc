@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
@@ -19,16 +20,6 @@ using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-nam
 using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-// Waits for a condition, far longer than it takes.
-template <typename Condition>
-bool WaitFor(const Condition& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!condition() && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return condition();
-}
 
 class MemoryTrim : public VolatileTest {
  protected:

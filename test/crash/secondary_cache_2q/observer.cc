@@ -2,28 +2,17 @@
 
 #include "test/crash/secondary_cache_2q/observer.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "cache/cache_key.h"
 #include "plugin/secondary_cache_2q/opening.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "test/support/files.h"
 
 namespace rocktier {
 
 using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 using secondary_cache_2q::Slot;
 using secondary_cache_2q::Superblock;
-
-namespace {
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-}  // namespace
 
 std::unique_ptr<SecondaryCacheResultHandle> Observer::Lookup(const Slice& key,
                                                              const Cache::CacheItemHelper* helper,

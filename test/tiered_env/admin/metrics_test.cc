@@ -9,10 +9,11 @@
 #include <chrono>
 #include <fstream>
 #include <future>
-#include <sstream>
 
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/support/files.h"
 #include "test/support/hanging_fs.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -24,18 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string TextOf(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 bool WaitUntil(const std::function<bool()>& is_true) {
-  for (int i = 0; i < 600 && !is_true(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  return is_true();
+  return WaitFor(is_true, std::chrono::seconds(30));
 }
 
 class MetricsTest : public VolatileTest {
@@ -56,7 +47,7 @@ class MetricsTest : public VolatileTest {
   std::string WaitForFile(const std::string& path, const std::string& before = "") const {
     std::string text;
     EXPECT_TRUE(WaitUntil([&] {
-      text = TextOf(path);
+      text = ReadFile(path);
       return !text.empty() && text != before;
     }));
     VolatileStats read;
@@ -243,13 +234,13 @@ TEST_F(MetricsTest, EachDatabaseHasAFileOrAllHaveOne) {
   OpenPlain("metrics_file=" + path);
   ASSERT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
   EXPECT_TRUE(WaitUntil([&] {
-    const std::string text = TextOf(path);
+    const std::string text = ReadFile(path);
     return text.find("db=\"" + db_name_ + "\"") != std::string::npos &&
            text.find("db=\"" + folder_ + "/other\"") != std::string::npos;
   }));
   EXPECT_FALSE(fs::exists(File()));
   Close();
-  std::string last = TextOf(path);
+  std::string last = ReadFile(path);
   last = WaitForFile(path, last);
   EXPECT_EQ(WaitForFile(path, last).find("db=\"" + db_name_ + "\""), std::string::npos);
   other.reset();

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "plugin/tiered_env/files/stub.h"
+#include "test/support/files.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 extern char** environ;
@@ -22,15 +23,6 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 namespace {
 
 constexpr char kFolder[] = "ROCKTIER_TEST_FOLDER";
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void WriteFile(const std::string& path, const std::string& contents) {
-  std::ofstream(path, std::ios::binary) << contents;
-}
 
 class TieredOpeningTest : public TieredTest {
  protected:

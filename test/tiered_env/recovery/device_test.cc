@@ -15,6 +15,7 @@
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
@@ -129,10 +130,7 @@ class DeviceTest : public VolatileTest {
     ASSERT_OK(db_->VerifyChecksum());
   }
   bool WaitFor(const std::function<bool()>& condition) const {
-    for (int i = 0; i < 1000 && !condition(); i++) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return condition();
+    return rocktier::WaitFor(condition, std::chrono::seconds(10));
   }
 
   std::string device_;
