@@ -11,6 +11,7 @@
 #include "plugin/blob_hybrid/compat.h"
 #include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/gc_compaction.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -57,7 +58,8 @@ GcJob::Next GcJob::Step() {
   }
   rested_at_ = 0;
   family_->EndCalm();
-  const uint64_t files = family_->FilesVersion();
+  Situation now;
+  now.files = family_->FilesVersion();
   GcFamily::Findings found;
   if (!family_->Look(&found)) {
     Publish(false, false);
@@ -65,16 +67,16 @@ GcJob::Next GcJob::Step() {
   }
   family_->UpdateCrowded(found.space);
   const bool ours = family_->IsOurs(found);
-  Situation now;
   now.space = found.space;
   now.needs = NeedsOf(now.space, ours, options_);
   if (!now.needs.any()) {
     Rest();
     rested_at_ = version;
-    family_->BeginCalm(files, ours && IsAbove(now.space, options_));
+    family_->BeginCalm(now.files, ours && IsAbove(now.space, options_));
     return Next::kNothing;
   }
   family_->gate().SetSpace(now.space.disk_bytes);
+  TEST_SYNC_POINT("GcJob::Step:Looked");
   const auto handle = family_->Handle();
   const char* const by = handle == nullptr ? nullptr : HeldBy(db_, DataOf(handle.get()));
   if (by != nullptr) {
@@ -94,6 +96,7 @@ void GcJob::Rest() {
   merged_.clear();
   busy_.clear();
   retry_pause_ = 0;
+  foreign_since_ = 0;
   held_ = false;
   Publish(false, false);
 }
@@ -109,6 +112,9 @@ GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
     return Next::kLater;
   }
   foreign_since_ = 0;
+  if (plans.empty() && family_->FilesVersion() != now.files) {
+    return Next::kAgain;  // what is needed was found with files that have been compacted since
+  }
   if (plans.empty()) {
     return Stay(now.needs.above);
   }
@@ -241,6 +247,7 @@ GcJob::Next GcJob::Hold(const std::string& family, const char* by, bool above) {
                    family.c_str(), by);
   }
   held_ = true;
+  foreign_since_ = 0;
   retry_pause_ = kMinRetry;  // nobody tells when it ends
   retry_at_ = SteadyMicros();
   Publish(false, above);

@@ -36,6 +36,7 @@ class GcJob {
  private:
   // What there is, and what is needed.
   struct Situation {
+    uint64_t files = 0;  // FilesVersion() before the look
     Survey survey;
     Space space;
     Needs needs;

@@ -32,9 +32,11 @@ constexpr int kLooks = 10;
 constexpr char kBeingWritten[] = ".tiered_env.";
 constexpr char kEnding[] = ".tmp";
 
-// Statistics that take long to make, or to write, are made less often: each takes a hundredth of
-// the time, and all of them a hundredth of the thread's.
+// Statistics that take long to write are written less often: for a hundredth of the time, and still
+// so often that somebody who watches a busy disk sees something. Making all of them takes a
+// hundredth of the thread's time.
 constexpr int kPause = 100;
+constexpr auto kMaxPause = std::chrono::seconds(10);
 constexpr auto kLookAtPeriod = std::chrono::seconds(1);
 
 std::chrono::nanoseconds CpuTime() {
@@ -282,8 +284,8 @@ void MetricsReporter::RunFile(Clock::time_point now) {
   }
   const Clock::duration took = Clock::now() - now;
   const Clock::duration interval = std::chrono::seconds(report_.interval);
-  next_file_ = HasFile() ? now + std::max<Clock::duration>(interval, kPause * took)
-                         : Clock::time_point::max();
+  const Clock::duration pause = std::min<Clock::duration>(kPause * took, took + kMaxPause);
+  next_file_ = HasFile() ? now + std::max(interval, pause) : Clock::time_point::max();
 }
 
 void MetricsReporter::Begin() {

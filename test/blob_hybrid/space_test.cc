@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "rocksdb/table.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -55,6 +56,39 @@ TEST_F(SpaceTest, Churn) {
   WriteAndExpire(5 * kKeys);
   Finish();
 }
+
+// Is asked before the plugin, and takes its time.
+class SlowListener : public EventListener {
+ public:
+  void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+};
+
+// The job sees files that are being compacted, and is told a moment later by whom: that is no long
+// wait, however often it comes.
+TEST_F(SpaceTest, CompactionsAreToldLate) {
+  options_.listeners.push_back(std::make_shared<SlowListener>());
+  Open();
+  WriteAndExpire(5 * kKeys);
+  Finish();
+}
+
+#ifndef NDEBUG
+// A compaction ends when the job has looked and has not surveyed: there is nothing left to do, and
+// nothing is missed.
+TEST_F(SpaceTest, FilesChangeAfterTheLook) {
+  auto* points = SyncPoint::GetInstance();
+  points->SetCallBack("GcJob::Step:Looked",
+                      [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); });
+  points->EnableProcessing();
+  Open();
+  WriteAndExpire(5 * kKeys);
+  points->DisableProcessing();
+  points->ClearAllCallBacks();
+  Finish();
+}
+#endif
 
 // What was written without the plugin is put in order when the family is next written to.
 TEST_F(SpaceTest, GarbageOfEarlierTimes) {

@@ -114,7 +114,7 @@ class Bench(unittest.TestCase):
     def setUpClass(cls):
         if not set(cls.plugins) <= PLUGINS:
             raise unittest.SkipTest("a plugin is not built")
-        # In memory: while other tests keep the disk busy, files there are renewed once in a minute.
+        # In memory: while other tests keep the disk busy, files there are renewed less often.
         cls.folder = tempfile.mkdtemp(prefix="rocktier_top.", dir=SHM)
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.db = cls.folder + "/db"
@@ -256,7 +256,8 @@ class StorageOfARunningDatabase(Bench):
         self.assertNotIn("\033", text)
 
     def on_terminal(self, keys):
-        """What is printed on a terminal of 12 rows until `keys` are typed."""
+        """What is printed on a terminal of 12 rows until `keys` are typed, which is after three
+        frames."""
         main, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 80, 0, 0))
         before = termios.tcgetattr(terminal)
@@ -271,7 +272,9 @@ class StorageOfARunningDatabase(Bench):
                 self.assertLess(time.monotonic(), end, text)
                 if select.select([main], [], [], 0.1)[0]:
                     text += os.read(main, 65536)
-                if text.count(b"\033[H") >= 3 and keys:
+                # The kernel drops what is in the terminal's queue when a signal is typed: the
+                # frames that count have been read to their end.
+                if text.count(b"\033[J") >= 3 and keys:
                     os.write(main, keys)
                     keys = b""
             while select.select([main], [], [], 0)[0]:
@@ -292,7 +295,7 @@ class StorageOfARunningDatabase(Bench):
             self.assertTrue(text.endswith("\033[?25h\033[?1049l"), text[-40:])
             frames = text.split("\033[H")[1:]
             self.assertGreaterEqual(len(frames), 3)
-            for frame in frames:
+            for frame in frames[:3]:
                 lines = re.sub(r"\033\[[?0-9]*[A-Za-z]", "", frame).splitlines()
                 self.assertEqual(12, len(lines), lines)
                 self.assertRegex(lines[-1], r"^\.\.\. and \d+ more$")

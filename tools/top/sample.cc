@@ -20,7 +20,7 @@ constexpr char kPrefix[] = "rocktier_";
 constexpr char kInfo[] = "_info";
 constexpr char kUpdated[] = "_updated_seconds";
 // A file is stale after so many intervals, and not before so many seconds: while a disk is busy,
-// writing it takes long, and plugins spend a hundredth of their time on that.
+// writing it takes long, and plugins pause for some seconds then.
 constexpr double kIntervals = 3;
 constexpr double kSeconds = 60;
 
