@@ -27,8 +27,9 @@ endforeach()
 #
 # Registers a command with ctest. It runs with TEST_TMPDIR, a folder of its own, on the disk of the
 # build directory. LONG: not a part of "make test". SERIAL: runs alone. SHARDS: the cases of a
-# GoogleTest executable are dealt out to n entries, which run in parallel. Programs are in
-# ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as ROCKTIER_BIN in the environment.
+# GoogleTest executable, or of a program with test/tools/sharded.py, are dealt out to n entries,
+# which run in parallel. Programs are in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as
+# ROCKTIER_BIN in the environment.
 #
 # scripts/test runs two tests for each CPU, for most of them wait for the disk or for time to pass.
 # One with the label `stress` takes the place of two: db_stress has 32 threads. COST: the higher,

@@ -24,12 +24,12 @@ class TieredTest : public HotDb {
   }
   ~TieredTest() override { CloseAll(); }
 
-  void NewEnv() {
+  void NewEnv(const std::string& placement = "0..1=fast;2..=slow") {
     std::shared_ptr<FileSystem> fs;
     ASSERT_OK(FileSystem::CreateFromString(
         ConfigOptions(),
         "id=TieredFileSystem;tiers={fast={path=" + root_ + "/fast};slow={path=" + root_ +
-            "/slow;temperature=cold}};placement={0..1=fast;2..=slow}",
+            "/slow;temperature=cold}};placement={" + placement + "}",
         &fs));
     CloseAll();
     env_ = NewCompositeEnv(fs);
@@ -82,6 +82,31 @@ TEST_F(TieredTest, HotRecordsAreRetainedWhenTheyAreWrittenToTheColdTier) {
   Compact();
   EXPECT_GE(Stats().retained, 100u);
   ExpectServedFast(0, 100, 1);
+}
+
+// Recent data is above the last level, on the fast tier: it needs no copies. When it is old, and
+// goes to the slow one, what is read often gets them.
+TEST_F(TieredTest, WhatIsNotPrecludedFromTheLastLevelIsSlow) {
+  NewEnv("cold=slow;0..=fast");
+  options_.compaction_style = kCompactionStyleUniversal;
+  options_.last_level_temperature = Temperature::kCold;
+  options_.preclude_last_level_data_seconds = 24 * 3600;
+  Open();
+  Fill(0, 1000);
+  Compact();
+  TakeServed();
+  for (int i = 0; i < 100; i++) {
+    EXPECT_EQ(ValueOf(i), Get(i));
+  }
+  const Served recent = TakeServed();
+  EXPECT_EQ(100u, recent.fast);
+  EXPECT_EQ(0u, recent.slow);
+  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
+  Compact();
+  EXPECT_EQ(ValueOf(700), Get(700));
+  EXPECT_EQ(1u, TakeServed().slow);
+  Heat(0, 100);
+  ExpectServedFast(0, 100, 0);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ import subprocess
 import time
 import unittest
 
+import sharded
+
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
 STUB = 2048  # bytes
@@ -723,4 +725,4 @@ class Checking(TierTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    sharded.main()

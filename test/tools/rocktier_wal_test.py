@@ -13,6 +13,8 @@ import subprocess
 import time
 import unittest
 
+import sharded
+
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
 
@@ -725,4 +727,4 @@ class OnBlocksOf4096Bytes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    sharded.main()

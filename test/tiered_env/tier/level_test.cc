@@ -248,6 +248,35 @@ TEST_F(TieredLevelTest, LastLevelTemperature) {
   EXPECT_GT(options.statistics->getTickerCount(COLD_FILE_READ_BYTES), 0u);
 }
 
+// Recent data stays above the last level, and with that on the fast tier, until it is old.
+TEST_F(TieredLevelTest, PrecludeLastLevelDataSeconds) {
+  NewFs(Tiers(), "cold=slow;0..=fast");
+  Options options = DbOptions();
+  options.compaction_style = kCompactionStyleUniversal;
+  options.last_level_temperature = Temperature::kCold;
+  options.preclude_last_level_data_seconds = 24 * 3600;
+  Open(options);
+  for (const bool is_old : {false, true}) {
+    if (is_old) {
+      ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
+    } else {
+      Fill(20000);
+    }
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+    ExpectQuiet();
+    std::vector<LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    EXPECT_FALSE(files.empty());
+    for (const LiveFileMetaData& file : files) {
+      EXPECT_EQ(is_old, file.level == options.num_levels - 1) << file.name;
+      EXPECT_EQ(is_old ? "slow" : "fast", TierOf(file.name.substr(1))) << file.name;
+    }
+  }
+  Verify();
+}
+
 TEST_F(TieredLevelTest, DefaultWriteTemperature) {
   NewFs(Tiers(), "warm=slow;hot=fast");
   Options options = DbOptions();
