@@ -57,23 +57,6 @@ TEST_F(SpaceTest, Churn) {
   Finish();
 }
 
-// Is asked before the plugin, and takes its time.
-class SlowListener : public EventListener {
- public:
-  void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  }
-};
-
-// The job sees files that are being compacted, and is told a moment later by whom: that is no long
-// wait, however often it comes.
-TEST_F(SpaceTest, CompactionsAreToldLate) {
-  options_.listeners.push_back(std::make_shared<SlowListener>());
-  Open();
-  WriteAndExpire(5 * kKeys);
-  Finish();
-}
-
 #ifndef NDEBUG
 // A compaction ends when the job has looked and has not surveyed: there is nothing left to do, and
 // nothing is missed.

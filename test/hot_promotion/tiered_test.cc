@@ -101,7 +101,9 @@ TEST_F(TieredTest, WhatIsNotPrecludedFromTheLastLevelIsSlow) {
   const Served recent = TakeServed();
   EXPECT_EQ(100u, recent.fast);
   EXPECT_EQ(0u, recent.slow);
-  ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
+  options_.preclude_last_level_data_seconds = 0;
+  Close();
+  Open();
   Compact();
   EXPECT_EQ(ValueOf(700), Get(700));
   EXPECT_EQ(1u, TakeServed().slow);

@@ -254,12 +254,10 @@ TEST_F(TieredLevelTest, PrecludeLastLevelDataSeconds) {
   Options options = DbOptions();
   options.compaction_style = kCompactionStyleUniversal;
   options.last_level_temperature = Temperature::kCold;
-  options.preclude_last_level_data_seconds = 24 * 3600;
-  Open(options);
   for (const bool is_old : {false, true}) {
-    if (is_old) {
-      ASSERT_OK(db_->SetOptions({{"preclude_last_level_data_seconds", "0"}}));
-    } else {
+    options.preclude_last_level_data_seconds = is_old ? 0 : 24 * 3600;
+    Open(options);
+    if (!is_old) {
       Fill(20000);
     }
     CompactRangeOptions all;
