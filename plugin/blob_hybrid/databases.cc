@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/databases.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "db/column_family.h"
@@ -45,12 +46,14 @@ bool Compacts(const VersionStorageInfo& storage, uint64_t number,
 
 // Tells whether it is a compaction of this database.
 bool IsOf(DBImpl* db, const CompactionFilter::Context& compaction) {
-  const auto handle = db->GetColumnFamilyHandleUnlocked(compaction.column_family_id);
-  if (handle == nullptr) {
+  InstrumentedMutexLock lock(db->mutex());
+  // No handle: listeners are told when it goes, and may ask for what the caller has locked.
+  ColumnFamilyData* const family =
+      db->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(compaction.column_family_id);
+  if (family == nullptr) {
     return false;
   }
-  InstrumentedMutexLock lock(db->mutex());
-  const VersionStorageInfo& storage = *DataOf(handle.get())->current()->storage_info();
+  const VersionStorageInfo& storage = *family->current()->storage_info();
   const auto& inputs = compaction.input_table_properties;
   return std::all_of(inputs.begin(), inputs.end(), [&](const auto& input) {
     return Compacts(storage, TableFileNameToNumber(input.first), *input.second);
@@ -120,10 +123,10 @@ std::pair<DBImpl*, std::shared_ptr<GcScheduler>> Databases::FindByFolder(
   if (it == folders_.end()) {
     return {nullptr, nullptr};
   }
-  std::vector<DBImpl*> found(it->second.begin(), it->second.end());
-  if (found.size() > 1) {
-    found.erase(std::remove_if(found.begin(), found.end(), std::not_fn(is_it)), found.end());
-  }
+  // One alone is asked, too: the database that is meant may not have been entered yet, as RocksDB
+  // tells nobody of CompactFiles().
+  std::vector<DBImpl*> found;
+  std::copy_if(it->second.begin(), it->second.end(), std::back_inserter(found), is_it);
   // Copies that compact the same SSTs at the same time cannot be told apart: nothing is moved then.
   DBImpl* const db = found.size() == 1 ? found.front() : nullptr;
   const auto entry = schedulers_.find(db);

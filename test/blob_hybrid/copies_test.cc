@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Copies of a database, files that come from others, and a database that leaves the plugin: with
-// values in blob files that have been moved, or merged, and while they are. All open with and
-// without the plugin.
+// Copies of a database, files that come from others, databases of one path in two Envs, and a
+// database that leaves the plugin: with values in blob files that have been moved, or merged, and
+// while they are. All open with and without the plugin.
 
 #include <algorithm>
 #include <atomic>
@@ -306,6 +306,70 @@ TEST_P(LargeCopiesTest, IngestionOverEverything) {
   for (int i = 0; i < kKeys; i++) {
     ASSERT_EQ(i % 10 == 0 ? ValueOf(i, i % 2 == 0 ? 1 : 0) : "none", Get(i)) << i;
   }
+}
+
+// Two databases of one path, each in an Env of its own.
+class EnvsTest : public HybridDb {
+ protected:
+  EnvsTest() : memory_(NewMemEnv(Env::Default())) { hybrid_.gc_garbage_ratio = 0.1; }
+  ~EnvsTest() override { Close(); }
+
+  void OpenIn(Env* env) {
+    options_.env = env;
+    Open();
+  }
+
+  // Every second key has the next version, and its first value is known to be garbage.
+  void MakeGarbage(int version) {
+    Fill(0, kKeys, version);
+    Flush();
+    Fill(0, kKeys, version + 1, 2);
+    Flush();
+    Compact();
+    EXPECT_EQ(0u, Stats().moved_values);
+  }
+
+  // RocksDB tells no listener of it.
+  void CompactAllFiles() {
+    ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(&meta);
+    std::vector<std::string> names;
+    for (const SstFileMetaData& file : meta.levels.back().files) {
+      names.push_back(file.name);
+    }
+    ASSERT_OK(db_->CompactFiles(CompactionOptions(), names, meta.levels.back().level));
+  }
+
+  void ExpectValues(int version) {
+    for (int i = 0; i < kKeys; i++) {
+      ASSERT_EQ(ValueOf(i, version + (i % 2 == 0 ? 1 : 0)), Get(i)) << i;
+    }
+  }
+
+  const std::unique_ptr<Env> memory_;
+};
+
+// Both have the same keys, sizes and numbers of files, so that references to one are good in the
+// other.
+TEST_F(EnvsTest, ValuesAreOfTheDatabaseThatIsCompacted) {
+  OpenIn(memory_.get());
+  MakeGarbage(2);
+  const std::set<uint64_t> blobs = BlobFiles();
+  Close();
+  OpenIn(Env::Default());
+  MakeGarbage(0);
+  ASSERT_EQ(blobs, BlobFiles());
+  std::unique_ptr<DB> other = std::move(db_);
+  OpenIn(memory_.get());  // no event has told of it yet
+  CompactAllFiles();
+  ExpectValues(2);
+  Compact();
+  EXPECT_EQ(kKeys / 2u, Stats().moved_values);
+  ExpectValues(2);
+  db_ = std::move(other);
+  CompactAllFiles();
+  EXPECT_EQ(kKeys / 2u, Stats().moved_values);
+  ExpectValues(0);
 }
 
 INSTANTIATE_TEST_CASE_P(Medium, CopiesTest, testing::Bool());
