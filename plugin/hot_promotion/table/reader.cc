@@ -85,9 +85,10 @@ void HotReader::Track(const Slice& key, uint64_t value_size) {
   engine_->Access(file_.space, key, value_size);
 }
 
+// A copy has a checksum of its own: what was read without one must not get it.
 bool HotReader::Looks(const ReadOptions& options) const {
-  return file_.may_capture && options.fill_cache && options.read_tier != kBlockCacheTier &&
-         engine_->LooksAtRead();
+  return file_.may_capture && options.fill_cache && options.verify_checksums &&
+         options.read_tier != kBlockCacheTier && engine_->LooksAtRead();
 }
 
 // Offers what a read found. `log` is what GetContext was told while the SST was read: types and

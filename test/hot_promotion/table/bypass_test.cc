@@ -247,6 +247,37 @@ TEST_F(BypassTest, WithoutFillCacheRecordsAreServedAndNotPromoted) {
   EXPECT_EQ(before.served_store + 4, after.served_store);
 }
 
+// A copy would answer with a checksum what the SST fails.
+TEST_F(BypassTest, WithoutChecksumsRecordsAreServedAndNotPromoted) {
+  table_options_.no_block_cache = true;
+  options_.compression = kNoCompression;
+  Prepare();
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  ASSERT_EQ(1u, files.size());
+  const std::string sst = path_ + files[0].name;
+  CloseAll();
+  std::string contents;
+  ASSERT_OK(ReadFileToString(Env::Default(), sst, &contents));
+  const size_t value = contents.find(ValueOf(70));
+  ASSERT_NE(std::string::npos, value);
+  ASSERT_OK(test::CorruptFile(Env::Default(), sst, static_cast<int>(value), 1));
+  Open();
+  ReadOptions unchecked;
+  unchecked.verify_checksums = false;
+  for (int round = 0; round < 4; round++) {
+    EXPECT_EQ(ValueOf(5), Get(5, unchecked));
+    EXPECT_EQ(ValueOf(70).substr(1), Get(70, unchecked).substr(1));
+    EXPECT_EQ(ValueOf(70).substr(1), MultiGet({KeyOf(70)}, unchecked)[0].substr(1));
+    EXPECT_NE(ValueOf(70), Get(70, unchecked));
+    Settle();
+  }
+  EXPECT_EQ(4u, TakeServed().store);
+  EXPECT_EQ(0u, Stats().captured);
+  std::string read;
+  EXPECT_TRUE(db_->Get(ReadOptions(), KeyOf(70), &read).IsCorruption());
+}
+
 TEST_F(BypassTest, WideColumnsAreNotCopied) {
   Open();
   for (int i = 0; i < 10; i++) {
