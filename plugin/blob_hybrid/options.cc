@@ -63,8 +63,7 @@ Status ValidateMediumOptions(const Options& options) {
   return Status::OK();
 }
 
-Status ValidateMediumFamily(const Options& options, const DBOptions& db,
-                            const ColumnFamilyOptions& family) {
+Status ValidateMediumFamily(const Options& options, const ColumnFamilyOptions& family) {
   if (ClassesOf(options).medium == 0) {
     return Status::OK();
   }
@@ -86,9 +85,6 @@ Status ValidateMediumFamily(const Options& options, const DBOptions& db,
   if (family.blob_file_starting_level != 0) {
     return Invalid("blob_file_starting_level",
                    "must be 0: medium values are separated by flushes only");
-  }
-  if (db.compaction_service != nullptr) {
-    return Invalid("compaction_service", "cannot merge medium values: a worker has no blob files");
   }
   return Status::OK();
 }
@@ -254,6 +250,11 @@ Status ValidateFamily(const Options& options, const DBOptions& db,
                    "must be false: medium values are separated by flushes, and the space is "
                    "counted of blob files that a flush has finished");
   }
+  // What a worker returns does not name the oldest blob file of an SST, nor new blob files.
+  if (db.compaction_service != nullptr) {
+    return Invalid("compaction_service",
+                   "would lose values: RocksDB forgets the blob files of what a worker compacts");
+  }
   if (family.compaction_filter != nullptr) {
     return Invalid("compaction_filter",
                    "would be used in the place of BlobHybrid: give it as user_filter");
@@ -266,7 +267,7 @@ Status ValidateFamily(const Options& options, const DBOptions& db,
     return Invalid("comparator",
                    "has user-defined timestamps: RocksDB cannot read their keys from blob files");
   }
-  return ValidateMediumFamily(options, db, family);
+  return ValidateMediumFamily(options, family);
 }
 
 }  // namespace blob_hybrid

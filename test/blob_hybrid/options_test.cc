@@ -530,14 +530,16 @@ TEST_F(OptionsTest, MediumClassNeedsFlushesThatSeparate) {
   ExpectError(OpenDb(options, path_, &db_), "blob_file_starting_level");
 }
 
-TEST_F(OptionsTest, MediumClassNeedsCompactionsOfItsOwn) {
+TEST_F(OptionsTest, CompactionServicesAreRefused) {
   class Service : public CompactionService {
    public:
     const char* Name() const override { return "Service"; }
   };
-  Options options = FromStrings(kListener, kMediumFamily);
-  options.compaction_service = std::make_shared<Service>();
-  ExpectError(OpenDb(options, path_, &db_), "compaction_service");
+  for (const char* family : {kFamily, kMediumFamily}) {
+    Options options = FromStrings(kListener, family);
+    options.compaction_service = std::make_shared<Service>();
+    ExpectError(OpenDb(options, path_, &db_), "compaction_service");
+  }
 }
 
 TEST_F(OptionsTest, OtherTablesAreRefused) {
