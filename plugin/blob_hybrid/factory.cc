@@ -26,6 +26,13 @@ Status BlobHybridFactory::PrepareOptions(const ConfigOptions& config) {
 Status BlobHybridFactory::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
   Status s = Validate(settings_.options);
+  const auto& factory = family.compaction_filter_factory;
+  if (s.ok() && factory != nullptr && SettingsOf(factory) == nullptr) {
+    // It would not be found, and a user's filter might not be asked.
+    s = Status::InvalidArgument(
+        "BlobHybrid: compaction_filter_factory",
+        "must be BlobHybrid itself: it does nothing behind " + std::string(factory->Name()));
+  }
   if (s.ok()) {
     s = ValidateFamily(settings_.options, db, family);
   }

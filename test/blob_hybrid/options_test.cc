@@ -280,6 +280,31 @@ TEST_F(OptionsTest, CompactionFilterInItsPlaceIsRefused) {
   ExpectError(OpenDb(options, path_, &db_), "compaction_filter");
 }
 
+// A factory in front of another one, as that of DBWithTTL is.
+class FrontFactory : public CompactionFilterFactory {
+ public:
+  explicit FrontFactory(std::shared_ptr<CompactionFilterFactory> target)
+      : target_(std::move(target)) {}
+  const char* Name() const override { return "FrontFactory"; }
+  Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& family) const override {
+    return target_->ValidateOptions(db, family);
+  }
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context& context) override {
+    return target_->CreateCompactionFilter(context);
+  }
+
+ private:
+  const std::shared_ptr<CompactionFilterFactory> target_;
+};
+
+TEST_F(OptionsTest, FactoriesInFrontAreRefused) {
+  Options options = FromStrings(kListener, kFamily);
+  options.compaction_filter_factory =
+      std::make_shared<FrontFactory>(options.compaction_filter_factory);
+  ExpectError(OpenDb(options, path_, &db_), "compaction_filter_factory");
+}
+
 TEST_F(OptionsTest, JobNeedsLevels) {
   options_.compaction_style = kCompactionStyleUniversal;
   hybrid_.max_space_amplification = 1.5;
