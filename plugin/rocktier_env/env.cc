@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "env/fs_readonly.h"
 #include "rocksdb/system_clock.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -46,6 +47,10 @@ Status RocktierEnv::ConfigureOptions(const ConfigOptions& options,
     return Status::InvalidArgument("RocktierEnv: cannot be changed", "make another one");
   }
   status_ = Configure(options, values);
+  if (!status_.ok()) {
+    // Who takes no notice of the error makes no database in plain files.
+    file_system_ = std::make_shared<ReadOnlyFileSystem>(FileSystem::Default());
+  }
   if (options.invoke_prepare_options) {
     return PrepareOptions(options);
   }

@@ -236,6 +236,20 @@ TEST_F(RocktierEnvTest, NoErrorIsIgnored) {
   EXPECT_EQ(nullptr, direct);
 }
 
+TEST_F(RocktierEnvTest, AnEnvThatFailedWritesNothing) {
+  ConfigOptions config;
+  config.ignore_unknown_options = true;
+  config.invoke_prepare_options = false;
+  Options options;
+  options.create_if_missing = true;
+  ASSERT_OK(Env::CreateFromString(config, "id=RocktierEnv;file_system={id=ChrotFS;chroot_dir=/}",
+                                  &options.env));
+  const std::string path = folder_ + "/of-a-failed-env";
+  std::unique_ptr<DB> db;
+  EXPECT_FALSE(OpenDb(options, path, &db).ok());
+  EXPECT_TRUE(Env::Default()->FileExists(path).IsNotFound());
+}
+
 // What README.md says of mistakes that do not get to the plugin.
 TEST_F(RocktierEnvTest, RocksDBIgnoresAnEnvThatItDoesNotKnow) {
   ConfigOptions strict;
