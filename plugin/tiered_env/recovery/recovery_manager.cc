@@ -128,6 +128,9 @@ IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
     s = AddTable(it->base, it->place, it->size, Purpose(), /*anyway=*/true);
     if (s.IsNotSupported()) {
       s = BringAway(*it);
+      if (s.ok()) {
+        DropTable(it->base);
+      }
     }
   }
   if (s.ok()) {
@@ -209,7 +212,9 @@ void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
 
 IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, uint64_t size,
                                    const Purpose& purpose, bool anyway) {
-  DropTable(base);
+  if (!anyway) {
+    DropTable(base);
+  }
   logs_.Index(&recipe_log_, names_->InfoLog(database_->directory()).get());
   std::unique_ptr<MemoryMappedFileBuffer> sst;
   IOStatus s = place.fs()->NewMemoryMappedFileBuffer(place.path, &sst);
@@ -232,6 +237,10 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   } else {
     s = SyncLogs(base, used);
     s = s.ok() ? recipe_log_.AddRecipe(base, recipe) : s;
+  }
+  if (s.ok() && anyway) {
+    std::lock_guard<std::mutex> lock(drop_mutex_);
+    carried_.erase(base);  // the new one has its references
   }
   if (s.IsNotSupported() && !warned_.exchange(true)) {
     ROCKS_LOG_WARN(

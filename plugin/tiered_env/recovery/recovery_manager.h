@@ -95,8 +95,9 @@ class RecoveryManager {
   // An SST in a volatile tier is complete; `size`: its bytes, behind which the file may have others
   // as long as it is written. The logs that it can be rebuilt of are durable then, its recipe with
   // the next Barrier(). NotSupported: it has to be elsewhere, for a log cannot be made durable, or
-  // its recipe would be longer than can be, or half as large as itself; the latter not with
-  // `anyway`.
+  // its recipe would be longer than can be, or half as large as itself. `anyway`: the latter does
+  // not count, and a recipe that it has, which lacks something, counts until the new one is
+  // written.
   IOStatus AddTable(const std::string& base, const Place& place, uint64_t size,
                     const Purpose& purpose, bool anyway = false);
   // Whether such an SST should be written to a volatile tier at all: not where those before it were

@@ -106,7 +106,7 @@ IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live) {
     return s;
   } else if (table.place.stub) {
     table.has_stub = true;
-  } else if (is_there()) {
+  } else if (is_there() || (!table.has_recipe && names_->IsBeside(table.base, live.size))) {
     return s;
   } else if (!table.has_recipe) {
     NoteMissing(table.base);

@@ -259,6 +259,36 @@ TEST_F(LossTest, RecipesThatAreLostAloneAreMadeAgain) {
   EXPECT_GT(Stats().rebuilt_files, 0u);
 }
 
+// An SST that is there, and whose logs are not, gets another recipe. The old one counts until that
+// is written: the logs may come back.
+TEST_F(LossTest, ARecipeCountsUntilThereIsAnother) {
+  Prepare();
+  const std::vector<std::string> logs = Kept(".log");
+  ASSERT_GT(logs.size(), 2u);
+  fs::create_directory(folder_ + "/away");
+  for (const std::string& path : logs) {
+    fs::rename(path, folder_ + "/away/" + fs::path(path).filename().string());
+  }
+  auto full = std::make_shared<FullFs>();
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::AddRecipe:Most",
+                                        [&](void* /*arg*/) { full->full = true; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  target_ = full;
+  MountMemory();
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  EXPECT_GT(full->errors, 0);
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  for (const std::string& path : logs) {
+    fs::rename(folder_ + "/away/" + fs::path(path).filename().string(), path);
+  }
+  MountMemory();
+  target_ = nullptr;
+  LoseAndVerify();
+  EXPECT_GT(Stats().rebuilt_files, 0u);
+}
+
 // The log of recipes ends, for who reads it, before a record that is too long.
 TEST_F(LossTest, WhatHasTooLongARecipeIsElsewhere) {
   std::atomic<uint64_t> most{100};

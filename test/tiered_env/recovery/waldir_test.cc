@@ -1,9 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Tiers in memory, with write-ahead logs in another directory than the database's.
+// Tiers in memory, with write-ahead logs or SSTs in other directories than the database's.
 
 #include <atomic>
 #include <filesystem>
+#include <vector>
 
 #include "plugin/tiered_env/files/names.h"
 #include "test/tiered_env/support/tiered_test.h"
@@ -73,7 +74,38 @@ class WalDirTest : public TieredTest {
     return stats.in_memory;
   }
   void LoseMemory() { std::filesystem::remove_all(TierPath("memory")); }
+  size_t RetainedAtHome() const {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+      const std::string base = entry.path().filename().string();
+      count += IsKept(base) && (EndsWith(base, ".log") || EndsWith(base, ".seg")) ? 1 : 0;
+    }
+    return count;
+  }
+  // Opens a database of which one column family has its SSTs elsewhere.
+  void OpenWithCfPath(const std::string& more);
+
+  ColumnFamilyHandle* elsewhere_ = nullptr;
 };
+
+void WalDirTest::OpenWithCfPath(const std::string& more) {
+  const std::string path = folder_ + "/elsewhere";
+  NewFs("memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}",
+        "0..=memory", more + "db_paths=" + path);
+  Options options = DbOptions();
+  options.env = env_.get();
+  options.create_missing_column_families = true;
+  options.disable_auto_compactions = true;
+  ColumnFamilyOptions beside(options);
+  beside.cf_paths = {{path, 1 << 30}};
+  std::vector<ColumnFamilyHandle*> handles;
+  ASSERT_OK(OpenInto(&db_, [&](auto* result) {
+    return DB::Open(options, db_name_, {{kDefaultColumnFamilyName, options}, {"elsewhere", beside}},
+                    &handles, result);
+  }));
+  ASSERT_OK(db_->DestroyColumnFamilyHandle(handles[0]));
+  elsewhere_ = handles[1];
+}
 
 // From the first log of the database on.
 TEST_F(WalDirTest, LogsAreRetainedThere) {
@@ -142,6 +174,33 @@ TEST_F(WalDirTest, ADirectoryThatCannotBeListedIsLeftAlone) {
   OpenMemory(0);
   ASSERT_FALSE(HasFailure());
   Verify();
+}
+
+// SSTs in a directory of cf_paths are not missing: what nothing needs goes as it does without them.
+TEST_F(WalDirTest, FilesInCfPathsAreNotMissing) {
+  const std::string persist = "on_close=persist;";
+  for (int round = 0; round < 3; round++) {
+    SCOPED_TRACE(round);
+    OpenWithCfPath(persist);
+    ASSERT_FALSE(HasFailure());
+    EXPECT_EQ(RetainedAtHome(), 0u);
+    Verify();
+    Fill(500);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    ASSERT_OK(db_->Put(WriteOptions(), elsewhere_, "key", "value"));
+    ASSERT_OK(db_->Flush(FlushOptions(), elsewhere_));
+    ASSERT_OK(db_->DestroyColumnFamilyHandle(elsewhere_));
+    EXPECT_FALSE(std::filesystem::is_empty(folder_ + "/elsewhere"));
+    EXPECT_GT(Stats().segments, 0u);
+    Close();
+    EXPECT_GT(RetainedAtHome(), 0u);  // nobody has deleted them when it is closed
+  }
+  // One that is missing there is, and nothing is deleted.
+  std::filesystem::rename(folder_ + "/elsewhere", folder_ + "/away");
+  NewFs("memory={kind=memory;path=" + TierPath("memory") + "};slow={path=" + TierPath("slow") + "}",
+        "0..=memory", "db_paths=" + folder_ + "/elsewhere");
+  EXPECT_TRUE(RecoverTiers(fs_.get(), db_name_).IsCorruption());
+  EXPECT_GT(RetainedAtHome(), 0u);
 }
 
 }  // namespace
