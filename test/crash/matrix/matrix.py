@@ -37,7 +37,7 @@ def read_lines(path):
 
 def planned(arguments):
     """Stacks and kinds whose name matches all of --only."""
-    for stack, kind in stacks.plan(arguments.every_kind):
+    for stack, kind in stacks.plan(arguments.every_kind, arguments.alone):
         name = stacks.name_of(stack) + " " + kind
         if all(re.search(only, name) for only in arguments.only):
             yield stack, kind
@@ -90,7 +90,8 @@ def run_all(arguments):
             continue
         seed = arguments.seed if arguments.seed is not None else random.randrange(1, 1 << 30)
         print("%s, %s, seed %d" % (stacks.name_of(stack), kind, seed), flush=True)
-        total, verdict = run.run(stack, kind, programs, arguments.scratch, seed, arguments.seconds)
+        work = run.Work(programs, arguments.scratch, arguments.seconds, arguments.more)
+        total, verdict = work.run(stack, kind, seed)
         lines.append({**line_of(total, verdict, stack, kind, seed), **about})
         with open(arguments.results, "a") as results:
             results.write(json.dumps(lines[-1]) + "\n")
@@ -111,6 +112,7 @@ def parse_arguments():
     parser.add_argument("--only", action="append", default=[],
                         help="a regular expression that 'STACK KIND' matches; several: all do")
     parser.add_argument("--every-kind", action="store_true", help="each stack with each kind")
+    parser.add_argument("--alone", action="store_true", help="also each member for itself")
     parser.add_argument("--again", action="store_true", help="also what was run for this commit")
     folder = os.environ.get("TEST_TMPDIR", "results")
     parser.add_argument("--scratch", default=os.path.join(folder, "matrix"),
@@ -118,6 +120,7 @@ def parse_arguments():
     parser.add_argument("--results", default=os.path.join(folder, "matrix.jsonl"))
     parser.add_argument("--list", action="store_true", help="prints what would be run")
     parser.add_argument("--table", action="store_true", help="prints the table of RESULTS")
+    parser.add_argument("more", nargs="*", help="arguments of db_crashtest.py, after --")
     return parser.parse_args()
 
 

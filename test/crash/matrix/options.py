@@ -54,6 +54,8 @@ class Setup:
         self.unsynced = stacks.may_lose_unsynced(kind) and rng.random() < 0.5
         self.blob_cache = {stacks.CACHE, stacks.BLOB} <= set(stack) and rng.random() < 0.5
         self.medium = rng.random() < 0.5
+        # Which SSTs are slow, for hot_promotion: those of a tier, or all.
+        self.cold = self.has(stacks.TIERS, stacks.MEMORY) and rng.random() < 0.5
         self._cache = cache_stress.cache_uri(rng, "file", self.path("cache"))
         self._primary = rng.choice(["lru_cache", "auto_hyper_clock_cache"])
 
@@ -88,8 +90,9 @@ class Setup:
         if not self.has(stacks.HOT):
             return []
         behind = ["table={id=BlobHybridTable}"] if self.has(stacks.BLOB) else []
+        slow = "temperature:cold" if self.cold else self.folder
         return behind + ["path=" + self.path("hot"), "budget=2M", "promotion_cache=256K",
-                         "slow_read_micros=0", "ralt_buffer_bytes=16K", "slow=" + self.folder]
+                         "slow_read_micros=0", "ralt_buffer_bytes=16K", "slow=" + slow]
 
     def options_file(self):
         """The text of the OPTIONS file."""
@@ -158,21 +161,31 @@ class Setup:
         target = ";target={%s}" % device if self.has(stacks.RAW) else ""
         return "id=TieredFileSystem;mover_bytes_per_second=0;" + tiers + target
 
+    def _slow(self):
+        return "slow={path=%s%s}" % (self.path("slow"), ";temperature=cold" if self.cold else "")
+
+    def _placement(self, choice):
+        # A log that has a tier of its own is not on the device.
+        rules = [rule for rule in choice.split(";")
+                 if not (rule.startswith("wal=") and self.has(stacks.RAW))]
+        return "placement={%s}" % ";".join(rules)
+
     def _durable(self, rng):
         placement = rng.choice(["0..1=fast;2..=slow;wal=fast;blob=slow",
                                 "last=slow;0..=fast;wal=slow;blob=fast",
                                 "0..base=fast;base+1..=slow"])
-        return "tiers={fast={path=%s;budget=%s};slow={path=%s}};placement={%s}" % (
-            self.path("fast"), rng.choice(["2M", "20M"]), self.path("slow"), placement)
+        return "tiers={fast={path=%s;budget=%s};%s};%s" % (
+            self.path("fast"), rng.choice(["2M", "20M"]), self._slow(),
+            self._placement(placement))
 
     def _in_memory(self, rng):
         placement = rng.choice(["0..last-1=memory;last=slow", "0..=memory",
                                 "0..last-1=memory;blob=slow;wal=slow"])
         low = rng.choice(["1.0", "1.3"])
         budget = rng.choice(["", ";budget=8M", ";budget=40M"])
-        return ("tiers={memory={kind=memory;path=%s%s};slow={path=%s}};placement={%s};"
+        return ("tiers={memory={kind=memory;path=%s%s};%s};%s;"
                 "wal_amplification_low=%s;wal_amplification_high=%s;on_close=%s;"
                 "wal_compression=%s;wal_budget=%s" % (
-                    self.path("memory"), budget, self.path("slow"), placement, low, low,
+                    self.path("memory"), budget, self._slow(), self._placement(placement), low, low,
                     rng.choice(["keep", "persist"]), rng.choice(["none", "lz4", "zstd"]),
                     rng.choice(["0", "0", "4M", "30M"])))

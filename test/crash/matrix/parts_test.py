@@ -59,6 +59,7 @@ class Stacks(unittest.TestCase):
         self.assertEqual(met, set(itertools.product(pairs, stacks.KINDS)))
         self.assertEqual({stack for stack, _ in stacks.plan()}, set(stacks.all_stacks()))
         self.assertEqual(len(list(stacks.plan(every_kind=True))), 41 * len(stacks.KINDS))
+        self.assertEqual(len(list(stacks.plan(True, alone=True))), 47 * len(stacks.KINDS))
 
     def test_two_members_that_can_be_in_two_orders_have_one_that_is_run(self):
         for upper, lower in stacks.ORDERS:
@@ -85,6 +86,7 @@ class Options(unittest.TestCase):
             self.assertEqual(len(uri), setup.has(stacks.RAW, stacks.TIERS, stacks.MEMORY))
             if setup.has(stacks.RAW) and setup.has(stacks.TIERS, stacks.MEMORY):
                 self.assertRegex(uri[0], "id=TieredFileSystem;.*;target={id=RawWalFileSystem;")
+                self.assertNotIn("wal=", uri[0])
 
     def test_the_options_file_names_the_tables(self):
         for setup in self.setups():

@@ -72,36 +72,6 @@ def prepare(setup, programs):
             file.write(setup.options_file())
 
 
-def command_of(setup, programs, seed, seconds):
-    crashtest, text = seeded(setup.folder, programs, seed)
-    arguments = setup.of_crashtest(seed, text)
-    # A round is long enough to open and check the database, and to go on for some seconds.
-    arguments.append("--interval=%d" % max(4, min(8, seconds // 3)))
-    stress = os.path.join(HERE, "round.py")
-    if setup.has_options_file():
-        return [os.path.join(CRASH, "configured"), crashtest, stress, setup.path("options.ini"),
-                *arguments]
-    return [os.path.join(CRASH, "blackbox"), str(seconds), crashtest, "--stress_cmd=" + stress,
-            *arguments]
-
-
-def run_database(setup, programs, seed, seconds):
-    """Returns whether db_crashtest.py found nothing, and the path of its output."""
-    prepare(setup, programs)
-    stress, environment = stress_of(setup, programs)
-    with open(setup.path("run.json"), "w") as file:
-        json.dump({"stack": setup.stack, "kind": setup.kind, "seed": seed, "db_stress": stress,
-                   "journal": programs.journal}, file)
-    environment = dict(os.environ, TEST_TMPDIR=setup.folder, ROCKTIER_CRASH_SECONDS=str(seconds),
-                       ROCKTIER_MATRIX=setup.path("run.json"), **environment)
-    path = setup.path("output")
-    with open(path, "wb") as output:
-        code = subprocess.run(command_of(setup, programs, seed, seconds), env=environment,
-                              stdin=subprocess.DEVNULL, stdout=output,
-                              stderr=subprocess.STDOUT).returncode
-    return code == 0, path
-
-
 def figures_of(folder):
     """Sums over the rounds, and the kills."""
     total = {}
@@ -126,24 +96,62 @@ def new_setup(stack, kind, folder, seed):
     return options.Setup(stack, kind, folder, random.Random(seed))
 
 
-def run(stack, kind, programs, scratch, seed, seconds):
-    """Runs databases until the stack has done everything. Returns the figures, the verdict, and
-    the folder of a database that failed."""
-    total = {}
-    begin = time.monotonic()
-    for number in range(TRIES):
-        folder = os.path.join(scratch, "%s-%s" % (stacks.name_of(stack), kind))
-        setup = new_setup(stack, kind, folder, seed + number)
-        good, output = run_database(setup, programs, seed + number, seconds)
-        coverage.add(total, figures_of(folder))
-        total["seconds"] = round(time.monotonic() - begin)
-        total["databases"] = number + 1
-        if not good:
-            print(tail_of(output), file=sys.stderr)
-            return total, "failed with seed %d, see %s" % (seed + number, output)
-        missing = coverage.missing(total, stack, kind)
-        shutil.rmtree(folder)
-        if not missing:
-            return total, "ok"
-        print("  not yet seen: " + "; ".join(missing), file=sys.stderr, flush=True)
-    return total, "idle: " + "; ".join(missing)
+class Work:
+    """How all stacks are run: where, for how long, and with which arguments of db_crashtest.py
+    besides."""
+
+    def __init__(self, programs, scratch, seconds, more=()):
+        self._programs = programs
+        self._scratch = scratch
+        self._seconds = seconds
+        self._more = list(more)
+
+    def _command(self, setup, seed):
+        crashtest, text = seeded(setup.folder, self._programs, seed)
+        # A round is long enough to open and check the database, and to go on for some seconds.
+        arguments = [*setup.of_crashtest(seed, text),
+                     "--interval=%d" % max(4, min(8, self._seconds // 3)), *self._more]
+        stress = os.path.join(HERE, "round.py")
+        if setup.has_options_file():
+            return [os.path.join(CRASH, "configured"), crashtest, stress,
+                    setup.path("options.ini"), *arguments]
+        return [os.path.join(CRASH, "blackbox"), str(self._seconds), crashtest,
+                "--stress_cmd=" + stress, *arguments]
+
+    def _run_database(self, setup, seed):
+        """Returns whether db_crashtest.py found nothing."""
+        prepare(setup, self._programs)
+        stress, environment = stress_of(setup, self._programs)
+        with open(setup.path("run.json"), "w") as file:
+            json.dump({"stack": setup.stack, "kind": setup.kind, "seed": seed, "db_stress": stress,
+                       "journal": self._programs.journal}, file)
+        environment = dict(os.environ, TEST_TMPDIR=setup.folder,
+                           ROCKTIER_CRASH_SECONDS=str(self._seconds),
+                           ROCKTIER_MATRIX=setup.path("run.json"), **environment)
+        with open(setup.path("output"), "wb") as output:
+            return subprocess.run(self._command(setup, seed), env=environment,
+                                  stdin=subprocess.DEVNULL, stdout=output,
+                                  stderr=subprocess.STDOUT).returncode == 0
+
+    def run(self, stack, kind, seed):
+        """Runs databases until the stack has done everything. Returns the figures and the verdict.
+        The folder of a database that failed stays."""
+        total = {}
+        begin = time.monotonic()
+        for number in range(TRIES):
+            folder = os.path.join(self._scratch, "%s-%s" % (stacks.name_of(stack), kind))
+            setup = new_setup(stack, kind, folder, seed + number)
+            good = self._run_database(setup, seed + number)
+            coverage.add(total, figures_of(folder))
+            total["seconds"] = round(time.monotonic() - begin)
+            total["databases"] = number + 1
+            if not good:
+                output = setup.path("output")
+                print(tail_of(output), file=sys.stderr)
+                return total, "failed with seed %d, see %s" % (seed + number, output)
+            missing = coverage.missing(total, stack, kind)
+            shutil.rmtree(folder)
+            if not missing:
+                return total, "ok"
+            print("  not yet seen: " + "; ".join(missing), file=sys.stderr, flush=True)
+        return total, "idle: " + "; ".join(missing)

@@ -69,12 +69,13 @@ def pairs_of(stack):
     return set(itertools.combinations(stack, 2))
 
 
-def plan(every_kind=False):
+def plan(every_kind=False, alone=False):
     """Pairs of a stack and a kind. A stack of all five has all kinds, so that each pair of members
-    has met each of them; the others have one in turn, or, with `every_kind`, all."""
+    has met each of them; the others have one in turn, or, with `every_kind`, all. With `alone` also
+    each member for itself, with all kinds: the controls of the stacks."""
     kinds = itertools.cycle(KINDS)
-    for stack in all_stacks():
-        if every_kind or len(stack) == len(MEMBERS):
+    for stack in all_stacks(1 if alone else 2):
+        if every_kind or len(stack) in (1, len(MEMBERS)):
             yield from ((stack, kind) for kind in KINDS)
         else:
             yield stack, next(kinds)
