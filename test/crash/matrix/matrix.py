@@ -59,22 +59,24 @@ def line_of(total, verdict, stack, kind, seed):
 
 
 def row_of(line):
-    losses = ", ".join("%s %d" % item for item in sorted(line["losses"].items()))
-    return "| %s | %s | %d | %d | %d | %s | %s |" % (
-        line["stack"].replace("+", ", "), line["kind"], line["seconds"], line["seed"],
-        line["kills"], losses, line["verdict"])
+    lost = line["losses"]
+    return "| %s | %s | %d | %d | %d | %s | %d | %d | %d | %s |" % (
+        stacks.short_name_of(line["stack"].split("+")), line["kind"], line["seconds"],
+        line["seed"], line["kills"],
+        "%d (%d)" % (lost["power"], lost["sectors"]) if "power" in lost else "0",
+        lost.get("memory", 0), lost.get("cache", 0), lost.get("hot", 0), line["verdict"])
 
 
 def print_table(lines):
-    """In Markdown; the last run of each stack and kind."""
+    """In Markdown; the last run of each stack and kind. Returns how many of them were not good."""
     last = {(line["stack"], line["kind"]): line for line in lines}
-    print("\n| stack | transactions | seconds | seed | kills | losses | verdict |")
-    print("|---|---|---|---|---|---|---|")
+    print("\n%s.\n" % ", ".join("%s: %s" % (letter, member)
+                                for member, letter in stacks.LETTERS.items()))
+    print("| stack | transactions | s | seed | kills "
+          "| power (sectors) | memory | cache | copies | |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for line in last.values():
         print(row_of(line))
-    print()
-    for (upper, lower), (taken, reason) in stacks.ORDERS.items():
-        print("%s over %s: %s%s" % (upper, lower, "" if taken else "not run; ", reason))
     return sum(line["verdict"] != "ok" for line in last.values())
 
 
@@ -104,9 +106,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=os.path.dirname(os.environ.get("ROCKTIER_BIN", "")),
                         help="the build directory")
-    parser.add_argument("--seconds", type=int,
-                        default=int(os.environ.get("ROCKTIER_CRASH_SECONDS") or 120),
-                        help="of each database, about")
+    parser.add_argument("--seconds", type=int, default=120,
+                        help="of each database, about; ROCKTIER_CRASH_SECONDS comes first")
     seed = os.environ.get("ROCKTIER_SEED")
     parser.add_argument("--seed", type=int, default=int(seed) if seed else None)
     parser.add_argument("--only", action="append", default=[],
@@ -118,7 +119,8 @@ def parse_arguments():
     parser.add_argument("--scratch", default=os.path.join(folder, "matrix"),
                         help="a folder for the databases")
     parser.add_argument("--results", default=os.path.join(folder, "matrix.jsonl"))
-    parser.add_argument("--list", action="store_true", help="prints what would be run")
+    parser.add_argument("--list", action="store_true",
+                        help="prints what would be run, and which orders of members are not")
     parser.add_argument("--table", action="store_true", help="prints the table of RESULTS")
     parser.add_argument("more", nargs="*", help="arguments of db_crashtest.py, after --")
     return parser.parse_args()
@@ -127,6 +129,7 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     arguments.scratch = os.path.abspath(arguments.scratch)
+    arguments.seconds = int(os.environ.get("ROCKTIER_CRASH_SECONDS") or arguments.seconds)
     if not list(planned(arguments)):
         sys.exit("matrix: no stack and kind match --only")
     if arguments.table:
@@ -134,6 +137,8 @@ def main():
     if arguments.list:
         for stack, kind in planned(arguments):
             print(stacks.name_of(stack), kind)
+        for (upper, lower), (taken, reason) in stacks.ORDERS.items():
+            print("%s over %s: %s%s" % (upper, lower, "" if taken else "not run, ", reason))
         return 0
     return 1 if print_table(run_all(arguments)) else 0
 

@@ -56,6 +56,7 @@ class Setup:
         self.medium = rng.random() < 0.5
         # Which SSTs are slow, for hot_promotion: those of a tier, or all.
         self.cold = self.has(stacks.TIERS, stacks.MEMORY) and rng.random() < 0.5
+        self._device_above = self.has(stacks.TIERS) and rng.random() < 0.5
         self._cache = cache_stress.cache_uri(rng, "file", self.path("cache"))
         self._primary = rng.choice(["lru_cache", "auto_hyper_clock_cache"])
 
@@ -158,8 +159,11 @@ class Setup:
         if not self.has(stacks.TIERS, stacks.MEMORY):
             return device
         tiers = self._in_memory(rng) if self.has(stacks.MEMORY) else self._durable(rng)
-        target = ";target={%s}" % device if self.has(stacks.RAW) else ""
-        return "id=TieredFileSystem;mover_bytes_per_second=0;" + tiers + target
+        tiered = "id=TieredFileSystem;mover_bytes_per_second=0;" + tiers
+        if not self.has(stacks.RAW):
+            return tiered
+        upper, lower = (device, tiered) if self._device_above else (tiered, device)
+        return upper + ";target={%s}" % lower
 
     def _slow(self):
         return "slow={path=%s%s}" % (self.path("slow"), ";temperature=cold" if self.cold else "")

@@ -2,8 +2,7 @@
 """Which stacks of plugins there are, which kinds of transactions, and what is run of both.
 
 A stack has two plugins or more, each once. tiered_env is one of two members: with all its tiers in
-directories, or with one in memory. Of each stack there is one order: ORDERS says which, and why no
-other.
+directories, or with one in memory. ORDERS says which member is above which other one.
 """
 
 import itertools
@@ -17,6 +16,8 @@ BLOB = "blob_hybrid"
 
 # One of each line at most, in the order of a stack's name.
 MEMBERS = ((RAW,), (TIERS, MEMORY), (CACHE,), (HOT,), (BLOB,))
+
+LETTERS = {RAW: "W", TIERS: "T", MEMORY: "M", CACHE: "C", HOT: "H", BLOB: "B"}
 
 # Kind of transactions: what db_crashtest.py is asked for. --txn_write_policy counts only without
 # timestamped snapshots.
@@ -32,12 +33,12 @@ KINDS = {
                          "--create_timestamped_snapshot_one_in=0"],
 }
 
-# Upper, lower: whether the stack has them so, and why.
+# Upper, lower: whether stacks have them so, and why.
 ORDERS = {
     (MEMORY, RAW): (True, "tiers see the logs, which stay on the device"),
     (RAW, MEMORY): (False, "refused: tiers would see stubs in the place of logs"),
-    (TIERS, RAW): (True, "all FileSystem calls but those for logs end in the tiers"),
-    (RAW, TIERS): (False, "works, and gains nothing"),
+    (TIERS, RAW): (True, "logs at home go to the device"),
+    (RAW, TIERS): (True, "all but the logs goes to the tiers; a run has one of the two orders"),
     (HOT, BLOB): (True, "copies of the records that blob_hybrid has left in SSTs"),
     (BLOB, HOT): (False, "BlobHybridTable has no option for a factory behind it"),
 }
@@ -55,6 +56,10 @@ def may_lose_unsynced(kind):
 
 def name_of(stack):
     return "+".join(stack)
+
+
+def short_name_of(stack):
+    return " ".join(LETTERS[member] for member in stack)
 
 
 def all_stacks(least=2):
