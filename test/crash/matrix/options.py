@@ -53,7 +53,8 @@ class Setup:
         # else all writes are synced.
         self.unsynced = stacks.may_lose_unsynced(kind) and rng.random() < 0.5
         self.blob_cache = {stacks.CACHE, stacks.BLOB} <= set(stack) and rng.random() < 0.5
-        self.medium = rng.random() < 0.5
+        # There are no copies of large values: without medium ones hot_promotion has none.
+        self.medium = self.has(stacks.HOT) or rng.random() < 0.5
         # Which SSTs are slow, for hot_promotion: those of a tier, or all.
         self.cold = self.has(stacks.TIERS, stacks.MEMORY) and rng.random() < 0.5
         self._device_above = self.has(stacks.TIERS) and rng.random() < 0.5
@@ -155,7 +156,9 @@ class Setup:
         return arguments
 
     def _file_system(self, rng):
-        device = "id=RawWalFileSystem;device=" + self.path("log-device")
+        # With a short tail more is written that is not synced.
+        device = "id=RawWalFileSystem;device=%s;tail_size=%s" % (
+            self.path("log-device"), rng.choice(["32K", "32K", "512K"]))
         if not self.has(stacks.TIERS, stacks.MEMORY):
             return device
         tiers = self._in_memory(rng) if self.has(stacks.MEMORY) else self._durable(rng)

@@ -24,8 +24,9 @@
 namespace {
 
 constexpr uint64_t kSector = 512;
-// What it takes a disk to make something durable: long, so that most kills come in the middle.
-constexpr useconds_t kDurable = 2000;
+// What it takes to make something durable, in microseconds: long, as on a slow disk, so that many
+// kills come in the middle.
+constexpr useconds_t kDurable = 10000;
 
 [[noreturn]] void Fail(const char* what) {
   perror(what);
