@@ -72,34 +72,38 @@ class Losses:
     def _path(self, name):
         return os.path.join(self._folder, name)
 
-    def _note(self, name, count, text):
-        self.counted["lost." + name] = self.counted.get("lost." + name, 0) + count
-        self.said.append(text)
+    def _count(self, name, count=1):
+        self.counted["lost." + name] = count
 
     def lose(self):
         failed = stacks.RAW in self._stack and self._rng.random() < 0.7
         if failed:
-            lost, written = power.lose_power(self._path("log-device"), self._path("journal"),
-                                             self._rng)
-            self._note("power", 1, "power, with %d of %d sectors" % (lost, written))
-            self._note("sectors", lost, "")
+            self._lose_power()
         if stacks.MEMORY in self._stack:
             self._lose_memory("all" if failed else None)
         if stacks.CACHE in self._stack:
             self._lose_cache()
-        if stacks.HOT in self._stack and self._rng.random() < 0.4:
-            if lose_hot(self._path("hot")):
-                self._note("hot", 1, "copies")
+        if stacks.HOT in self._stack and self._rng.random() < 0.4 and lose_hot(self._path("hot")):
+            self._count("hot")
+            self.said.append("copies")
+
+    def _lose_power(self):
+        lost, written = power.lose_power(self._path("log-device"), self._path("journal"), self._rng)
+        self._count("power")
+        self._count("sectors", lost)
+        self.said.append("power, with %d of %d sectors" % (lost, written))
 
     def _lose_memory(self, what):
         what = what or self._rng.choice(["all", "all", "all", "some", "cut", "nothing"])
         if what != "nothing" and lose_memory(self._path("memory"), what, self._rng):
-            self._note("memory", 1, "memory (%s)" % what)
+            self._count("memory")
+            self.said.append("memory (%s)" % what)
 
     def _lose_cache(self):
         what = self._rng.choice(["gone", "damaged", "nothing"])
         if what != "nothing" and damage_cache(self._path("cache"), what, self._rng):
-            self._note("cache", 1, "cache (%s)" % what)
+            self._count("cache")
+            self.said.append("cache (%s)" % what)
 
     def __str__(self):
-        return "lost: " + (", ".join(text for text in self.said if text) or "nothing")
+        return "lost: " + (", ".join(self.said) or "nothing")

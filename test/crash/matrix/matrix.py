@@ -97,8 +97,9 @@ def run_all(arguments):
         lines.append({**line_of(total, verdict, stack, kind, seed), **about})
         with open(arguments.results, "a") as results:
             results.write(json.dumps(lines[-1]) + "\n")
-        print("  %(seconds)d s, %(kills)d kills, losses: %(losses)s; %(seen)s; %(verdict)s"
-              % lines[-1], flush=True)
+        print("  %d s, %d kills, %d losses of power; %s; %s" % (
+            total["seconds"], total["kills"], total.get("lost.power", 0), verdict,
+            ", ".join("%s %d" % item for item in lines[-1]["seen"].items())), flush=True)
     return lines
 
 
