@@ -73,7 +73,8 @@ class Options(unittest.TestCase):
             arguments = setup.of_crashtest(1, "")
             if setup.has(stacks.RAW):
                 self.assertEqual("--sync=1" in arguments, not setup.unsynced)
-                self.assertEqual("--manual_wal_flush_one_in=1000" in arguments, setup.unsynced)
+                self.assertEqual("--sync_fault_injection=1" in arguments, setup.unsynced)
+                self.assertIn("--manual_wal_flush_one_in=0", arguments)
             if setup.kind in ("write_prepared", "write_unprepared"):
                 self.assertFalse(setup.unsynced)
 
