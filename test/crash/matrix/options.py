@@ -76,7 +76,9 @@ class Setup:
         lines = []
         if self.has(stacks.MEMORY):
             # Compressed blocks cannot refer to logs, nor entries without sequence numbers.
-            lines += ["compression=kNoCompression", "preserve_internal_time_seconds=3600"]
+            # Above the last level are more SSTs with a later compaction.
+            lines += ["compression=kNoCompression", "preserve_internal_time_seconds=3600",
+                      "level0_file_num_compaction_trigger=8"]
         if self.has(stacks.BLOB):
             large, medium, space = (96, ";medium_value_size=24;transient_log_budget=0.1", 1.6) \
                 if self.medium else (24, "", 1.3)
@@ -109,11 +111,13 @@ class Setup:
 
     def of_crashtest(self, seed, text):
         """Arguments of db_crashtest.py, whose own text is `text`."""
-        keys = 5000 if self.has_options_file() else 20000
-        arguments = ["--seed=%d" % seed, "--max_key=%d" % keys, "--column_families=4",
-                     *stacks.KINDS[self.kind]]
-        if self.has(stacks.MEMORY):
-            arguments.append("--flush_one_in=1000")
+        # Few keys are soon checked after a kill, and small files are soon written and compacted. An
+        # OPTIONS file has its own sizes.
+        arguments = ["--seed=%d" % seed, "--max_key=5000", "--column_families=4",
+                     "--write_buffer_size=262144", "--target_file_size_base=262144",
+                     "--max_bytes_for_level_base=1048576", *stacks.KINDS[self.kind]]
+        if self.has(stacks.RAW, stacks.MEMORY):
+            arguments.append("--flush_one_in=300")  # logs end, and SSTs begin
         if self.has(stacks.RAW):
             arguments += ["--disable_wal=0", "--recycle_log_file_num=0"]
             arguments += ["--manual_wal_flush_one_in=0"]
