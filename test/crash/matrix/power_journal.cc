@@ -15,18 +15,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 namespace {
 
 constexpr uint64_t kSector = 512;
-// What it takes to make something durable, in microseconds: long, as on a slow disk, so that many
-// kills come in the middle.
-constexpr useconds_t kDurable = 10000;
+// A disk that is busy with something else for half of the time: so that half of the kills, at least,
+// come in the middle of a write or flush, and the others go on at their speed.
+constexpr auto kStall = std::chrono::milliseconds(100);
 
 [[noreturn]] void Fail(const char* what) {
   perror(what);
@@ -79,6 +81,15 @@ class Journal {
   }
   void ForgetAll() { memset(flags_, 0, sectors_); }
 
+  // Before something is durable.
+  void Wait() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - waited_ > kStall) {
+      std::this_thread::sleep_for(kStall);
+      waited_ = now + kStall;
+    }
+  }
+
   // One call at a time, so that none makes durable what another one is writing.
   std::mutex mutex;
 
@@ -87,6 +98,7 @@ class Journal {
   struct stat status_;
   uint64_t sectors_;
   char* flags_;
+  std::chrono::steady_clock::time_point waited_;
 };
 
 // Null if nothing is to be noted.
@@ -123,7 +135,7 @@ ssize_t Write(int fd, const iovec* vector, int count, off_t offset, int flags) {
   journal->Keep(static_cast<uint64_t>(offset), SizeOf(vector, count));
   const ssize_t written = next(fd, vector, count, offset, flags);
   if (written > 0 && (flags & RWF_DSYNC) != 0) {
-    usleep(kDurable);
+    journal->Wait();
     journal->Forget(static_cast<uint64_t>(offset), static_cast<uint64_t>(written));
   }
   return written;
@@ -138,7 +150,7 @@ int Flush(const char* name, int fd) {
   std::lock_guard<std::mutex> lock(journal->mutex);
   const int result = next(fd);
   if (result == 0) {
-    usleep(kDurable);
+    journal->Wait();
     journal->ForgetAll();
   }
   return result;
