@@ -83,7 +83,7 @@ class Losses:
             self._lose_memory("all" if failed else None)
         if stacks.CACHE in self._stack:
             self._lose_cache()
-        if stacks.HOT in self._stack and self._rng.random() < 0.4 and lose_hot(self._path("hot")):
+        if stacks.HOT in self._stack and self._rng.random() < 0.6 and lose_hot(self._path("hot")):
             self._count("hot")
             self.said.append("copies")
 

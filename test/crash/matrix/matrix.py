@@ -60,11 +60,12 @@ def line_of(total, verdict, stack, kind, seed):
 
 def row_of(line):
     lost = line["losses"]
-    return "| %s | %s | %d | %d | %d | %s | %d | %d | %d | %s |" % (
+    return "| %s | %s | %d | %d | %d | %s | %d | %d | %d | %s, %s |" % (
         stacks.short_name_of(line["stack"].split("+")), line["kind"], line["seconds"],
         line["seed"], line["kills"],
         "%d (%d)" % (lost["power"], lost["sectors"]) if "power" in lost else "0",
-        lost.get("memory", 0), lost.get("cache", 0), lost.get("hot", 0), line["verdict"])
+        lost.get("memory", 0), lost.get("cache", 0), lost.get("hot", 0), line["commit"],
+        line["verdict"])
 
 
 def print_table(lines):
@@ -108,7 +109,7 @@ def parse_arguments():
     parser.add_argument("--build", default=os.path.dirname(os.environ.get("ROCKTIER_BIN", "")),
                         help="the build directory")
     parser.add_argument("--seconds", type=int, default=120,
-                        help="of each database, about; ROCKTIER_CRASH_SECONDS comes first")
+                        help="of a first database, about; ROCKTIER_CRASH_SECONDS comes first")
     seed = os.environ.get("ROCKTIER_SEED")
     parser.add_argument("--seed", type=int, default=int(seed) if seed else None)
     parser.add_argument("--only", action="append", default=[],

@@ -26,8 +26,8 @@
 namespace {
 
 constexpr uint64_t kSector = 512;
-// A disk that is busy with something else for half of the time: half of the kills, at least, come in
-// the middle of a write or flush, and the rest goes on at its speed.
+// A disk that is busy with something else for half of the time: half of the kills, at least, come
+// in the middle of a write or flush, and the rest goes on at its speed.
 constexpr auto kStall = std::chrono::milliseconds(100);
 
 [[noreturn]] void Fail(const char* what) {

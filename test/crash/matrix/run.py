@@ -17,8 +17,9 @@ import stacks
 HERE = os.path.dirname(os.path.abspath(__file__))
 CRASH = os.path.dirname(HERE)
 
-# Databases, one after the other, of a stack that has not done everything yet.
-TRIES = 6
+# Databases, one after the other, of a stack that has not done everything yet. Each has more time
+# than the one before.
+TRIES = 8
 
 
 class Programs:
@@ -106,19 +107,19 @@ class Work:
         self._seconds = seconds
         self._more = list(more)
 
-    def _command(self, setup, seed):
+    def _command(self, setup, seed, seconds):
         crashtest, text = seeded(setup.folder, self._programs, seed)
         # A round is long enough to open and check the database, and to go on for some seconds.
         arguments = [*setup.of_crashtest(seed, text),
-                     "--interval=%d" % max(4, min(8, self._seconds // 3)), *self._more]
+                     "--interval=%d" % max(4, min(8, seconds // 3)), *self._more]
         stress = os.path.join(HERE, "round.py")
         if setup.has_options_file():
             return [os.path.join(CRASH, "configured"), crashtest, stress,
                     setup.path("options.ini"), *arguments]
-        return [os.path.join(CRASH, "blackbox"), str(self._seconds), crashtest,
+        return [os.path.join(CRASH, "blackbox"), str(seconds), crashtest,
                 "--stress_cmd=" + stress, *arguments]
 
-    def _run_database(self, setup, seed):
+    def _run_database(self, setup, seed, seconds):
         """Returns whether db_crashtest.py found nothing."""
         prepare(setup, self._programs)
         stress, environment = stress_of(setup, self._programs)
@@ -126,10 +127,10 @@ class Work:
             json.dump({"stack": setup.stack, "kind": setup.kind, "seed": seed, "db_stress": stress,
                        "journal": self._programs.journal}, file)
         environment = dict(os.environ, TEST_TMPDIR=setup.folder,
-                           ROCKTIER_CRASH_SECONDS=str(self._seconds),
+                           ROCKTIER_CRASH_SECONDS=str(seconds),
                            ROCKTIER_MATRIX=setup.path("run.json"), **environment)
         with open(setup.path("output"), "wb") as output:
-            return subprocess.run(self._command(setup, seed), env=environment,
+            return subprocess.run(self._command(setup, seed, seconds), env=environment,
                                   stdin=subprocess.DEVNULL, stdout=output,
                                   stderr=subprocess.STDOUT).returncode == 0
 
@@ -141,7 +142,7 @@ class Work:
         for number in range(TRIES):
             folder = os.path.join(self._scratch, "%s-%s" % (stacks.name_of(stack), kind))
             setup = new_setup(stack, kind, folder, seed + number)
-            good = self._run_database(setup, seed + number)
+            good = self._run_database(setup, seed + number, self._seconds * (number + 1))
             coverage.add(total, figures_of(folder))
             total["seconds"] = round(time.monotonic() - begin)
             total["databases"] = number + 1
