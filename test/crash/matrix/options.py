@@ -115,7 +115,9 @@ class Setup:
         # OPTIONS file has its own sizes.
         arguments = ["--seed=%d" % seed, "--max_key=5000", "--column_families=4",
                      "--write_buffer_size=262144", "--target_file_size_base=262144",
-                     "--max_bytes_for_level_base=1048576", *stacks.KINDS[self.kind]]
+                     "--max_bytes_for_level_base=1048576", *stacks.KINDS[self.kind],
+                     # A thread of db_stress that changes its size sleeps for half a minute in the end.
+                     "--compressed_secondary_cache_size=0"]
         if self.has(stacks.RAW, stacks.MEMORY):
             arguments.append("--flush_one_in=300")  # logs end, and SSTs begin
         if self.has(stacks.RAW):
@@ -125,8 +127,7 @@ class Setup:
                 if self.unsynced else ["--sync=1"]
         if self.has(stacks.CACHE):
             arguments += ["--cache_type=" + self._primary, "--cache_size=262144",
-                          "--compressed_secondary_cache_size=0", "--lowest_used_cache_tier=2",
-                          "--secondary_cache_uri="]
+                          "--lowest_used_cache_tier=2", "--secondary_cache_uri="]
         if self.has_options_file():
             # SetOptions() takes what db_stress has for tables for the stock ones only.
             arguments.append("--set_options_one_in=0")
