@@ -116,7 +116,7 @@ class Setup:
         arguments = ["--seed=%d" % seed, "--max_key=5000", "--column_families=4",
                      "--write_buffer_size=262144", "--target_file_size_base=262144",
                      "--max_bytes_for_level_base=1048576", *stacks.KINDS[self.kind],
-                     # A thread of db_stress that changes its size sleeps for half a minute in the end.
+                     # A thread that changes its size sleeps for half a minute in the end.
                      "--compressed_secondary_cache_size=0"]
         if self.has(stacks.RAW, stacks.MEMORY):
             arguments.append("--flush_one_in=300")  # logs end, and SSTs begin
