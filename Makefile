@@ -1,8 +1,8 @@
 # The doors to everything; see "make". Work is done by scripts/, CMake presets and ctest.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal soak fuzz \
-  check-make check-alone tidy clang-tidy docs format check-format clean
+.PHONY: help demo test bench plots test-asan test-tsan test-upstream crash crash-raw-wal matrix \
+  soak fuzz check-make check-alone tidy clang-tidy docs format check-format clean
 
 help:
 	@echo 'make demo           each plugin in turn with stock RocksDB: a table and a page, in under 6'
@@ -17,6 +17,8 @@ help:
 	@echo "make test-upstream  RocksDB's own tests over the plugins"
 	@echo 'make crash          kills and reopens for SECONDS=300 per test'
 	@echo 'make crash-raw-wal  kills a writer of raw_wal_fs ROUNDS=10000 times'
+	@echo 'make matrix         stacks of plugins, killed and reopened for SECONDS=120 each;'
+	@echo '                    results/matrix.jsonl has what ran; ARGS="--only regex": some of them'
 	@echo 'make soak           all tests of kills, power losses and mistakes in turn, for HOURS=8;'
 	@echo '                    results/soak/ has what ran'
 	@echo 'make fuzz           runs the fuzzers of all formats for SECONDS=60 each; needs clang'
@@ -62,6 +64,11 @@ crash:
 ROUNDS ?= 10000
 crash-raw-wal:
 	ROCKTIER_CRASH_ROUNDS=$(ROUNDS) scripts/test checked -- -R crash_raw_wal $(ARGS)
+
+matrix: SECONDS = 120
+matrix:
+	dir=$$(scripts/build checked) && python3 test/crash/matrix/matrix.py --build "$$dir" \
+	  --scratch "$$dir/scratch/matrix" --results results/matrix.jsonl --seconds $(SECONDS) $(ARGS)
 
 HOURS ?= 8
 soak:

@@ -37,7 +37,7 @@ def tests_of(build):
         properties = {p["name"]: p["value"] for p in test["properties"]}
         labels = set(properties.get("LABELS", []))
         if labels & LABELS:
-            plugin = next((p for p in PLUGINS if p in labels), "")
+            plugin = next((p for p in (*PLUGINS, "matrix") if p in labels), "")
             yield {"name": test["name"], "plugin": plugin, "command": test["command"],
                    "stress": "stress" in labels, "faults": False,
                    "environment": dict(e.split("=", 1) for e in properties["ENVIRONMENT"]),

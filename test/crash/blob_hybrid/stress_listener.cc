@@ -16,6 +16,7 @@
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/db.h"
+#include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/version.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -30,6 +31,10 @@ using OpenedDb = DB*;
 #define OPEN                                                                                   \
   "_ZN7rocksdb2DB4OpenERKNS_9DBOptionsERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" \
   "RKSt6vectorINS_22ColumnFamilyDescriptorESaISD_EEPSC_IPNS_18ColumnFamilyHandleESaISJ_EE" RESULT
+#define OPEN_TRANSACTIONS                                                                        \
+  "_ZN7rocksdb13TransactionDB4OpenERKNS_9DBOptionsERKNS_20TransactionDBOptionsERKNSt7__cxx1112"  \
+  "basic_stringIcSt11char_traitsIcESaIcEEERKSt6vectorINS_22ColumnFamilyDescriptorESaISG_EEPSF_I" \
+  "PNS_18ColumnFamilyHandleESaISM_EEPPS0_"
 
 namespace {
 
@@ -80,13 +85,40 @@ Status WrapOpen(const DBOptions& options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& families,
                 std::vector<ColumnFamilyHandle*>* handles, OpenedDb* db) __asm__("__wrap_" OPEN);
 
+// The same for pessimistic transactions, which open databases in another way.
+Status RealOpenTransactions(const DBOptions& options, const TransactionDBOptions& of_transactions,
+                            const std::string& name,
+                            const std::vector<ColumnFamilyDescriptor>& families,
+                            std::vector<ColumnFamilyHandle*>* handles,
+                            TransactionDB** db) __asm__("__real_" OPEN_TRANSACTIONS);
+Status WrapOpenTransactions(const DBOptions& options, const TransactionDBOptions& of_transactions,
+                            const std::string& name,
+                            const std::vector<ColumnFamilyDescriptor>& families,
+                            std::vector<ColumnFamilyHandle*>* handles,
+                            TransactionDB** db) __asm__("__wrap_" OPEN_TRANSACTIONS);
+
+namespace {
+
+DBOptions WithListeners(const DBOptions& options) {
+  DBOptions result = options;
+  result.listeners.push_back(blob_hybrid::NewBlobHybridListener());
+  result.listeners.push_back(std::make_shared<Notes>());
+  return result;
+}
+
+}  // namespace
+
 Status WrapOpen(const DBOptions& options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& families,
                 std::vector<ColumnFamilyHandle*>* handles, OpenedDb* db) {
-  DBOptions with_listener = options;
-  with_listener.listeners.push_back(blob_hybrid::NewBlobHybridListener());
-  with_listener.listeners.push_back(std::make_shared<Notes>());
-  return RealOpen(with_listener, name, families, handles, db);
+  return RealOpen(WithListeners(options), name, families, handles, db);
+}
+
+Status WrapOpenTransactions(const DBOptions& options, const TransactionDBOptions& of_transactions,
+                            const std::string& name,
+                            const std::vector<ColumnFamilyDescriptor>& families,
+                            std::vector<ColumnFamilyHandle*>* handles, TransactionDB** db) {
+  return RealOpenTransactions(WithListeners(options), of_transactions, name, families, handles, db);
 }
 
 }  // namespace ROCKSDB_NAMESPACE
