@@ -130,7 +130,7 @@ struct BlobHybridOptions {
   X(merged_bytes, "bytes", "size of the merged values")                                           \
   X(not_separated, "values", "values that flushes should have separated and left in SSTs")        \
   X(crowded_flushes, "flushes", "flushes that left medium values in SSTs for want of room")       \
-  X(read_errors, "events", "values that could not be read: they stayed where they are")           \
+  X(read_errors, "events", "values that could not be read, for moving or for a user's filter")    \
   X(jobs, "compactions", "compactions of the background job, of SSTs that keep or hide garbage")  \
   X(log_jobs, "compactions", "compactions of the background job for transient_log_budget")        \
   X(job_bytes, "bytes", "bytes written by compactions of the background job")                     \
