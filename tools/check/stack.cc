@@ -15,13 +15,14 @@ namespace {
 
 constexpr uint64_t kOrphanBudget = 10ull << 30;  // the default
 
-// The tiers in the order of the text, which a map does not keep.
-void AddTiers(const std::string& text, Stack* stack) {
+// The tiers in the order of the text, which a map does not keep. RocksDB 11 leaves its braces.
+void AddTiers(const std::string& value, Stack* stack) {
+  const bool has_braces = !value.empty() && value.front() == '{';
+  const std::string text = has_braces ? value.substr(1, value.size() - 2) : value;
   size_t at = 0;
   while (at < text.size()) {
     const size_t equals = text.find('=', at);
     size_t end = std::string::npos;
-    std::string value;
     if (equals == std::string::npos || text.compare(equals + 1, 1, "{") != 0) {
       return;
     }

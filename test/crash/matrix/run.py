@@ -40,12 +40,13 @@ class Programs:
 
 
 def seeded(folder, programs, seed):
-    """A copy of db_crashtest.py that draws by the seed, and its text."""
+    """A copy of db_crashtest.py that draws by the seed and finds what it imports, and its text."""
     path = os.path.join(folder, "db_crashtest.py")
     with open(programs.crashtest) as file:
         text = file.read()
     with open(path, "w") as file:
-        file.write("import random\nrandom.seed(%d)\n" % seed + text)
+        file.write("import random, sys\nrandom.seed(%d)\nsys.path.append(%r)\n" %
+                   (seed, os.path.dirname(programs.crashtest)) + text)
     return path, text
 
 

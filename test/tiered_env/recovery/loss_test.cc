@@ -117,15 +117,22 @@ class LossTest : public VolatileTest {
     return result;
   }
   void ExpectRefused(const std::string& missing, const std::string& what) {
+    EXPECT_TRUE(IsRefused(missing, what)) << missing;
+  }
+  // If it is, nothing has changed, and it is told why.
+  bool IsRefused(const std::string& missing, const std::string& what) {
     LoseMemory();
     const auto before = Listing();
     MountMemory();
     const Status s = TryOpen();
-    ASSERT_FALSE(s.ok()) << missing;
+    if (s.ok()) {
+      return false;
+    }
     for (const std::string& text : {std::string(".sst"), std::string("is lost"), what}) {
       EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
     }
     EXPECT_EQ(Listing(), before) << missing;
+    return true;
   }
 };
 
@@ -143,11 +150,17 @@ TEST_F(LossTest, ALogThatIsMissingIsTold) {
   LoseAndVerify();
 }
 
+// Or nothing that is needed is behind the damage: then the SSTs are rebuilt, and get recipes
+// without that log.
 TEST_F(LossTest, ALogThatIsDamagedIsTold) {
   random_.seed(Seed());
   Prepare();
+  int refused = 0;
   for (const std::string& path : Kept(".log")) {
     SCOPED_TRACE(path);
+    if (!fs::exists(path)) {  // needed by what was compacted in such an opening
+      continue;
+    }
     fs::copy_file(path, folder_ + "/sound", fs::copy_options::overwrite_existing);
     {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -155,10 +168,18 @@ TEST_F(LossTest, ALogThatIsDamagedIsTold) {
       file.seekp(static_cast<std::streamoff>(size / 4 + random_() % (size / 2)));
       file << "damage";
     }
-    ExpectRefused(path, fs::path(path).filename().string());
-    fs::copy_file(folder_ + "/sound", path, fs::copy_options::overwrite_existing);
+    if (IsRefused(path, fs::path(path).filename().string())) {
+      refused++;
+      fs::copy_file(folder_ + "/sound", path, fs::copy_options::overwrite_existing);
+    } else {
+      Verify();
+      ASSERT_OK(db_->VerifyChecksum());
+      Close();
+      EXPECT_FALSE(fs::exists(path));
+    }
     ASSERT_FALSE(HasFailure());
   }
+  EXPECT_GT(refused, 0);
   LoseAndVerify();
 }
 
