@@ -60,6 +60,19 @@ set_source_files_properties("${rocksdb_tree}/util/xxhash.cc" DIRECTORY "${rocksd
   PROPERTIES COMPILE_OPTIONS
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
 
+# A plugin that includes RocksDB's public headers alone has SyncPoints in builds with tests only
+# (sync_points.h).
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  foreach(plugin IN LISTS rocktier_plugins)
+    set(folder "${rocksdb_tree}/plugin/${plugin}")
+    if(EXISTS "${folder}/sync_points.h")
+      file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+      set_property(SOURCE ${sources} DIRECTORY "${rocksdb_tree}" APPEND PROPERTY
+        COMPILE_DEFINITIONS ROCKTIER_TEST_HOOKS)
+    endif()
+  endforeach()
+endif()
+
 # RocksDB keeps what its headers depend on (platform macros, -fno-rtti, -march, sanitizers) in
 # variables and properties of its directory. Whatever includes them must be compiled alike.
 foreach(variable CXX_STANDARD CXX_FLAGS CXX_FLAGS_DEBUG CXX_FLAGS_RELEASE C_FLAGS EXE_LINKER_FLAGS)

@@ -25,11 +25,11 @@ endforeach()
 # rocktier_ctest(name COMMAND command... [LABELS label...] [TIMEOUT seconds] [LONG] [SERIAL]
 #                [SHARDS n] [COST n] [ENVIRONMENT name=value...])
 #
-# Registers a command with ctest. It runs with TEST_TMPDIR, a folder of its own, on the disk of the
-# build directory. LONG: not a part of "make test". SERIAL: runs alone. SHARDS: the cases of a
-# GoogleTest executable, or of a program with test/tools/sharded.py, are dealt out to n entries,
-# which run in parallel. Programs are in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as
-# ROCKTIER_BIN in the environment.
+# Registers a command with ctest. It runs with TEST_TMPDIR, a folder of its own in the build
+# directory, which scripts/test has in memory where it can (scripts/scratch). LONG: not a part of
+# "make test". SERIAL: runs alone. SHARDS: the cases of a GoogleTest executable, or of a program
+# with test/tools/sharded.py, are dealt out to n entries, which run in parallel. Programs are in
+# ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}, also given as ROCKTIER_BIN in the environment.
 #
 # scripts/test runs two tests for each CPU, for most of them wait for the disk or for time to pass.
 # One with the label `stress` takes the place of two: db_stress has 32 threads. COST: the higher,
@@ -128,7 +128,7 @@ function(rocktier_fuzzer)
   else()
     list(APPEND arg_SOURCES "${fuzz}/replay.cc")
   endif()
-  rocktier_executable(${name} SOURCES ${arg_SOURCES})
+  rocktier_executable(${name} PLUGIN ${arg_PLUGIN} SOURCES ${arg_SOURCES})
   target_link_options(${name} PRIVATE "LINKER:--wrap=_ZN7rocksdb6crc32c6ExtendEjPKcm")
   if(ROCKTIER_FUZZ)
     set(sanitizers address,undefined)

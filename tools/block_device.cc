@@ -60,6 +60,9 @@ bool ReadBlockDevice(const std::string& root, const std::string& number, BlockDe
   device->name = folder.substr(folder.find_last_of('/') + 1);
   device->model = FirstLine(folder + "/device/model");
   device->rotates = rotates == "1";
+  const uint64_t sector =
+      strtoull(FirstLine(folder + "/queue/logical_block_size").c_str(), nullptr, 10);
+  device->sector = std::max<uint64_t>(sector, 512);
   return true;
 }
 

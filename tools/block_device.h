@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "rocksdb/rocksdb_namespace.h"
@@ -17,6 +18,7 @@ struct BlockDevice {
   std::string name;  // "nvme0n1"
   std::string model;
   bool rotates = false;
+  uint64_t sector = 512;  // bytes: the unit of direct I/O
 
   // Whether its model is that of a cloud's network volume.
   bool IsNetworkVolume() const;

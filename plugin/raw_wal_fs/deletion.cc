@@ -52,7 +52,7 @@
 #include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
-#include "test_util/sync_point.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "util/coding.h"
-#include "util/crc32c.h"
+#include "plugin/raw_wal_fs/coding.h"
+#include "plugin/raw_wal_fs/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -34,8 +34,10 @@ constexpr char kStubText[] =
     "with that plugin, or bring the logs back with 'rocktier wal export'. ";
 
 uint32_t Checksum(const std::string& uuid, const char* bytes, size_t size) {
-  const uint32_t seed = crc32c::Value(uuid.data(), uuid.size());
-  return crc32c::Mask(crc32c::Extend(seed, bytes, size));
+  Crc32c crc;
+  crc.Add(uuid.data(), uuid.size());
+  crc.Add(bytes, size);
+  return crc.Masked();
 }
 
 // The checksum at the beginning of `bytes` is of all that follows it.
@@ -85,7 +87,7 @@ std::string Superblock::Encode() const {
   EncodeFixed64(to + 32, generation);
   EncodeFixed64(to + 40, epoch);
   memcpy(to + 48, uuid.data(), std::min(uuid.size(), kUuidSize));
-  EncodeFixed32(to + kSuperblockChecksum, crc32c::Mask(crc32c::Value(to, kSuperblockChecksum)));
+  EncodeFixed32(to + kSuperblockChecksum, MaskedCrc32c(to, kSuperblockChecksum));
   return bytes;
 }
 
@@ -94,8 +96,7 @@ Status Superblock::Decode(const Slice& bytes, const std::string& device, Superbl
     return Status::NotFound(device, "is not a log device of raw_wal_fs");
   }
   const char* from = bytes.data();
-  const uint32_t checksum = crc32c::Mask(crc32c::Value(from, kSuperblockChecksum));
-  if (DecodeFixed32(from + kSuperblockChecksum) != checksum) {
+  if (DecodeFixed32(from + kSuperblockChecksum) != MaskedCrc32c(from, kSuperblockChecksum)) {
     return Status::Corruption(device, "has a damaged superblock; see 'rocktier wal recover'");
   }
   const uint32_t version = DecodeFixed32(from + 8);
@@ -289,8 +290,7 @@ std::string Stub::Encode() const {
   EncodeFixed16(result.data() + 4, static_cast<uint16_t>(body.size()));
   result[6] = kFullType;
   result += body;
-  const uint32_t crc = crc32c::Value(result.data() + 6, result.size() - 6);
-  EncodeFixed32(result.data(), crc32c::Mask(crc));
+  EncodeFixed32(result.data(), MaskedCrc32c(result.data() + 6, result.size() - 6));
   result.resize(kSize, '\0');
   EncodeFixed64(result.data() + kDurableAt, durable);
   return result;
@@ -317,7 +317,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   const char* from = bytes.data();
   const size_t length = static_cast<uint8_t>(from[4]) | static_cast<uint8_t>(from[5]) << 8;
   if (kRecordHeader + length > bytes.size() ||
-      DecodeFixed32(from) != crc32c::Mask(crc32c::Value(from + 6, length + 1))) {
+      DecodeFixed32(from) != MaskedCrc32c(from + 6, length + 1)) {
     return Status::Corruption(path, "is a damaged stub of a log");
   }
   const uint32_t version = DecodeFixed32(from + kMagicAt + 8);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "logging/logging.h"
 #include "plugin/raw_wal_fs/file.h"
 #include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/log_writer.h"
@@ -13,7 +12,7 @@
 #include "plugin/raw_wal_fs/open_logs.h"
 #include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/options.h"
-#include "test_util/sync_point.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -237,9 +236,8 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   Counters* const counters = &volume->counters();
   settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
     counters->logs_spilled++;
-    const std::shared_ptr<Logger> info_log = InfoLog();
-    ROCKS_LOG_WARN(info_log, "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
-                   target_->Name(), reason.ToString().c_str());
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
+         target_->Name(), reason.ToString().c_str());
   };
   std::shared_ptr<LogWriter> log;
   s = LogWriter::Create(volume, settings, path, &log);

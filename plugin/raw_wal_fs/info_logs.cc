@@ -4,7 +4,6 @@
 
 #include <iterator>
 
-#include "file/filename.h"
 #include "plugin/raw_wal_fs/name.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,7 +24,7 @@ std::shared_ptr<Logger> InfoLogs::Find(FileSystem* fs, const std::string& direct
   for (const auto& [path, log] : logs_) {
     const std::string folder = DirectoryOf(path);
     if ((folder == directory && EndsWith(path, "/LOG")) ||
-        InfoLogFileName(directory, absolute, folder) == path) {
+        folder + "/" + InfoLogName(absolute) == path) {
       return log.lock();
     }
   }

@@ -8,7 +8,7 @@
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
-#include "test_util/sync_point.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -159,7 +159,7 @@ IOStatus LogWriter::Sync() {
   }
   Counters& counters = mutable_volume()->counters();
   counters.syncs.fetch_add(1, std::memory_order_relaxed);
-  counters.sync_micros.Add(MicrosSince(start));
+  counters.sync_times.Add(MicrosSince(start));
   return s;
 }
 

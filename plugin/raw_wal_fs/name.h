@@ -58,6 +58,23 @@ inline bool IsStubName(const std::string& path) {
   return rest.empty() || IsTrashName(rest);
 }
 
+// Returns the name that RocksDB gives a LOG in db_log_dir, from the absolute path of the database's
+// directory: "/data/db" has "data_db_LOG". A long path is cut off.
+inline std::string InfoLogName(const std::string& directory) {
+  constexpr size_t kMost = 255;
+  std::string name;
+  for (size_t i = 0; i < directory.size() && name.size() < kMost; i++) {
+    const char c = directory[i];
+    const bool repeated = i > 1 && c == '/' && directory[i - 1] == '/';
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '.' || c == '_';
+    if (kept || (i > 0 && !repeated)) {
+      name += kept ? c : '_';
+    }
+  }
+  return name + "_LOG";
+}
+
 inline std::string DirectoryOf(const std::string& path) {
   size_t end = path.rfind('/');
   if (end == std::string::npos) {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "logging/logging.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/name.h"
 
@@ -24,8 +23,7 @@ std::string AbsolutePath(FileSystem* fs, const std::string& path) {
 void LogStatistics(const RawWalFileSystem& fs, Logger* log) {
   MetricsPage page;
   fs.AddMetrics({}, &page);
-  ROCKS_LOG_INFO(log, "raw_wal_fs: statistics of %s\n%s", fs.options().device.c_str(),
-                 page.Lines().c_str());
+  Info(log, "raw_wal_fs: statistics of %s\n%s", fs.options().device.c_str(), page.Lines().c_str());
 }
 
 }  // namespace
@@ -44,7 +42,7 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
   const auto log = [this, directory] { return info_logs_.Find(target_.get(), directory); };
   const bool together = !options_.metrics_file.empty();
   const auto warn = [log](const IOStatus& reason) {
-    ROCKS_LOG_WARN(log(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
+    Warn(log(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
   };
   const auto report_of = [&](const std::string& path, uint64_t interval,
                              const MetricsPage::Labels& owner) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/raw_wal_fs/coding.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/stub.h"
-#include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "util/coding.h"
+#include "plugin/raw_wal_fs/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -356,11 +356,9 @@ void Volume::AddStats(RawWalStats* stats) const {
   ADD(logs_spilled);
   ADD(io_errors);
 #undef ADD
-  HistogramData syncs;
-  counters_.sync_micros.Data(&syncs);
-  stats->sync_p50_us = static_cast<uint64_t>(syncs.median);
-  stats->sync_p99_us = static_cast<uint64_t>(syncs.percentile99);
-  stats->sync_max_us = static_cast<uint64_t>(syncs.max);
+  stats->sync_p50_us = counters_.sync_times.Percentile(50);
+  stats->sync_p99_us = counters_.sync_times.Percentile(99);
+  stats->sync_max_us = counters_.sync_times.max();
   std::lock_guard<std::mutex> lock(mutex_);
   stats->segments += segments_.size();
   stats->segments_used += segments_.size() - free_.size() - damaged_;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "monitoring/histogram.h"
 #include "plugin/raw_wal_fs/device.h"
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/sync_times.h"
 #include "plugin/raw_wal_fs/window.h"
 #include "rocksdb/io_status.h"
 
@@ -32,7 +32,7 @@ struct Counters {
   std::atomic<uint64_t> logs_deleted{0};
   std::atomic<uint64_t> logs_spilled{0};
   std::atomic<uint64_t> io_errors{0};
-  HistogramImpl sync_micros;
+  SyncTimes sync_times;
 };
 
 // A formatted log device: its superblock, and which segment belongs to which log.

@@ -4,9 +4,8 @@
 
 #include <cstdint>
 
-#include "rocksdb/version.h"
-#include "table/block_based/block_cache.h"
-#include "util/coding.h"
+#include "plugin/secondary_cache_2q/coding.h"
+#include "plugin/secondary_cache_2q/compat.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -15,13 +14,6 @@ namespace {
 
 // The last word of a block: flags, and the number of restart points.
 constexpr uint32_t kHashIndex = 1u << 31;
-#if ROCKSDB_MAJOR >= 11
-constexpr uint32_t kUniformKeys = 1u << 29;
-constexpr uint32_t kSeparateValues = 1u << 28;
-#else
-constexpr uint32_t kUniformKeys = 0;
-constexpr uint32_t kSeparateValues = 0;
-#endif
 
 // Keys of data blocks are internal keys: their last bytes are sequence number and type.
 constexpr uint64_t kLeastKey = 8;
@@ -81,6 +73,21 @@ bool InOrder(const Restarts& restarts) {
   return restarts.Point(0) == 0;
 }
 
+// Takes a length off the beginning of the bytes: seven bits in each byte, the lower ones first, and
+// the top bit in all but the last one.
+bool TakeLength(Slice* bytes, uint32_t* length) {
+  *length = 0;
+  for (int shift = 0; shift < 35 && !bytes->empty(); shift += 7) {
+    const auto byte = static_cast<uint8_t>((*bytes)[0]);
+    bytes->remove_prefix(1);
+    *length |= (byte & 0x7fu) << shift;
+    if (byte < 0x80) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Whether the entries fill the block exactly. An entry has three lengths: the bytes of the key that
 // it shares with the entry before, its own bytes of the key, and the bytes of the value. Its own
 // bytes of the key and the value follow.
@@ -97,7 +104,7 @@ bool EntriesFit(const char* data, const Restarts& restarts) {
     uint32_t shared;
     uint32_t own;
     uint32_t value;
-    if (!GetVarint32(&left, &shared) || !GetVarint32(&left, &own) || !GetVarint32(&left, &value) ||
+    if (!TakeLength(&left, &shared) || !TakeLength(&left, &own) || !TakeLength(&left, &value) ||
         shared > key || uint64_t{own} + value > left.size() || uint64_t{shared} + own < kLeastKey) {
       return false;
     }
@@ -107,8 +114,8 @@ bool EntriesFit(const char* data, const Restarts& restarts) {
   return next == restarts.count || restarts.entries == 0;
 }
 
-const Cache::CacheItemHelper* HelperOf(BlockType type) {
-  return GetCacheItemHelper(type, CacheTier::kNonVolatileBlockTier);
+Status NoBlock() {
+  return Status::Corruption("TwoQSecondaryCache", "what a block holds cannot be read");
 }
 
 }  // namespace
@@ -119,15 +126,20 @@ bool SoundBlock(const Slice& bytes, bool entries) {
          (!entries || restarts.separate_values || EntriesFit(bytes.data(), restarts));
 }
 
-bool ReadableBlock(const Cache::CacheItemHelper* helper, const Slice& bytes) {
-  if (helper == HelperOf(BlockType::kData) || helper == HelperOf(BlockType::kRangeDeletion)) {
-    return SoundBlock(bytes, /*entries=*/true);
+Status CheckBlock(CacheEntryRole role, const Slice& bytes) {
+  switch (role) {
+    case CacheEntryRole::kDataBlock:
+      return SoundBlock(bytes, /*entries=*/true) ? Status::OK() : NoBlock();
+    case CacheEntryRole::kIndexBlock:
+    case CacheEntryRole::kFilterMetaBlock:
+      return SoundBlock(bytes, /*entries=*/false) ? Status::OK() : NoBlock();
+    case CacheEntryRole::kOtherBlock:
+      return SoundBlock(bytes, /*entries=*/true)
+                 ? Status::OK()
+                 : Status::Incomplete("TwoQSecondaryCache", "what a block is cannot be told");
+    default:
+      return Status::OK();
   }
-  if (helper == HelperOf(BlockType::kIndex) ||
-      helper == HelperOf(BlockType::kFilterPartitionIndex)) {
-    return SoundBlock(bytes, /*entries=*/false);
-  }
-  return true;
 }
 
 }  // namespace secondary_cache_2q

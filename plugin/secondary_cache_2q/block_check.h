@@ -2,19 +2,23 @@
 
 #pragma once
 
-#include "rocksdb/advanced_cache.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/slice.h"
+#include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// Whether RocksDB can read the block that `helper` makes of these uncompressed bytes. RocksDB's
-// callback makes an object of any bytes. RocksDB finds out that they are no block only when it
-// reads that object, each time anew. Or it never finds out: it takes for granted that the entries
-// of a data block lie within it.
-// Checks data blocks and range deletions entry by entry, and the restart points of index blocks.
+// Checks whether RocksDB can read the block of this role that these uncompressed bytes are.
+// RocksDB's callback makes an object of any bytes. RocksDB finds out that they are no block only
+// when it reads that object, each time anew. Or it never finds out: it takes for granted that the
+// entries of a data block lie within it.
+//
+// Corruption: they are no block. Checks data blocks entry by entry, and the restart points of
+// indexes. Incomplete: they may be no block, or something else. The role kOtherBlock is that of
+// range deletions, which are a block like one of data, and of dictionaries, which are any bytes.
 // Other objects are not checked.
-bool ReadableBlock(const Cache::CacheItemHelper* helper, const Slice& bytes);
+Status CheckBlock(CacheEntryRole role, const Slice& bytes);
 
 // Whether the bytes have the form of a block of data or range deletions (`entries`), or of an
 // index.

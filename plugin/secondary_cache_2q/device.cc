@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/io_posix.h"
 #include "plugin/secondary_cache_2q/pmem.h"
-#include "test_util/sync_point.h"
+#include "plugin/secondary_cache_2q/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -87,7 +86,7 @@ Status Device::OpenDirect() {
   struct stat ours;
   struct stat opened;
   if (fstat(file_.get(), &ours) != 0 || fstat(direct.get(), &opened) != 0) {
-    return IOError("stat", path_, errno);
+    return PosixError("stat", path_, errno);
   }
   if (ours.st_dev != opened.st_dev || ours.st_ino != opened.st_ino) {
     return Status::IOError("path=" + path_, "was replaced meanwhile; open again");
@@ -128,14 +127,14 @@ Status Device::ReadIndex(uint64_t offset, size_t size, char* bytes) const {
     }
   }
   TEST_SYNC_POINT_CALLBACK("TwoQDevice::ReadIndex", &read);
-  return read.error == 0 ? Status::OK() : IOError("read the index", path_, read.error);
+  return read.error == 0 ? Status::OK() : PosixError("read the index", path_, read.error);
 }
 
 Status Device::WriteIndex(uint64_t offset, const Slice& bytes) const {
   const ssize_t n = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
   return n == static_cast<ssize_t>(bytes.size())
              ? Status::OK()
-             : IOError("write the index", path_, n < 0 ? errno : EIO);
+             : PosixError("write the index", path_, n < 0 ? errno : EIO);
 }
 
 // Locks the inode. The caller holds the lock file of this path, but the same file may have another
@@ -145,7 +144,7 @@ Status Device::Lock() const {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) {
-      return IOError("lock", path_, errno);
+      return PosixError("lock", path_, errno);
     }
     if (std::chrono::steady_clock::now() > deadline) {
       return Status::Busy("path=" + path_, "is in use by another cache");
@@ -240,7 +239,7 @@ void Device::Run(Transfer* transfer) const {
 Status Device::Check(const Transfer& transfer) const {
   const char* operation = transfer.write ? "write" : "read";
   if (transfer.result < 0) {
-    return IOError(operation, path_, static_cast<int>(-transfer.result));
+    return PosixError(operation, path_, static_cast<int>(-transfer.result));
   }
   if (static_cast<size_t>(transfer.result) < transfer.size) {
     return Status::IOError(std::string(operation) + ": " + path_, "cut short");

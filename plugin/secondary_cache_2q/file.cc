@@ -9,7 +9,7 @@
 #include "plugin/secondary_cache_2q/hash.h"
 #include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/shard.h"
-#include "test_util/sync_point.h"
+#include "plugin/secondary_cache_2q/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {

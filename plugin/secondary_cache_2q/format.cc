@@ -6,11 +6,11 @@
 #include <climits>
 #include <cstring>
 
+#include "plugin/secondary_cache_2q/coding.h"
+#include "plugin/secondary_cache_2q/crc32c.h"
 #include "plugin/secondary_cache_2q/hash.h"
 #include "rocksdb/advanced_cache.h"
 #include "rocksdb/compression_type.h"
-#include "util/coding.h"
-#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -23,6 +23,14 @@ constexpr size_t kChecksumOffset = Superblock::kSize - 4;
 constexpr size_t kUuidOffset = 40;
 // Far above what insertions can count up to, and far below an overflow.
 constexpr uint64_t kMaxSequence = uint64_t{1} << 62;
+
+// Of `head` and `bytes`, as if they were one.
+uint32_t Checksum(const Slice& head, const Slice& bytes) {
+  Crc32c crc;
+  crc.Add(head.data(), head.size());
+  crc.Add(bytes.data(), bytes.size());
+  return crc.Masked();
+}
 
 bool PowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -69,7 +77,7 @@ std::string Superblock::Encode() const {
   PutFixed64(&bytes, slots);
   bytes.append(uuid);
   bytes.resize(kChecksumOffset, '\0');
-  PutFixed32(&bytes, crc32c::Mask(crc32c::Value(bytes.data(), bytes.size())));
+  PutFixed32(&bytes, MaskedCrc32c(bytes.data(), bytes.size()));
   return bytes;
 }
 
@@ -82,8 +90,8 @@ Status Superblock::Decode(const Slice& bytes, const std::string& file, Superbloc
     return Status::NotSupported(file, "has cache file version " + std::to_string(version) +
                                           "; this build reads version " + std::to_string(kVersion));
   }
-  const uint32_t checksum = DecodeFixed32(bytes.data() + kChecksumOffset);
-  if (crc32c::Unmask(checksum) != crc32c::Value(bytes.data(), kChecksumOffset)) {
+  if (DecodeFixed32(bytes.data() + kChecksumOffset) !=
+      MaskedCrc32c(bytes.data(), kChecksumOffset)) {
     return Status::Corruption(file, "has a damaged superblock; delete the file to start anew");
   }
   result->block_size = DecodeFixed32(bytes.data() + 12);
@@ -118,9 +126,7 @@ void Slot::Encode(const std::string& uuid, char* bytes) const {
   bytes[48] = static_cast<char>(encoding.codec);
   bytes[49] = static_cast<char>(encoding.type);
   bytes[50] = static_cast<char>(encoding.source);
-  const uint32_t crc =
-      crc32c::Extend(crc32c::Value(uuid.data(), uuid.size()), bytes + 4, kSize - 4);
-  EncodeFixed32(bytes, crc32c::Mask(crc));
+  EncodeFixed32(bytes, Checksum(uuid, Slice(bytes + 4, kSize - 4)));
 }
 
 bool Slot::Decode(const char* bytes, const std::string& uuid, Slot* result, bool* used) {
@@ -128,9 +134,7 @@ bool Slot::Decode(const char* bytes, const std::string& uuid, Slot* result, bool
   if (!*used) {
     return true;
   }
-  const uint32_t crc =
-      crc32c::Extend(crc32c::Value(uuid.data(), uuid.size()), bytes + 4, kSize - 4);
-  if (crc32c::Unmask(DecodeFixed32(bytes)) != crc) {
+  if (DecodeFixed32(bytes) != Checksum(uuid, Slice(bytes + 4, kSize - 4))) {
     return false;
   }
   result->size = DecodeFixed32(bytes + 4);
@@ -158,10 +162,7 @@ bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock) {
          Sound(slot.encoding, slot.size);
 }
 
-uint32_t BlockChecksum(const Slice& key, const Slice& bytes) {
-  return crc32c::Mask(
-      crc32c::Extend(crc32c::Value(key.data(), key.size()), bytes.data(), bytes.size()));
-}
+uint32_t BlockChecksum(const Slice& key, const Slice& bytes) { return Checksum(key, bytes); }
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

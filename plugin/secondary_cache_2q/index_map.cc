@@ -9,8 +9,6 @@
 #include <cassert>
 #include <cerrno>
 
-#include "env/io_posix.h"
-
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
@@ -24,13 +22,13 @@ Status IndexMap::Open(int fd, const std::string& path, uint64_t size) {
   path_ = path;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    return IOError("make a pipe", path, errno);
+    return PosixError("make a pipe", path, errno);
   }
   from_ = Descriptor(ends[0]);
   to_ = Descriptor(ends[1]);
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
-    return IOError("mmap", path, errno);
+    return PosixError("mmap", path, errno);
   }
   memory_ = static_cast<char*>(memory);
   size_ = size;
@@ -42,7 +40,7 @@ Status IndexMap::Store(uint64_t offset, const Slice& bytes) {
   const auto size = static_cast<ssize_t>(bytes.size());
   std::lock_guard<std::mutex> lock(mutex_);
   if (write(to_.get(), bytes.data(), bytes.size()) != size) {
-    return IOError("store in the index", path_, errno);
+    return PosixError("store in the index", path_, errno);
   }
   const ssize_t n = read(from_.get(), memory_ + offset, bytes.size());
   if (n == size) {
@@ -52,7 +50,7 @@ Status IndexMap::Store(uint64_t offset, const Slice& bytes) {
   char rest[256];
   while (read(from_.get(), rest, sizeof(rest)) > 0) {
   }
-  return IOError("store in the index", path_, error);
+  return PosixError("store in the index", path_, error);
 }
 
 }  // namespace secondary_cache_2q

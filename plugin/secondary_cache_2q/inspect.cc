@@ -6,12 +6,11 @@
 #include <cerrno>
 #include <functional>
 
-#include "env/io_posix.h"
+#include "plugin/secondary_cache_2q/crc32c.h"
 #include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/posix.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
-#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -28,7 +27,8 @@ Status ReadAt(int fd, const std::string& path, uint64_t offset, size_t size, std
       continue;
     }
     if (n <= 0) {
-      return n < 0 ? IOError("read", path, errno) : Status::IOError("read: " + path, "end of file");
+      return n < 0 ? PosixError("read", path, errno)
+                   : Status::IOError("read: " + path, "end of file");
     }
     done += static_cast<size_t>(n);
   }
@@ -45,14 +45,15 @@ std::string Hex(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*
 void VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
                  CacheFileInfo* info) {
   constexpr uint64_t kPart = 1 << 20;
-  uint32_t crc = crc32c::Value(slot.key, Slot::kKeySize);
+  Crc32c crc;
+  crc.Add(slot.key, Slot::kKeySize);
   Status s;
   for (uint64_t at = 0; s.ok() && at < slot.size; at += kPart) {
     std::string bytes;
     s = input(superblock.DataOffset() + slot.offset + at, std::min(kPart, slot.size - at), &bytes);
-    crc = crc32c::Extend(crc, bytes.data(), bytes.size());
+    crc.Add(bytes.data(), bytes.size());
   }
-  const bool intact = s.ok() && crc32c::Mask(crc) == slot.checksum;
+  const bool intact = s.ok() && crc.Masked() == slot.checksum;
   (intact ? info->verified : info->corrupt)++;
 }
 

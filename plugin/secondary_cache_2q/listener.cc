@@ -3,13 +3,11 @@
 #include "plugin/secondary_cache_2q/listener.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
-#include "cache/cache_key.h"
-#include "file/filename.h"
-#include "logging/logging.h"
 #include "plugin/secondary_cache_2q/cache.h"
-#include "plugin/secondary_cache_2q/hash.h"
+#include "plugin/secondary_cache_2q/cache_key.h"
 #include "rocksdb/db.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -19,15 +17,18 @@ namespace {
 
 constexpr std::chrono::minutes kLogPeriod{10};
 
-// What all cache keys of the SST begin with. 0 for an SST of a RocksDB before 6.24, whose cache
-// keys do not come from its properties.
 uint64_t FileOf(const TableProperties& properties) {
-  if (properties.db_session_id.empty() || properties.orig_file_number == 0) {
+  return CacheKeyFile(properties.db_id, properties.db_session_id, properties.orig_file_number);
+}
+
+// The number in the name of a blob file, as in "000012.blob"; 0 if it is none.
+uint64_t BlobNumberOf(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  if (digits == 0 || name.substr(digits) != ".blob") {
     return 0;
   }
-  const OffsetableCacheKey base(properties.db_id, properties.db_session_id,
-                                properties.orig_file_number);
-  return FileOfKey(base.WithOffset(0).AsSlice());
+  return std::strtoull(name.c_str(), nullptr, 10);
 }
 
 void EraseEverywhere(const std::vector<uint64_t>& files) {
@@ -113,8 +114,6 @@ void TwoQSecondaryCacheListener::RememberSession(DB* db) {
 }
 
 void TwoQSecondaryCacheListener::OnBlobFileDeleted(const BlobFileDeletionInfo& info) {
-  uint64_t number;
-  FileType type;
   Session session;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -124,10 +123,9 @@ void TwoQSecondaryCacheListener::OnBlobFileDeleted(const BlobFileDeletionInfo& i
     }
     session = it->second;
   }
-  const std::string name = info.file_path.substr(info.file_path.find_last_of('/') + 1);
-  if (info.status.ok() && ParseFileName(name, &number, &type) && type == kBlobFile) {
-    const OffsetableCacheKey base(session.db_id, session.id, number);
-    EraseEverywhere({FileOfKey(base.WithOffset(0).AsSlice())});
+  const uint64_t file = CacheKeyFile(session.db_id, session.id, BlobNumberOf(info.file_path));
+  if (info.status.ok() && file != 0) {
+    EraseEverywhere({file});
   }
 }
 
@@ -144,11 +142,11 @@ void TwoQSecondaryCacheListener::LogStats(DB* db) {
   ForEachCache([&log](TwoQSecondaryCache* cache) {
     MetricsPage page;
     AddMetrics(cache->Stats(), {}, &page);
-    ROCKS_LOG_INFO(log, "secondary_cache_2q: statistics of %s\n%s", cache->name().c_str(),
-                   page.Lines().c_str());
+    Info(log, "secondary_cache_2q: statistics of %s\n%s", cache->name().c_str(),
+         page.Lines().c_str());
     const std::string problem = cache->MetricsProblem();
     if (!problem.empty()) {
-      ROCKS_LOG_WARN(log, "secondary_cache_2q: cannot write statistics to %s", problem.c_str());
+      Warn(log, "secondary_cache_2q: cannot write statistics to %s", problem.c_str());
     }
   });
 }

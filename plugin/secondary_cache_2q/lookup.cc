@@ -20,8 +20,11 @@ Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheIt
     }
     data = Slice(raw.get(), block.encoding.raw_size);
   }
-  if (block.recovered && block.encoding.type == 0 && !ReadableBlock(helper, data)) {
-    return Status::Corruption("TwoQSecondaryCache", "what a block holds cannot be read");
+  if (block.recovered && block.encoding.type == 0) {
+    Status s = CheckBlock(helper->role, data);
+    if (!s.ok()) {
+      return s;
+    }
   }
   Status s = helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
                                static_cast<CacheTier>(block.encoding.source), context,

@@ -49,6 +49,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,10 +61,8 @@
 #include <cstring>
 #include <memory>
 
-#include "env/io_posix.h"
 #include "plugin/secondary_cache_2q/device.h"
 #include "rocksdb/env.h"
-#include "util/hash.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -91,7 +90,7 @@ Status RealPath(const std::string& path, std::string* result) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
   if (real == nullptr) {
     return errno == ENOENT ? Status::NotFound("path=" + path, "no such file")
-                           : IOError("look up", path, errno);
+                           : PosixError("look up", path, errno);
   }
   *result = real.get();
   return Status::OK();
@@ -127,7 +126,7 @@ Status Resolve(const std::string& path, std::string* result) {
 Status OpenRegular(const std::string& path, int flags, Descriptor* file, struct stat* info) {
   if (lstat(path.c_str(), info) != 0) {
     return errno == ENOENT ? Status::NotFound("path=" + path, "no such file")
-                           : IOError("stat", path, errno);
+                           : PosixError("stat", path, errno);
   }
   if (!S_ISREG(info->st_mode)) {
     return Refuse(path, "is not a regular file");
@@ -135,7 +134,7 @@ Status OpenRegular(const std::string& path, int flags, Descriptor* file, struct 
   *file = Descriptor(open(path.c_str(), flags | O_NOFOLLOW | kOpenFlags));
   if (file->get() < 0) {
     return errno == ENOENT ? Status::NotFound("path=" + path, "no such file")
-                           : IOError("open", path, errno);
+                           : PosixError("open", path, errno);
   }
   if (fstat(file->get(), info) != 0 || !S_ISREG(info->st_mode)) {
     return Refuse(path, "is not a regular file");
@@ -152,11 +151,11 @@ Status Lock(const std::string& path, Descriptor* lock) {
   Status s = OpenRegular(name, O_RDWR, lock, &info);
   if (s.IsNotFound()) {
     *lock = Descriptor(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | kOpenFlags, 0644));
-    s = lock->get() >= 0 ? Status::OK() : IOError("create the lock file", name, errno);
+    s = lock->get() >= 0 ? Status::OK() : PosixError("create the lock file", name, errno);
   }
   if (s.ok() && flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
     s = errno == EWOULDBLOCK ? Status::Busy("path=" + path, "is in use by another cache")
-                             : IOError("lock", name, errno);
+                             : PosixError("lock", name, errno);
   }
   return s;
 }
@@ -166,7 +165,7 @@ Status ReadSuperblock(const Descriptor& file, const std::string& path, uint64_t 
   std::string bytes(Superblock::kSize, '\0');
   const ssize_t n = pread(file.get(), bytes.data(), bytes.size(), 0);
   if (n < 0) {
-    return IOError("read the superblock", path, errno);
+    return PosixError("read the superblock", path, errno);
   }
   Status s =
       Superblock::Decode(Slice(bytes.data(), static_cast<size_t>(n)), "path=" + path, result);
@@ -176,13 +175,11 @@ Status ReadSuperblock(const Descriptor& file, const std::string& path, uint64_t 
   return s;
 }
 
-std::string RandomUuid() {
-  const std::string text = Env::Default()->GenerateUniqueId();
-  std::string uuid(Superblock::kUuidSize, '\0');
-  const uint64_t halves[2] = {Hash64(text.data(), text.size(), 1),
-                              Hash64(text.data(), text.size(), 2)};
-  memcpy(uuid.data(), halves, sizeof(halves));
-  return uuid;
+Status RandomUuid(std::string* uuid) {
+  uuid->resize(Superblock::kUuidSize);
+  const ssize_t n = getrandom(uuid->data(), uuid->size(), 0);  // all of them
+  return n == static_cast<ssize_t>(uuid->size()) ? Status::OK()
+                                                 : PosixError("getrandom", "/dev/urandom", errno);
 }
 
 Superblock Plan(const TwoQSecondaryCacheOptions& options, uint32_t shards, uint32_t block_size) {
@@ -208,7 +205,7 @@ Status SyncDirectoryOf(const std::string& path) {
   const std::string directory = path.substr(0, path.rfind('/') + 1);
   const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() < 0 || fsync(fd.get()) != 0) {
-    return IOError("fsync of the directory", path, errno);
+    return PosixError("fsync of the directory", path, errno);
   }
   return Status::OK();
 }
@@ -227,7 +224,7 @@ Status DeleteUnfinished(const std::string& name) {
                               Superblock::HasMagic(Slice(start, sizeof(start)))))) {
     return Refuse(name, "is in the way of a new cache file and is none; move it away");
   }
-  return unlink(name.c_str()) == 0 ? Status::OK() : IOError("delete", name, errno);
+  return unlink(name.c_str()) == 0 ? Status::OK() : PosixError("delete", name, errno);
 }
 
 // Fills a new file. The magic goes first, so that an unfinished file is known as ours.
@@ -236,18 +233,21 @@ Status Fill(const Descriptor& file, const std::string& name,
   const std::string unfinished = Superblock::Unfinished();
   if (pwrite(file.get(), unfinished.data(), unfinished.size(), 0) !=
       static_cast<ssize_t>(unfinished.size())) {
-    return IOError("write", name, errno);
+    return PosixError("write", name, errno);
   }
   Superblock plan = Plan(options, shards, options.direct_io ? Device::BlockSize(file.get()) : 512);
-  plan.uuid = RandomUuid();
+  Status s = RandomUuid(&plan.uuid);
+  if (!s.ok()) {
+    return s;
+  }
   const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(plan.FileSize()));
   if (error != 0) {
-    return IOError("preallocate " + std::to_string(plan.FileSize()) + " bytes", name, error);
+    return PosixError("preallocate " + std::to_string(plan.FileSize()) + " bytes", name, error);
   }
   const std::string bytes = plan.Encode();
   if (pwrite(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()) ||
       fdatasync(file.get()) != 0) {
-    return IOError("write the superblock", name, errno);
+    return PosixError("write the superblock", name, errno);
   }
   *result = plan;
   return Status::OK();
@@ -266,7 +266,7 @@ Status Name(const std::string& from, const std::string& path, bool replace) {
       return Status::IOError("path=" + path, "was made by somebody else meanwhile; open again");
     }
   }
-  return rename(from.c_str(), path.c_str()) == 0 ? Status::OK() : IOError("rename", path, errno);
+  return rename(from.c_str(), path.c_str()) == 0 ? Status::OK() : PosixError("rename", path, errno);
 }
 
 // Makes a cache file under another name first, so that a crash leaves the old file or a whole new
@@ -280,7 +280,7 @@ Status Make(const TwoQSecondaryCacheOptions& options, uint32_t shards, bool repl
   }
   Descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | kOpenFlags, 0644));
   if (file.get() < 0) {
-    return IOError("create", name, errno);
+    return PosixError("create", name, errno);
   }
   s = Fill(file, name, options, shards, &result->superblock);
   if (s.ok()) {

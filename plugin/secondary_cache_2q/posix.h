@@ -4,12 +4,28 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <string>
 #include <utility>
 
-#include "rocksdb/rocksdb_namespace.h"
+#include "rocksdb/status.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
+
+// Returns what errno says of a system call: "IO error: ... CONTEXT: PATH: No space left on device".
+inline Status PosixError(const std::string& context, const std::string& path, int error) {
+  const std::string where = context + ": " + path;
+  switch (error) {
+    case ENOSPC:
+      return Status::NoSpace(where, strerror(error));
+    case ENOENT:
+      return Status::PathNotFound(where, strerror(error));
+    default:
+      return Status::IOError(where, strerror(error));
+  }
+}
 
 // A file descriptor that closes itself; negative if there is none, as after a failed open.
 class Descriptor {

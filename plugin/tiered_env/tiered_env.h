@@ -88,8 +88,8 @@ struct TieredOptions {
   // at the end if it is not there. Default: home only.
   std::string tiers;
 
-  // Rules that say which files belong to which tier, by level, temperature or kind of file. The
-  // first rule that fits counts. What fits none stays at home. Default: no rules.
+  // Rules that say which files belong to which tier, by level, temperature, kind, age or column
+  // family. The first rule that fits counts. What fits none stays at home. Default: no rules.
   std::string placement;
 
   // Bytes per second that files are moved with; each byte counts once, though it is read and
@@ -257,10 +257,10 @@ struct TieredStats {
 Status NewTieredFileSystem(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
                            std::shared_ptr<FileSystem>* result);
 
-// Makes a listener for DBOptions::listeners. It tells the FileSystem each SST's level before the
-// SST is written, so that none has to be moved for want of that. With tiers of kind memory it also
-// drops the recipes of what a compaction has rewritten. One object may serve several databases;
-// thread-safe. From an OPTIONS file: listeners={id=TieredEnvListener}.
+// Makes a listener for DBOptions::listeners. It tells the FileSystem the level and column family of
+// each SST and blob file before that is written, so that none has to be moved for want of it. With
+// tiers of kind memory it also drops the recipes of what a compaction has rewritten. One object may
+// serve several databases; thread-safe. From an OPTIONS file: listeners={id=TieredEnvListener}.
 std::shared_ptr<EventListener> NewTieredEnvListener();
 
 // Takes a snapshot of the statistics of all databases that are open through `fs`. Thread-safe.
@@ -307,6 +307,7 @@ struct TieredFileInfo {
   uint32_t column_family = 0;                       // its id, of an SST that is needed
   std::string tier;                                 // where it is
   std::string wanted;                               // the tier where it belongs
+  std::string next;                                 // where the mover brings it, or where it is
   std::string path;                                 // where it is
   Temperature temperature = Temperature::kUnknown;  // the MANIFEST's, else the tier's
   bool lost = false;                                // there is a stub, and no file
@@ -330,9 +331,10 @@ struct TieredTierInfo {
 
 // What is in a database's directory and its tiers. A plain struct: not thread-safe.
 struct TieredDirectoryInfo {
-  std::vector<TieredFileInfo> files;  // by name
-  std::vector<TieredTierInfo> tiers;  // in their order
-  bool has_memory = false;            // there are tiers of kind memory
+  std::vector<TieredFileInfo> files;    // by name
+  std::vector<TieredTierInfo> tiers;    // in their order
+  bool has_memory = false;              // there are tiers of kind memory
+  uint64_t mover_bytes_per_second = 0;  // the option; 0: no limit
   // Figures of tiers of kind memory. Bytes, recipes and logs are as they are. What is counted is of
   // the process that has the database open, some seconds old, or had it open last.
   VolatileStats in_memory;

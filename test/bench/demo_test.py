@@ -85,6 +85,11 @@ class IntervalTest(unittest.TestCase):
         self.assertEqual(pairs.interval([1, 2, 3, 4, 5], level=0.95), (1, 5))
         self.assertEqual(pairs.interval([1, 2, 3, 4, 5], level=0.8), (2, 4))
 
+    def test_of_few_the_ends_are_known(self):
+        for values in ([2, 1], [3, 1, 2], [4, 1, 3, 2], [5, 4, 3, 2, 1]):
+            self.assertEqual(pairs.interval(values, 0.94), (min(values), max(values)))
+            self.assertEqual(pairs.interval(values), (min(values), max(values)))
+
     def test_same_seed_same_interval(self):
         ratios = [0.9, 1.3, 1.1, 1.2, 0.8, 1.05, 1.4]
         self.assertEqual(pairs.interval(ratios), pairs.interval(ratios))

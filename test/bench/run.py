@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from common import demo, harness, machine, report
+from common import demo, gates, harness, machine, report, slice_cases
 
 ROOT = os.path.dirname(os.path.dirname(harness.BENCH))
 
@@ -22,9 +22,14 @@ def parse(argv):
     parser.add_argument("--bin", required=True, help="folder of the programs that were built")
     parser.add_argument("--demo", action="store_true", help="run the demo instead")
     parser.add_argument("--emulate", action="store_true",
-                        help="the demo: slow devices are emulated, none is throttled by the kernel")
-    parser.add_argument("--quick", action="store_true", help="a small version, under 3 minutes")
-    parser.add_argument("--check", action="store_true", help="exit with status 1 if a gate fails")
+                        help="slow devices are emulated, none is throttled by the kernel")
+    parser.add_argument("--quick", action="store_true",
+                        help="a small version, which has gates of its own")
+    parser.add_argument("--check", action="store_true",
+                        help="exit with status 1 if a gate is missed, 3 if one is undecided")
+    parser.add_argument("--publish", nargs="?", const="", metavar="LABEL",
+                        help="write to results/published, which the documents quote; a label is "
+                        "for one of several runs of a benchmark")
     parser.add_argument("--rounds", type=int, help="rounds over all systems (default 3; quick: 1)")
     parser.add_argument(
         "--data-dir",
@@ -38,33 +43,49 @@ def parse(argv):
         group = parser.add_argument_group(f"benchmark {name}")
         harness.load("benchmarks", name).BENCHMARK.add_arguments(group)
     args = parser.parse_args(argv)
+    if args.publish is not None and args.quick:
+        parser.error("figures of a quick run say nothing: it cannot be published")
     args.names = [chosen] if chosen else names
     args.rounds = args.rounds or (1 if args.quick else 3)
     return args
 
 
-def run_benchmark(name, args):
-    benchmark = harness.load("benchmarks", name).BENCHMARK
+def run_benchmark(name, benchmark, args):
+    """The exit status that its gates ask for."""
+    if args.quick:
+        benchmark = slice_cases.with_slices(benchmark)
     print(f"{name}: {benchmark.title}\n{benchmark.ground}", flush=True)
-    context = harness.Context(args.bin, args.data_dir)
+    began = machine.now()
+    context = harness.Context(args.bin, args.data_dir, args.emulate)
     try:
         results = harness.run_rounds(benchmark, args, context)
     finally:
         context.close()
-    gates = benchmark.gates(results)
+    judged = gates_of(benchmark, results, args.quick)
     header = {
-        "name": name,
+        "name": f"{name}, {args.publish}" if args.publish else name,
         "quick": args.quick,
         "rounds": args.rounds,
         "command": shlex.join(["run.py", *reproducible(sys.argv[1:])]),
+        "date": began,
+        "commit": machine.commit(harness.BENCH),
         **machine.describe(args.bin, args.data_dir),
     }
-    path = os.path.join(args.results, f"{name}.json")
-    report.write_json(path, header, benchmark, results, gates)
+    document = report.document_of(header, benchmark, results, judged, context.grounds.texts())
+    path = report.write(document, args.results, args.publish is not None)
     print(f"\n{report.table(benchmark, results)}")
-    print("\n".join(report.gate_lines(gates)))
+    print("\n".join([*(f"ground: {text}" for text in document["ground"]), *gates.lines(judged)]))
     print(f"Written to {os.path.relpath(path)}" + (" (quick: a smoke check)" if args.quick else ""))
-    return [gate for gate in gates if not gate.passes()]
+    return gates.exit_status(judged, args.quick)
+
+
+def gates_of(benchmark, results, quick):
+    if not quick:
+        return benchmark.gates(results)
+    judged = benchmark.quick_gates(results)
+    names = {gate.name for gate in judged}
+    rest = [gate for gate in benchmark.gates(results) if gate.name not in names]
+    return [*judged, *gates.not_judged(rest)]
 
 
 def reproducible(argv):
@@ -86,14 +107,17 @@ def main(argv):
     try:
         if args.demo:
             return demo.run(args)
-        failed = [gate for name in args.names for gate in run_benchmark(name, args)]
+        statuses = [run_benchmark(name, harness.load("benchmarks", name).BENCHMARK, args)
+                    for name in args.names]
     except KeyboardInterrupt:
         print("\nInterrupted; temporary data removed.", file=sys.stderr)
         return 130
     except RuntimeError as error:
         print(f"\n{error}", file=sys.stderr)
         return 2
-    return 1 if failed and args.check else 0
+    if not args.check:
+        return 0
+    return 1 if 1 in statuses else max(statuses)
 
 
 if __name__ == "__main__":

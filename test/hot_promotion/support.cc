@@ -70,6 +70,15 @@ void HotDb::Compact() {
   ASSERT_OK(db_->CompactRange(options, nullptr, nullptr));
 }
 
+void HotDb::Settle() {
+  Status s = SettleHotPromotion(options_.table_factory.get());
+  for (int i = 0; s.IsBusy() && i < 300; i++) {
+    Env::Default()->SleepForMicroseconds(100000);
+    s = SettleHotPromotion(options_.table_factory.get());
+  }
+  ASSERT_OK(s);
+}
+
 void HotDb::Heat(int from, int to) {
   for (int round = 0; round < 3; round++) {
     for (int i = from; i < to; i++) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/lost.h"
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
@@ -26,7 +27,7 @@ class LostMistakes : public DurableMistakes {
   // So many seconds later.
   static void Wait(uint64_t seconds) {
     SyncPoint::GetInstance()->SetCallBack(
-        "Lost::Now", [seconds](void* now) { *static_cast<uint64_t*>(now) += seconds; });
+        "SecondsSince1970", [seconds](void* now) { *static_cast<uint64_t*>(now) += seconds; });
     SyncPoint::GetInstance()->EnableProcessing();
   }
   std::vector<std::string> LostIn(const std::string& tier) const {
@@ -120,7 +121,7 @@ TEST_F(LostMistakes, ANameThatIsTakenIsLeft) {
   WriteFile(FolderIn("slow") + "/" + precious, "precious");
   WriteFile(FolderIn("slow") + "/" + other, "put aside now");
   // All the seconds in which the opening can be.
-  for (uint64_t i = 0, now = Lost::Now(); i < 100; i++) {
+  for (uint64_t i = 0, now = SecondsSince1970(); i < 100; i++) {
     const std::string time = "." + std::to_string(now + i);
     fs::create_hard_link(FolderIn("slow") + "/" + precious, lost + "/" + precious + time);
     WriteFile(lost + "/" + other + time, "put aside before");
@@ -190,7 +191,7 @@ TEST_F(LostMistakes, WhileAnythingIsMissingNothingIsTakenAway) {
 TEST_F(LostMistakes, WhatWasPutAsideHasABudget) {
   FillTiers();
   fs::create_directory(FolderIn("slow") + "/lost");
-  const uint64_t now = Lost::Now();
+  const uint64_t now = SecondsSince1970();
   for (int day = 0; day < 5; day++) {
     WriteFile(FolderIn("slow") + "/lost/00099" + std::to_string(day) + ".sst.0123456789abcdef." +
                   std::to_string(now - day * kDay),

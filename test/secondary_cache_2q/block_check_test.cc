@@ -39,6 +39,21 @@ TEST(BlockCheckTest, BlocksOfRocksDBAreSound) {
   }
 }
 
+TEST(BlockCheckTest, WhatIsCheckedDependsOnTheRole) {
+  const std::string block = BlockOf(10, 4, false);
+  const std::string text = "neither a block nor a dictionary";
+  for (const auto role : {CacheEntryRole::kDataBlock, CacheEntryRole::kIndexBlock,
+                          CacheEntryRole::kFilterMetaBlock}) {
+    EXPECT_OK(CheckBlock(role, block));
+    EXPECT_TRUE(CheckBlock(role, text).IsCorruption());
+  }
+  EXPECT_OK(CheckBlock(CacheEntryRole::kOtherBlock, block));
+  EXPECT_TRUE(CheckBlock(CacheEntryRole::kOtherBlock, text).IsIncomplete());
+  for (const auto role : {CacheEntryRole::kFilterBlock, CacheEntryRole::kBlobValue}) {
+    EXPECT_OK(CheckBlock(role, text));
+  }
+}
+
 // Copies of exact size: a read beyond the end is found by AddressSanitizer.
 TEST(BlockCheckTest, NoDamageIsReadBeyondItsEnd) {
   Random64 random(301);

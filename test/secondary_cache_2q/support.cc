@@ -41,8 +41,8 @@ Status CreateText(const Slice& data, CompressionType type, CacheTier source,
 }  // namespace
 
 const Cache::CacheItemHelper* TextHelper() {
-  static const Cache::CacheItemHelper basic(CacheEntryRole::kDataBlock, &DeleteText);
-  static const Cache::CacheItemHelper helper(CacheEntryRole::kDataBlock, &DeleteText, &SizeOfText,
+  static const Cache::CacheItemHelper basic(CacheEntryRole::kMisc, &DeleteText);
+  static const Cache::CacheItemHelper helper(CacheEntryRole::kMisc, &DeleteText, &SizeOfText,
                                              &SaveText, &CreateText, &basic);
   return &helper;
 }

@@ -229,9 +229,9 @@ def _named(text):
 
 
 def extract():
-    """The messages of all plugins and of the tool."""
+    """The messages of all plugins, of librocktier.so and of the tool."""
     result = []
-    for folder in ["plugin/%s/" % plugin for plugin in sources.plugins()] + ["tools/"]:
+    for folder in ["plugin/%s/" % plugin for plugin in sources.plugins()] + ["shared/", "tools/"]:
         texts = {path: sources.read(path)
                  for path in sources.files(folder + "*.h", folder + "*.cc")}
         shared = _named("\n".join(text for path, text in texts.items() if path.endswith(".h")))
@@ -302,7 +302,8 @@ def check():
 
 def _unknown(left):
     """What is left of quotations and is no literal either, such as the name of an option."""
-    paths = sources.files("plugin/*.h", "plugin/*.cc", "tools/*.h", "tools/*.cc")
+    paths = sources.files(*("%s/*.%s" % (folder, kind) for folder in ("plugin", "shared", "tools")
+                            for kind in ("h", "cc")))
     literals = "\n".join(literal for path in paths
                          for literal in _LITERAL.findall(sources.read(path)))
     for number, line in left.items():

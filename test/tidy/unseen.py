@@ -69,6 +69,7 @@ _REASONS = {
         "TwoQSecondaryCache: a block cannot be decompressed",
         "TwoQSecondaryCache: no object can be made of a block",
         "TwoQSecondaryCache: what a block holds cannot be read",
+        "TwoQSecondaryCache: what a block is cannot be told",
         "no memory to read a block of ...",
     ),
     "wal_compression was validated before": ("...: an archive's codec is none, lz4 or zstd",),

@@ -11,7 +11,7 @@ import sources
 PAGE = "docs/compatibility.md"
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "plugin/*/*.md", "examples/*.md")
 
-_DEFAULT = re.compile(r"^readonly version=(\S+)$", re.MULTILINE)
+_DEFAULT = re.compile(r"^readonly default_version=(\S+)$", re.MULTILINE)
 _ROW = re.compile(r"^\| (\d+\.\d+\.\d+) \|", re.MULTILINE)
 # "RocksDB 9", "RocksDB before 9.10", "9.10.0".
 _SPOKEN_OF = re.compile(

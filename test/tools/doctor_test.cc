@@ -103,6 +103,7 @@ TEST_F(DoctorTest, AMountIsTheLastOfTheLongestPoint) {
 TEST_F(DoctorTest, APartitionIsItsDisk) {
   MakeDisk("8:0", "sda", "1\n");
   Write("/sys/devices/sda/device/model", "  Some Disk  \n");
+  Write("/sys/devices/sda/queue/logical_block_size", "4096\n");
   Write("/sys/devices/sda/sda1/partition", "1\n");
   Link("8:1", "sda/sda1");
   for (const char* const number : {"8:0", "8:1"}) {
@@ -111,6 +112,7 @@ TEST_F(DoctorTest, APartitionIsItsDisk) {
     EXPECT_EQ("sda", disk.name);
     EXPECT_EQ("Some Disk", disk.model);
     EXPECT_TRUE(disk.rotates);
+    EXPECT_EQ(4096u, disk.sector);
     EXPECT_FALSE(disk.IsNetworkVolume());
   }
 }
@@ -139,6 +141,7 @@ TEST_F(DoctorTest, VolumesOfCloudsAreOfTheNetwork) {
   BlockDevice disk;
   ASSERT_TRUE(ReadBlockDevice(root_, "259:0", &disk));
   EXPECT_TRUE(disk.IsNetworkVolume());
+  EXPECT_EQ(512u, disk.sector) << "the kernel does not tell";
 }
 
 TEST_F(DoctorTest, WhatADirectoryIsOn) {
@@ -262,14 +265,33 @@ TEST_F(DoctorTest, OddCgroupsLimitNothing) {
 }
 
 TEST_F(DoctorTest, QuartilesOfLatencies) {
-  std::vector<double> none;
-  EXPECT_EQ(0u, LatencyOf(&none).count);
-  std::vector<double> micros = {5, 1, 3, 2, 4};
-  const Latency latency = LatencyOf(&micros);
-  EXPECT_EQ(5u, latency.count);
-  EXPECT_DOUBLE_EQ(2, latency.low);
-  EXPECT_DOUBLE_EQ(3, latency.median);
-  EXPECT_DOUBLE_EQ(4, latency.high);
+  EXPECT_EQ(0u, LatencyOf({}).count);
+  // Eight parts of the time, of 80 each.
+  std::vector<double> micros;
+  for (const int calls : {8, 1, 2, 4, 5, 10, 20, 40}) {
+    micros.insert(micros.end(), static_cast<size_t>(calls), 80.0 / calls);
+  }
+  const Latency latency = LatencyOf(micros);
+  EXPECT_EQ(micros.size(), latency.count);
+  EXPECT_DOUBLE_EQ(4, latency.low);
+  EXPECT_DOUBLE_EQ(10, latency.median);
+  EXPECT_DOUBLE_EQ(40, latency.high);
+  const Latency few = LatencyOf({5, 1, 3, 2, 4});
+  EXPECT_EQ(5u, few.count);
+  EXPECT_LE(few.low, few.median);
+  EXPECT_LE(few.median, few.high);
+}
+
+// 2000 calls in a second, 200 of them at once: what a device does that the kernel throttles.
+TEST_F(DoctorTest, CallsThatWaitCount) {
+  std::vector<double> micros;
+  for (int i = 0; i < 2000; i++) {
+    micros.push_back(i % 200 == 199 ? 99400 : 3);
+  }
+  const Latency latency = LatencyOf(micros);
+  EXPECT_NEAR(500, latency.low, 1);
+  EXPECT_NEAR(500, latency.median, 1);
+  EXPECT_NEAR(500, latency.high, 1);
 }
 
 // A machine that is made up.
@@ -367,6 +389,23 @@ TEST_F(AdviceTest, GainsAreByTheFormula) {
   EXPECT_EQ("sync", writes.figures[0].name);
   EXPECT_DOUBLE_EQ(100, writes.figures[0].low);
   EXPECT_DOUBLE_EQ(300, writes.figures[0].high);
+}
+
+TEST_F(AdviceTest, ABlockOfACacheFileTakesWholeSectors) {
+  Add("/hdd", Kind::kRotating, 2000, 8000);
+  Place* const nvme = Add("/nvme", Kind::kDisk, 300, 80);
+  const Advice small = On("cache-only");
+  nvme->device.sector = 4096;
+  const Advice large = On("cache-only");
+  ASSERT_TRUE(small.gain.known() && large.gain.known());
+  EXPECT_EQ(small.command, large.command);
+  // Blocks of 4K take 8K if they have a byte more than a sector.
+  EXPECT_LT(large.gain.low, small.gain.low);
+  EXPECT_DOUBLE_EQ(large.gain.high, small.gain.high);
+  const auto share = std::find_if(large.gain.figures.begin(), large.gain.figures.end(),
+                                  [](const auto& each) { return each.name == "share"; });
+  ASSERT_NE(large.gain.figures.end(), share);
+  EXPECT_LT(share->low, share->high);
 }
 
 TEST_F(AdviceTest, WithoutAProbeThereIsNoGain) {

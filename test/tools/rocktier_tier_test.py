@@ -181,6 +181,48 @@ class Looking(TierTest):
         self.assertEqual(tiers["slow"]["stranded_bytes"], sum(f["size"] for f in stranded))
         self.assertGreater(len(stranded), 0)
 
+    def plan(self, uri):
+        return json.loads(self.succeed(tier("plan", uri, self.db, "--json")))
+
+    def test_the_moves_of_another_uri_are_foretold(self):
+        self.write()
+        self.assertEqual(self.plan(self.uri),
+                         {"files": 0, "bytes": 0, "mover_bytes_per_second": 0, "seconds": None,
+                          "moves": []})
+        self.assertEqual(self.succeed(tier("plan", self.uri, self.db)),
+                         "0 files, 0 bytes; the mover has no limit\n")
+        uri = ("id=TieredFileSystem;tiers={fast={path=%s/fast};slow={path=%s/slow}};"
+               "placement={0..=slow};mover_bytes_per_second=100000" % (self.folder, self.folder))
+        before = self.ls()
+        upper = [file for file in before if file["tier"] == "fast"]
+        self.assertGreater(len(upper), 0)
+        plan = self.plan(uri)
+        self.assertEqual(sorted(move["name"] for move in plan["moves"]),
+                         sorted(file["name"] for file in upper))
+        self.assertEqual({(move["from"], move["to"], move["wanted"]) for move in plan["moves"]},
+                         {("fast", "slow", "slow")})
+        self.assertEqual(plan["files"], len(upper))
+        self.assertEqual(plan["bytes"], sum(file["size"] for file in upper))
+        self.assertEqual(plan["seconds"], -(-plan["bytes"] // 100000))
+        text = self.succeed(tier("plan", uri, self.db))
+        self.assertEqual(len(text.splitlines()), len(upper) + 2)
+        self.assertIn("%d files, %d bytes, %d s at 100000 bytes per second" %
+                      (plan["files"], plan["bytes"], plan["seconds"]), text)
+        self.assertEqual(self.ls(), before)
+        # As it comes.
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + uri,
+                         "--benchmarks=waitforcompaction", "--use_existing_db=1",
+                         "--disable_auto_compactions=1", *SMALL_FILES))
+        deadline = time.monotonic() + 60
+        while self.plan(uri)["files"] > 0 and time.monotonic() < deadline:
+            self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + uri,
+                             "--benchmarks=readrandom", "--duration=2", "--use_existing_db=1",
+                             "--disable_auto_compactions=1", *SMALL_FILES))
+        self.assertEqual(self.plan(uri)["files"], 0)
+        after = {file["name"]: file["tier"] for file in self.ls()}
+        for file in upper:
+            self.assertEqual(after.get(file["name"]), "slow", after)
+
     def test_a_database_that_is_open_can_be_looked_at_and_nothing_else(self):
         self.write()
         log = os.stat(self.db + "/LOG").st_ino

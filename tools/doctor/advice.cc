@@ -84,14 +84,22 @@ struct Case {
     return advice.fits;
   }
   void Measure(const std::string& plugin) { advice.measure = "make bench NAME=" + plugin; }
-  // `budget`: what of the data the fast device holds.
-  void Reads(const Pair& pair, double budget) {
+  // What of the data the fast device holds, at least and at most.
+  void Reads(const Pair& pair, double least, double most) {
     if (!pair.fast->probe.done() || !pair.slow->probe.done()) {
       return;
     }
-    const double uniform = std::min(1.0, budget / static_cast<double>(request.data));
-    advice.gain = GainOfReads(pair.slow->probe.read, pair.fast->probe.read, uniform,
-                              request.hot > 0 ? std::max(uniform, kHotShare) : uniform);
+    const double low = std::min(1.0, least / static_cast<double>(request.data));
+    const double high = std::min(1.0, most / static_cast<double>(request.data));
+    advice.gain = GainOfReads(pair.slow->probe.read, pair.fast->probe.read, low,
+                              request.hot > 0 ? std::max(high, kHotShare) : high);
+  }
+  // A block of a cache file takes whole sectors: up to one more than it has bytes for.
+  void ReadsOfCache(const Pair& pair) {
+    const double budget = plan.figures["budget"];
+    const double block = plan.figures["block_size"];
+    const auto sector = static_cast<double>(pair.fast->device.sector);
+    Reads(pair, budget * block / (block + sector), budget);
   }
 };
 
@@ -121,7 +129,7 @@ void NvmeHdd(Case* each) {
                          ShortBytes(static_cast<double>(each->request.data)) + " have");
   }
   each->advice.why = ReadsOf(pair);
-  each->Reads(pair, budget);
+  each->Reads(pair, budget, budget);
   each->Measure("tiered_env");
 }
 
@@ -142,7 +150,11 @@ void NetworkVolume(Case* each) {
   }
   each->advice.why = pair.slow->directory + " is a network volume, and " + pair.fast->directory +
                      " a disk of this machine";
-  each->Reads(pair, each->plan.figures[each->request.hot > 0 ? "hot_set" : "budget"]);
+  if (each->request.hot > 0) {
+    each->Reads(pair, each->plan.figures["hot_set"], each->plan.figures["hot_set"]);
+  } else {
+    each->ReadsOfCache(pair);
+  }
   each->Measure(each->request.hot > 0 ? "hot_promotion" : "secondary_cache_2q");
 }
 
@@ -212,7 +224,7 @@ void CacheOnly(Case* each) {
   }
   if (in_file) {
     each->advice.why = ReadsOf(pair);
-    each->Reads(pair, each->plan.figures["budget"]);
+    each->ReadsOfCache(pair);
   } else {
     each->advice.why =
         "no disk is faster by " + Micros(kCacheFilePays) + " a read: a cache of blocks in memory";

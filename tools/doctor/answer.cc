@@ -48,6 +48,7 @@ Json ToJson(const Place& place) {
   json["device"] = place.device.name;
   json["model"] = place.device.model;
   json["rotates"] = place.device.rotates;
+  json["sector"] = place.device.sector;
   json["size_bytes"] = place.size;
   json["free_bytes"] = place.free;
   json["writable"] = place.writable;

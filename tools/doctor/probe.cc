@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSeconds = 0.8;     // of a measurement
 constexpr double kFillSeconds = 2;   // the most that filling the file takes
 constexpr size_t kLeastSamples = 5;  // whatever they take
+constexpr int kParts = 8;            // of the time of a measurement
 constexpr size_t kMostReads = 10000;
 constexpr uint64_t kChunk = 1 << 20;
 constexpr uint64_t kPage = 4096;
@@ -35,6 +37,11 @@ constexpr uint64_t kLeastFile = 4ull << 20;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// What ends first, the time or the calls.
+double ShareOf(double time, uint64_t calls, uint64_t most) {
+  return std::min(1.0, std::max(time, static_cast<double>(calls) / static_cast<double>(most)));
 }
 
 // Closes itself.
@@ -151,12 +158,13 @@ bool MeasureSyncs(const Scratch& log, const Scratch& file, uint64_t bytes, const
   std::vector<double> appends;
   std::vector<double> writes;
   const auto start = Clock::now();
-  for (uint64_t i = 0; i < kLogBytes / kRecord; i++) {
+  constexpr uint64_t kMostWrites = kLogBytes / kRecord;
+  for (uint64_t i = 0; i < kMostWrites; i++) {
     const double passed = SecondsSince(start);
     if (i >= kLeastSamples && passed >= 2 * kSeconds) {
       break;
     }
-    progress(std::min(1.0, passed / (2 * kSeconds)));
+    progress(ShareOf(passed / (2 * kSeconds), i, kMostWrites));
     const auto append = [&] { return Append(log, buffer, i); };
     const auto write = [&] { return WriteDurably(file, buffer, i * kPage % bytes); };
     // A B, B A, and so on.
@@ -168,8 +176,8 @@ bool MeasureSyncs(const Scratch& log, const Scratch& file, uint64_t bytes, const
       (is_append ? appends : writes).push_back(micros);
     }
   }
-  result->sync = LatencyOf(&appends);
-  result->device_sync = LatencyOf(&writes);
+  result->sync = LatencyOf(appends);
+  result->device_sync = LatencyOf(writes);
   return true;
 }
 
@@ -191,23 +199,36 @@ bool MeasureReads(const Scratch& file, uint64_t bytes, const Buffer& buffer, con
       return false;
     }
     passed = SecondsSince(start);
-    progress(std::min(1.0, passed / kSeconds));
+    progress(ShareOf(passed / kSeconds, reads.size(), kMostReads));
   }
-  result->read = LatencyOf(&reads);
+  result->read = LatencyOf(reads);
   return true;
 }
 
 }  // namespace
 
-Latency LatencyOf(std::vector<double>* micros) {
+Latency LatencyOf(const std::vector<double>& micros) {
   Latency latency;
-  latency.count = micros->size();
-  if (!micros->empty()) {
-    std::sort(micros->begin(), micros->end());
-    const size_t last = micros->size() - 1;
-    latency.low = (*micros)[last / 4];
-    latency.median = (*micros)[last / 2];
-    latency.high = (*micros)[last - last / 4];
+  latency.count = micros.size();
+  const double part = std::accumulate(micros.begin(), micros.end(), 0.0) / kParts;
+  std::vector<double> means;
+  double sum = 0;
+  size_t calls = 0;
+  for (const double one : micros) {
+    sum += one;
+    calls++;
+    if (sum >= part) {
+      means.push_back(sum / static_cast<double>(calls));
+      sum = 0;
+      calls = 0;
+    }
+  }
+  if (!means.empty()) {
+    std::sort(means.begin(), means.end());
+    const size_t last = means.size() - 1;
+    latency.low = means[last / 4];
+    latency.median = means[last / 2];
+    latency.high = means[last - last / 4];
   }
   return latency;
 }

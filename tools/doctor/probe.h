@@ -16,7 +16,9 @@ namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 namespace doctor {
 
-// Microseconds that one call takes: quartiles.
+// Microseconds that one call takes: the mean of each eighth of the time, and quartiles of these. A
+// device that is throttled serves some calls at once and lets others wait: by the mean, not by the
+// median of the calls, goes how many there are in a second.
 struct Latency {
   uint64_t count = 0;  // 0: it was not measured
   double low = 0;
@@ -34,8 +36,8 @@ struct ProbeResult {
   bool done() const { return read.count > 0; }
 };
 
-// Quartiles of measured times; sorts them.
-Latency LatencyOf(std::vector<double>* micros);
+// `micros`: what each call took, in their order.
+Latency LatencyOf(const std::vector<double>& micros);
 
 // The most that the scratch files have.
 constexpr uint64_t kScratchBytes = 64ull << 20;

@@ -2,7 +2,12 @@
 
 #include "plugin/hot_promotion/engine/engine.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "logging/logging.h"
 #include "plugin/hot_promotion/engine/registry.h"
@@ -21,6 +26,8 @@ Registry<Engine>* Engines() {
   return engines;
 }
 
+pid_t process = 0;  // whose threads EndAll() ends: a child of fork() has none
+
 // Returns the name of a folder in the registry: its id if it is there, else its path.
 std::string KeyOf(const std::string& path) {
   const std::string id = Folder::IdOf(path);
@@ -34,6 +41,11 @@ std::shared_ptr<Engine> Engine::Find(const std::string& path) {
 }
 
 std::shared_ptr<Engine> Engine::Get(const HotPromotionOptions& options) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    process = getpid();
+    atexit(EndAll);
+  });
   Folder::Make(options.path);
   return Engines()->Get(KeyOf(options.path),
                         [&] { return std::unique_ptr<Engine>(new Engine(options)); });
@@ -51,6 +63,25 @@ Engine::Engine(const HotPromotionOptions& options)
       promoter_(&state_, &directory_, &writer_),
       next_log_(env_->NowMicros() + kLogInterval) {
   promoter_.Start();
+}
+
+// Ends what is in the background when the process ends with a table factory that nobody destroys,
+// as in Java: static objects of RocksDB, such as the names of properties, go next.
+void Engine::EndAll() {
+  if (getpid() == process) {
+    for (const std::shared_ptr<Engine>& engine : Engines()->All()) {
+      engine->End();
+    }
+  }
+}
+
+void Engine::End() {
+  promoter_.Stop();
+  reporter_.reset();
+  const Guarded<Store>::Use store(directory_.store());
+  if (store) {
+    store->EndCompactions();
+  }
 }
 
 void Engine::Offer(const Slice& key, uint64_t hash, Space space, const Slice& value, bool quick) {

@@ -100,6 +100,8 @@ class Engine {
 
  private:
   explicit Engine(const HotPromotionOptions& options);
+  static void EndAll();
+  void End();
   void StartReporting();
 
   Env* const env_;

@@ -45,6 +45,18 @@ void Promoter::Start() {
 }
 
 Promoter::~Promoter() {
+  Stop();
+  std::lock_guard<std::mutex> lock(round_mutex_);
+  const Status s = FlushCache(/*last=*/true);
+  if (!s.ok() && !s.IsBusy()) {
+    directory_->CountError("write", s);
+  }
+}
+
+void Promoter::Stop() {
+  if (!thread_.joinable()) {
+    return;
+  }
   {
     std::lock_guard<std::mutex> lock(wake_mutex_);
     stop_ = true;
@@ -58,11 +70,6 @@ Promoter::~Promoter() {
     }
   }
   thread_.join();
-  std::lock_guard<std::mutex> lock(round_mutex_);
-  const Status s = FlushCache(/*last=*/true);
-  if (!s.ok() && !s.IsBusy()) {
-    directory_->CountError("write", s);
-  }
 }
 
 void Promoter::Wake(bool* why) {

@@ -34,6 +34,9 @@ class Promoter {
   // Tries to open the directory, and starts the thread.
   void Start();
 
+  // Ends the thread. There is no other one afterwards.
+  void Stop();
+
   // Asks for a round at once.
   void Wake() { Wake(&wanted_); }
   // The same, if the promotion cache should be written.

@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rocksdb/status.h"
 
@@ -36,6 +38,18 @@ class Registry {
     std::shared_ptr<T> result(make().release(), [this, name](T* object) { Close(name, object); });
     objects_[name] = result;
     return result;
+  }
+
+  // All objects that somebody has.
+  std::vector<std::shared_ptr<T>> All() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::shared_ptr<T>> all;
+    for (const auto& entry : objects_) {
+      if (auto object = entry.second.lock()) {
+        all.push_back(std::move(object));
+      }
+    }
+    return all;
   }
 
   // The object of that name, or null.

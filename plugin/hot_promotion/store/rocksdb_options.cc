@@ -2,6 +2,7 @@
 
 #include "plugin/hot_promotion/store/rocksdb_options.h"
 
+#include "plugin/hot_promotion/store/levels.h"
 #include "plugin/hot_promotion/store/partitioner.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
@@ -41,6 +42,7 @@ Options RocksDbOptions(const RocksDbSettings& settings) {
   options.compression = kNoCompression;
   options.table_factory.reset(NewBlockBasedTableFactory(TableOptions()));
   options.compaction_filter_factory = settings.filter;
+  options.listeners.push_back(settings.space);
   options.sst_partitioner_factory = std::make_shared<RetainedPartitionerFactory>();
   options.use_direct_reads = settings.direct_io;
   options.use_direct_io_for_flush_and_compaction = settings.direct_io;
@@ -48,10 +50,10 @@ Options RocksDbOptions(const RocksDbSettings& settings) {
   options.write_buffer_size = 1 << 20;
   options.target_file_size_base = settings.batch;
   options.disable_auto_compactions = true;  // until its owner knows what the store has
-  options.level0_file_num_compaction_trigger = 2;
+  options.level0_file_num_compaction_trigger = kLevel0Trigger;
   options.level0_slowdown_writes_trigger = 1 << 20;
   options.level0_stop_writes_trigger = 1 << 20;
-  options.max_bytes_for_level_base = 4 * settings.batch;
+  options.max_bytes_for_level_base = kBaseLevel * settings.batch;
   options.level_compaction_dynamic_level_bytes = true;
   options.max_compaction_bytes = kLargestCompaction * settings.batch;
   options.max_background_jobs = 2;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "rocksdb/compaction_filter.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/options.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -18,9 +19,8 @@ struct RocksDbSettings {
   int open_files = -1;     // at most; -1: all of them
   bool direct_io = false;  // past the page cache
   std::shared_ptr<CompactionFilterFactory> filter;
+  std::shared_ptr<EventListener> space;
 };
-
-constexpr uint64_t kLargestCompaction = 4;  // in batches
 
 // Returns the options of a store's RocksDB. Sizes follow the budget, so that the output that a
 // compaction adds for a moment is a small part of it. Compactions begin when the store enables

@@ -3,13 +3,13 @@
 #include "plugin/hot_promotion/store/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/hot_promotion/compat.h"
 #include "plugin/hot_promotion/lasting.h"
 #include "plugin/hot_promotion/store/file_names.h"
+#include "plugin/hot_promotion/store/levels.h"
 #include "plugin/hot_promotion/store/log.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/sst_file_writer.h"
@@ -38,15 +38,18 @@ Store::Store(const Options& options)
       batch_(BatchOf(options.budget)),
       found_(options.callbacks.found),
       logger_(options.logger),
-      filter_(std::make_shared<StoreFilterFactory>(options.policy, options.callbacks)) {}
+      filter_(std::make_shared<StoreFilterFactory>(options.policy, options.callbacks)),
+      space_(std::make_shared<DiskSpace>(capacity())) {}
 
 uint64_t Store::BatchOf(uint64_t budget) {
   return std::min(kMaxBatch, std::max(kMinBatch, budget / 128));
 }
 
+void Store::EndCompactions() { CancelAllBackgroundWork(db_.get(), /*wait=*/true); }
+
 Store::~Store() {
   if (db_ != nullptr) {
-    CancelAllBackgroundWork(db_.get(), /*wait=*/true);
+    EndCompactions();
     const Status s = db_->Close();
     if (!s.ok()) {
       ROCKS_LOG_WARN(logger_.get(), "hot store: close: %s", s.ToString().c_str());
@@ -196,6 +199,7 @@ ROCKSDB_NAMESPACE::Options Store::DatabaseOptions() {
   settings.open_files = open_files_;
   settings.direct_io = direct_io_;
   settings.filter = filter_;
+  settings.space = space_;
   return RocksDbOptions(settings);
 }
 
@@ -223,61 +227,54 @@ Status Store::Add(const std::vector<Record>& records) {
   if (records.empty()) {
     return Status::OK();
   }
-  uint64_t bytes = kOverhead;
+  std::lock_guard<std::mutex> lock(add_mutex_);
+  const Levels levels(db_.get(), batch_);
+  const std::vector<size_t> ends = levels.Cut(records);
+  uint64_t bytes = kOverhead * ends.size();
   for (const Record& record : records) {
     bytes += record.key.size() + record.value.size();
   }
   bytes += bytes / kOverheadShare;
-  std::lock_guard<std::mutex> lock(add_mutex_);
-  if (!HasRoom(bytes)) {
+  if (levels.FillsLevel0(bytes, reserve()) || Bytes() + bytes > capacity()) {
     return Status::Busy("hot store: no room");
   }
-  const std::string path = path_ + "/" + kRunPrefix + std::to_string(next_run_++);
-  Status s = WriteRun(records, path);
+  std::vector<std::string> paths;
+  Status s = WriteRuns(records, ends, &paths);
   if (s.ok()) {
-    s = Ingest(path);
+    s = Ingest(paths);
   }
   if (!s.ok()) {
-    env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
+    for (const std::string& path : paths) {
+      env_.DeleteFile(path).PermitUncheckedError();  // it may not be there
+    }
     NoteFailure(s);
   }
   return s;
 }
 
-bool Store::HasRoom(uint64_t bytes) const {
-  return !FillsLevel0(bytes) && Bytes() + bytes <= capacity();
-}
-
-// Level 0 is compacted as a whole, so it must be small. Asking for its bytes looks at all files of
-// the store; asking for its number of files does not.
-bool Store::FillsLevel0(uint64_t bytes) const {
-  const uint64_t most = std::max(budget_ / 16, 4 * batch_);
-  std::string files;
-  if (db_->GetProperty(DB::Properties::kNumFilesAtLevelPrefix + "0", &files)) {
-    const uint64_t count = std::strtoull(files.c_str(), nullptr, 10);
-    if (count == 0 || (count + 1) * 2 * batch_ <= most) {
-      return false;
+Status Store::WriteRuns(const std::vector<Record>& records, const std::vector<size_t>& ends,
+                        std::vector<std::string>* paths) {
+  Status s;
+  const Record* begin = records.data();
+  for (const size_t last : ends) {
+    const Record* const end = records.data() + last;
+    paths->push_back(path_ + "/" + kRunPrefix + std::to_string(next_run_++));
+    if (s.ok()) {
+      s = WriteRun(begin, end, paths->back());
     }
+    begin = end;
   }
-  ColumnFamilyMetaData family;
-  db_->GetColumnFamilyMetaData(&family);
-  uint64_t level0 = 0;
-  for (const LevelMetaData& level : family.levels) {
-    level0 += level.level == 0 ? level.size : 0;
-  }
-  return level0 > 0 && level0 + bytes > most;
+  return s;
 }
 
-Status Store::WriteRun(const std::vector<Record>& records, const std::string& path) {
+Status Store::WriteRun(const Record* begin, const Record* end, const std::string& path) {
   const ROCKSDB_NAMESPACE::Options options = DatabaseOptions();
   EnvOptions file;
   file.use_direct_writes = direct_io_;
   SstFileWriter writer(file, options);
   Status s = writer.Open(path);
-  for (const Record& record : records) {
-    if (s.ok()) {
-      s = writer.Put(record.key, record.value);
-    }
+  for (; s.ok() && begin != end; ++begin) {
+    s = writer.Put(begin->key, begin->value);
   }
   ExternalSstFileInfo info;
   if (s.ok()) {
@@ -287,11 +284,17 @@ Status Store::WriteRun(const std::vector<Record>& records, const std::string& pa
   return s;
 }
 
-Status Store::Ingest(const std::string& path) {
+// One by one: RocksDB takes the files of one call that go to one level for one compaction, from the
+// first key to the last. With assertions it ends the process if a compaction is at work in a gap.
+Status Store::Ingest(const std::vector<std::string>& paths) {
   IngestExternalFileOptions options;
   options.move_files = true;
   options.snapshot_consistency = false;
-  return db_->IngestExternalFile({path}, options);
+  Status s;
+  for (size_t i = 0; s.ok() && i < paths.size(); i++) {
+    s = db_->IngestExternalFile({paths[i]}, options);
+  }
+  return s;
 }
 
 Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit) {
@@ -360,7 +363,7 @@ Status Store::Evict(bool forced) {
   filter_->Set(forced ? Pressure::kForced : Pressure::kCold);
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
-  options.exclusive_manual_compaction = false;
+  options.exclusive_manual_compaction = true;  // one compaction at a time
   options.canceled = &stopped_;
   const Slice begin(first);
   const Slice end(last);
@@ -402,23 +405,13 @@ std::string Store::NextPiece(std::string* begin) {
   return end;
 }
 
-uint64_t Store::Bytes() const {
-  uint64_t bytes = 0;
-  const bool known = db_->GetIntProperty(DB::Properties::kTotalSstFilesSize, &bytes);
-  return known ? bytes : budget_;
-}
+uint64_t Store::Bytes() const { return space_->Bytes(db_.get()); }
 
 uint64_t Store::MemoryBytes() const {
-  uint64_t bytes = 0;
-  db_->GetIntProperty(DB::Properties::kEstimateTableReadersMem, &bytes);
-  return bytes;
+  return IntProperty(db_.get(), DB::Properties::kEstimateTableReadersMem);
 }
 
-uint64_t Store::Records() const {
-  uint64_t records = 0;
-  db_->GetIntProperty(DB::Properties::kEstimateNumKeys, &records);
-  return records;
-}
+uint64_t Store::Records() const { return IntProperty(db_.get(), DB::Properties::kEstimateNumKeys); }
 
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE

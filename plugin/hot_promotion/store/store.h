@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "plugin/hot_promotion/store/disk_space.h"
 #include "plugin/hot_promotion/store/env.h"
 #include "plugin/hot_promotion/store/filter.h"
 #include "plugin/hot_promotion/store/folder.h"
+#include "plugin/hot_promotion/store/levels.h"
 #include "plugin/hot_promotion/store/rocksdb_options.h"
 #include "rocksdb/db.h"
 
@@ -36,10 +38,7 @@ class Store {
     std::shared_ptr<Logger> logger;
   };
 
-  struct Record {
-    Slice key;  // of the store
-    Slice value;
-  };
+  using Record = StoreRecord;
 
   // Opens the store. One that is missing, of another version or damaged becomes an empty one.
   // Damaged is a store that RocksDB finds to be when it opens it, or found to be while it was open.
@@ -84,13 +83,14 @@ class Store {
   // Makes an Evict() that is under way end soon.
   void Stop() { stopped_.store(true); }
 
-  // Bytes of files.
+  // Ends compactions for good. Reads are answered as before.
+  void EndCompactions();
+
+  // Bytes of files, but for what is being written.
   uint64_t Bytes() const;
   // Most bytes that additions may fill. The rest of the budget is for what a compaction writes
   // before it removes what it has read. Evictions begin above high() and end below low().
-  uint64_t capacity() const {
-    return budget_ - std::max(budget_ / 16, 2 * kLargestCompaction * batch_);
-  }
+  uint64_t capacity() const { return budget_ - reserve(); }
   uint64_t high() const { return capacity() / 100 * 98; }
   uint64_t low() const { return capacity() / 100 * 96; }
 
@@ -103,6 +103,8 @@ class Store {
  private:
   explicit Store(const Options& options);
 
+  uint64_t reserve() const { return std::max(budget_ / 16, 2 * kLargestCompaction * batch_); }
+
   Status OpenOrReplace();
   Status OpenDatabase();
   Status CheckLogs();
@@ -111,10 +113,10 @@ class Store {
   void NoteDamage(const Status& s);
   void NoteFailure(const Status& s);
   Status RemoveRuns();
-  Status WriteRun(const std::vector<Record>& records, const std::string& path);
-  Status Ingest(const std::string& path);
-  bool HasRoom(uint64_t bytes) const;
-  bool FillsLevel0(uint64_t bytes) const;
+  Status WriteRuns(const std::vector<Record>& records, const std::vector<size_t>& ends,
+                   std::vector<std::string>* paths);
+  Status WriteRun(const Record* begin, const Record* end, const std::string& path);
+  Status Ingest(const std::vector<std::string>& paths);
   std::string NextPiece(std::string* begin);
   ROCKSDB_NAMESPACE::Options DatabaseOptions();
 
@@ -126,6 +128,7 @@ class Store {
   const std::function<void(const FileId&, const FileEntry&)> found_;
   const std::shared_ptr<Logger> logger_;
   const std::shared_ptr<StoreFilterFactory> filter_;
+  const std::shared_ptr<DiskSpace> space_;
   StoreEnv env_;
   std::unique_ptr<Folder> folder_;
   std::unique_ptr<DB> db_;

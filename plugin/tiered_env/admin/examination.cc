@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
@@ -248,7 +249,7 @@ void Examination::CheckLeftovers() {
     Add(orphan.place.path, "is named by no stub", true, std::move(repair));
   }
   for (const Lost::File& file : LostOnes().List()) {
-    const uint64_t now = Lost::Now();
+    const uint64_t now = SecondsSince1970();
     Add(file.path,
         "was put aside " + std::to_string(now - std::min(now, file.since)) +
             " seconds ago, as nothing names it, and has " + std::to_string(file.size) +

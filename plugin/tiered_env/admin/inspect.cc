@@ -27,7 +27,7 @@ TieredFileInfo Describe(const AdminSession& session, const Survey::File& file) {
   info.name = file.base;
   info.size = file.size;
   info.tier = file.place.tier->name();
-  info.wanted = info.tier;
+  info.wanted = info.next = info.tier;
   info.path = file.place.path;
   info.temperature = file.place.tier->options().temperature;
   info.lost = file.lost;
@@ -135,17 +135,22 @@ Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirector
   for (const auto& tier : session.policy().tiers) {
     info->tiers.push_back(Describe(session, *tier));
   }
-  std::map<std::string, const Tier*> wanted;
+  info->mover_bytes_per_second = ours->GetOptions<TieredOptions>()->mover_bytes_per_second;
+  std::map<std::string, Database::Misplaced> misplaced;
   for (const Database::Misplaced& file : session.database().FindMisplaced(session.policy())) {
-    wanted[file.base] = file.wanted;
+    misplaced[file.base] = file;
   }
   for (const Survey::File& file : session.survey().files()) {
     info->files.push_back(Describe(session, file));
     TieredTierInfo& tier = info->tiers[static_cast<size_t>(file.place.tier->index())];
     Count(file, &tier);
-    const auto it = wanted.find(file.base);
-    if (it != wanted.end() && it->second != file.place.tier) {
-      info->files.back().wanted = it->second->name();
+    const auto it = misplaced.find(file.base);
+    if (it == misplaced.end()) {
+      continue;
+    }
+    info->files.back().next = it->second.to->name();
+    if (it->second.wanted != file.place.tier) {
+      info->files.back().wanted = it->second.wanted->name();
       tier.stranded_files++;
       tier.stranded_bytes += file.size;
     }

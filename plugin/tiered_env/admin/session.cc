@@ -80,13 +80,14 @@ IOStatus AdminSession::ReadManifest(std::map<std::string, LiveTable>* files) {
       (*files)[base] = table;
     }
   }
-  for (const auto& [number, size] : manifest_.blobs()) {
+  for (const auto& [number, blob] : manifest_.blobs()) {
     const std::string base = BaseOf(BlobFileName(directory_, number));
-    LiveTable blob;
-    blob.level = -1;
-    blob.size = size;
-    if (BelongsHere(base, blob)) {
-      (*files)[base] = blob;
+    LiveTable file;
+    file.level = -1;
+    file.size = blob.size;
+    file.column_family = blob.column_family;
+    if (BelongsHere(base, file)) {
+      (*files)[base] = file;
     }
   }
   return s;
@@ -120,7 +121,7 @@ IOStatus AdminSession::Look() {
   for (const Survey::File& file : survey_->files()) {
     if (file.counts) {
       file.place.tier->Take(file.size);
-      database_->Add(file.base, file.place.tier, file.size);
+      database_->Add(file.base, file.place.tier, file.size, file.written);
     }
   }
   return s;
@@ -234,7 +235,7 @@ IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
   if (dry_run_) {
     IOStatus s = Relocator::TakeRoom(*database_, file, anyway);
     if (s.ok()) {
-      database_->Add(file.base, file.to, file.size);
+      database_->AddCopy(file.base, file.to, file.size);
       would_have_moved_.insert(file.base);
     }
     return s;

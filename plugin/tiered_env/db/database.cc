@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/tier/plan.h"
 
@@ -58,8 +59,18 @@ Database::~Database() {
   }
 }
 
-void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
+void Database::Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written) {
   std::lock_guard<std::mutex> lock(mutex_);
+  Note(base, tier, size, written);
+}
+
+void Database::AddCopy(const std::string& base, Tier* tier, uint64_t size) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(base);
+  Note(base, tier, size, it == files_.end() ? 0 : it->second.written);
+}
+
+void Database::Note(const std::string& base, Tier* tier, uint64_t size, uint64_t written) {
   File& file = files_[base];
   if (file.tier != nullptr) {
     file.tier->Release(file.size);
@@ -67,6 +78,7 @@ void Database::Add(const std::string& base, Tier* tier, uint64_t size) {
   file.tier = tier;
   file.size = size;
   file.note = ++notes_;
+  file.written = written;
 }
 
 bool Database::IsStill(const Misplaced& file) const {
@@ -117,6 +129,7 @@ IOStatus Database::Refresh() {
   std::lock_guard<std::mutex> lock(mutex_);
   tables_ = manifest_.tables();
   blobs_ = manifest_.blobs();
+  families_ = manifest_.families();
   shapes_ = manifest_.shapes();
   return s;
 }
@@ -131,12 +144,22 @@ IOStatus Database::SyncManifest() {
   return manifest_.Sync();
 }
 
+std::string Database::FamilyOf(uint32_t column_family) const {
+  const auto it = families_.find(column_family);
+  return it == families_.end() ? "" : it->second;
+}
+
 bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const {
   uint64_t number;
   facts->content = ContentOf(base, &number);
   *claim = kClaimOfBlobs;
+  if (facts->content == Content::kBlob) {
+    const auto blob = blobs_.find(number);
+    facts->family = blob == blobs_.end() ? "" : FamilyOf(blob->second.column_family);
+    return true;
+  }
   if (facts->content != Content::kTable) {
-    return facts->content == Content::kBlob;
+    return false;
   }
   const auto table = tables_.find(number);
   if (table == tables_.end()) {
@@ -144,6 +167,7 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   }
   facts->level = *claim = table->second.level;
   facts->temperature = table->second.temperature;
+  facts->family = FamilyOf(table->second.column_family);
   const auto shape = shapes_.find(table->second.column_family);
   facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
   return true;
@@ -158,13 +182,18 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
     room[static_cast<size_t>(leaving->index())].usable = false;
   }
   {
+    const uint64_t now = SecondsSince1970();
     std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [base, file] : files_) {
       Facts facts;
+      facts.age = file.written == 0 ? 0 : now - std::min(now, file.written);
       PlannedFile plan;
       const uint64_t known = KnownSize(base);
       if (!FactsOf(base, &facts, &plan.level) || (known != 0 && known != file.size)) {
         continue;  // what is damaged stays as it is
+      }
+      if (facts.content == Content::kBlob && facts.family.empty() && leaving == nullptr) {
+        continue;  // it is not installed yet: nobody knows whose it is
       }
       plan.size = file.size;
       plan.tier = file.tier->index();
@@ -251,7 +280,7 @@ uint64_t Database::KnownSize(const std::string& base) const {
     return table == tables_.end() ? 0 : table->second.size;
   }
   const auto blob = content == Content::kBlob ? blobs_.find(number) : blobs_.end();
-  return blob == blobs_.end() ? 0 : blob->second;
+  return blob == blobs_.end() ? 0 : blob->second.size;
 }
 
 std::map<std::string, uint64_t> Database::Needed() const {
@@ -262,8 +291,8 @@ std::map<std::string, uint64_t> Database::Needed() const {
       result[BaseOf(MakeTableFileName("", number))] = table.size;
     }
   }
-  for (const auto& [number, size] : blobs_) {
-    result[BaseOf(BlobFileName("", number))] = size;
+  for (const auto& [number, blob] : blobs_) {
+    result[BaseOf(BlobFileName("", number))] = blob.size;
   }
   return result;
 }

@@ -33,8 +33,11 @@ class Database : public std::enable_shared_from_this<Database> {
   virtual void OnPersisted(const std::string& /*base*/, uint64_t /*bytes*/) {}
 
   // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what
-  // was noted under its name.
-  void Add(const std::string& base, Tier* tier, uint64_t size);
+  // was noted under its name. `written`: when that was, in seconds since 1970; 0: not known, so it
+  // is never old.
+  void Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written);
+  // The same for a copy of what was noted: it is as old.
+  void AddCopy(const std::string& base, Tier* tier, uint64_t size);
   void Remove(const std::string& base);
   void Rename(const std::string& from, const std::string& to);
 
@@ -95,11 +98,14 @@ class Database : public std::enable_shared_from_this<Database> {
     Tier* tier = nullptr;
     uint64_t size = 0;
     uint64_t note = 0;
+    uint64_t written = 0;  // seconds since 1970; 0: not known
   };
 
-  uint64_t KnownSize(const std::string& base) const;  // requires mutex_
+  // All of these require mutex_.
+  void Note(const std::string& base, Tier* tier, uint64_t size, uint64_t written);
+  uint64_t KnownSize(const std::string& base) const;
+  std::string FamilyOf(uint32_t column_family) const;  // empty: not known
   // What is known of a file that is installed, and its claim to room: the lower the better.
-  // Requires mutex_.
   bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
 
   const std::string directory_;
@@ -112,7 +118,8 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<std::string, File> files_;  // by name
   uint64_t notes_ = 0;                 // how often a file was noted
   std::map<uint64_t, LiveTable> tables_;
-  std::map<uint64_t, uint64_t> blobs_;  // sizes
+  std::map<uint64_t, LiveBlob> blobs_;
+  std::map<uint32_t, std::string> families_;  // names
   std::map<uint32_t, LevelRange> shapes_;
   std::set<std::string> swept_;
   std::set<std::string> persist_;  // files that shall leave volatile tiers

@@ -65,6 +65,7 @@ IOStatus Manifest::Open(const std::string& name) {
     group_.clear();
     tables_.clear();
     blobs_.clear();
+    families_ = {{0, kDefaultColumnFamilyName}};
   }
   return s;
 }
@@ -141,7 +142,11 @@ IOStatus Manifest::Add(const VersionEdit& edit) {
 }
 
 void Manifest::Apply(const VersionEdit& edit) {
+  if (edit.IsColumnFamilyAdd()) {
+    families_[edit.GetColumnFamily()] = edit.GetColumnFamilyName();
+  }
   if (edit.IsColumnFamilyDrop()) {
+    families_.erase(edit.GetColumnFamily());
     for (auto it = tables_.begin(); it != tables_.end();) {
       it = it->second.column_family == edit.GetColumnFamily() ? tables_.erase(it) : std::next(it);
     }
@@ -159,7 +164,8 @@ void Manifest::Apply(const VersionEdit& edit) {
   }
   for (const BlobFileAddition& blob : edit.GetBlobFileAdditions()) {
     Blob& added = blobs_[blob.GetBlobFileNumber()];
-    added.size = BlobLogHeader::kSize + blob.GetTotalBlobBytes() + BlobLogFooter::kSize;
+    added.is.column_family = edit.GetColumnFamily();
+    added.is.size = BlobLogHeader::kSize + blob.GetTotalBlobBytes() + BlobLogFooter::kSize;
     added.values = blob.GetTotalBlobCount();
   }
   for (const BlobFileGarbage& garbage : edit.GetBlobFileGarbages()) {
@@ -168,11 +174,11 @@ void Manifest::Apply(const VersionEdit& edit) {
   }
 }
 
-std::map<uint64_t, uint64_t> Manifest::blobs() const {
-  std::map<uint64_t, uint64_t> result;
+std::map<uint64_t, LiveBlob> Manifest::blobs() const {
+  std::map<uint64_t, LiveBlob> result;
   for (const auto& [number, blob] : blobs_) {
     if (blob.values > 0) {
-      result[number] = blob.size;
+      result[number] = blob.is;
     }
   }
   return result;

@@ -30,6 +30,12 @@ struct LiveTable {
   Temperature temperature = Temperature::kUnknown;
 };
 
+// And of a blob file.
+struct LiveBlob {
+  uint64_t size = 0;  // bytes
+  uint32_t column_family = 0;
+};
+
 // Follows a database's MANIFEST, also while it is written, so that the level of each SST is known
 // without a word from the database. Not thread-safe.
 class Manifest {
@@ -47,14 +53,16 @@ class Manifest {
   IOStatus Sync();
 
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
-  // Sizes in bytes of the blob files that were added and are not all garbage, by number.
-  std::map<uint64_t, uint64_t> blobs() const;
+  // The blob files that were added and are not all garbage, by number.
+  std::map<uint64_t, LiveBlob> blobs() const;
+  // The column families that are not dropped, by id: their names.
+  const std::map<uint32_t, std::string>& families() const { return families_; }
   // Levels of each column family; those without a file below L0 are left out.
   std::map<uint32_t, LevelRange> shapes() const;
 
  private:
   struct Blob {
-    uint64_t size = 0;    // bytes
+    LiveBlob is;
     uint64_t values = 0;  // that are not garbage
   };
 
@@ -71,6 +79,7 @@ class Manifest {
   std::vector<VersionEdit> group_;  // is not complete yet
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, Blob> blobs_;  // by number
+  std::map<uint32_t, std::string> families_;
 };
 
 }  // namespace tiered_env

@@ -13,6 +13,13 @@ namespace {
 
 constexpr auto kRetryAfter = std::chrono::seconds(10);
 
+// Sixteen times until the youngest file that a rule calls old has come to that, and each minute.
+std::chrono::seconds LookForOld(const Placement& placement) {
+  const uint64_t least = placement.LeastAge();
+  return std::chrono::seconds(
+      least == 0 ? 0 : std::min<uint64_t>(std::max<uint64_t>(least / 16, 1), 60));
+}
+
 }  // namespace
 
 // Room is made first, then used by what has the best claim.
@@ -26,7 +33,10 @@ bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b) {
 }
 
 Mover::Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter)
-    : relocator_(relocator), names_(relocator->names()), limiter_(std::move(limiter)) {}
+    : relocator_(relocator),
+      names_(relocator->names()),
+      limiter_(std::move(limiter)),
+      look_for_old_(LookForOld(names_->policy().placement)) {}
 
 Mover::~Mover() {
   {
@@ -64,15 +74,29 @@ void Mover::Wait() {
   changed_.wait(lock, [this] { return due_.empty() && busy_with_ == nullptr; });
 }
 
+void Mover::AwaitDue(std::unique_lock<std::mutex>* lock) {
+  if (later_.empty()) {
+    changed_.wait(*lock);
+    return;
+  }
+  const auto sooner = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const Clock::time_point next = std::min_element(later_.begin(), later_.end(), sooner)->second;
+  changed_.wait_until(*lock, next);
+  for (auto it = later_.begin(); it != later_.end();) {
+    if (it->second <= Clock::now()) {
+      due_.insert(it->first);
+      it = later_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
 void Mover::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_) {
     if (due_.empty()) {
-      if (later_.empty()) {
-        changed_.wait(lock);
-      } else if (changed_.wait_for(lock, kRetryAfter) == std::cv_status::timeout) {
-        due_.merge(later_);
-      }
+      AwaitDue(&lock);
       continue;
     }
     busy_with_ = *due_.begin();
@@ -80,8 +104,8 @@ void Mover::Run() {
     lock.unlock();
     const bool done = Round(busy_with_);
     lock.lock();
-    if (!done && !busy_with_->closing.load()) {
-      later_.insert(busy_with_);
+    if ((!done || look_for_old_ > Clock::duration::zero()) && !busy_with_->closing.load()) {
+      later_[busy_with_] = Clock::now() + (done ? look_for_old_ : kRetryAfter);
     }
     busy_with_.reset();
     changed_.notify_all();

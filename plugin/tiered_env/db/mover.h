@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -35,8 +37,12 @@ class Mover {
   void Wait();
 
  private:
-  void Run();
+  using Clock = std::chrono::steady_clock;
   using Misplaced = Database::Misplaced;
+
+  void Run();
+  // Waits until a database is due, or something has changed. Requires mutex_.
+  void AwaitDue(std::unique_lock<std::mutex>* lock);
 
   // Returns false if something is left to be done later.
   bool Round(const std::shared_ptr<Database>& database);
@@ -49,12 +55,15 @@ class Mover {
   Relocator* const relocator_;
   Namespace* const names_;
   const std::shared_ptr<RateLimiter> limiter_;
+  // How long what is where it belongs is not looked at; nothing if no rule is of an age.
+  const Clock::duration look_for_old_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // All below: guarded by mutex_.
   std::set<std::shared_ptr<Database>> due_;
-  std::set<std::shared_ptr<Database>> later_;  // where something failed
+  // Where something failed, or files become old: when they are due again.
+  std::map<std::shared_ptr<Database>, Clock::time_point> later_;
   std::shared_ptr<Database> busy_with_;
   bool stop_ = false;
   std::thread thread_;  // started by the first Notify()

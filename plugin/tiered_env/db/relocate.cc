@@ -150,7 +150,7 @@ IOStatus Relocator::MoveInto(Database* database, const Database::Misplaced& file
     s = database->IsStill(file) ? Swap(path, from, to, swapped)
                                 : IOStatus::Aborted(path, "was written anew");
     if (*swapped) {
-      database->Add(file.base, file.to, file.size);
+      database->AddCopy(file.base, file.to, file.size);
     }
   }
   if (!*swapped) {

@@ -109,8 +109,14 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
 
 // Looks twice: a file of a database that is open elsewhere may be moved or deleted meanwhile.
 bool Survey::Measure(const std::string& path, File* file) {
+  const bool asks_for_age = names_->policy().placement.LeastAge() > 0;
   const auto measure = [&] {
-    return file->place.fs()->GetFileSize(file->place.path, IOOptions(), &file->size, nullptr).ok();
+    FileSystem* const fs = file->place.fs();
+    const std::string& at = file->place.path;
+    if (asks_for_age) {  // what has no time is there nevertheless
+      fs->GetFileModificationTime(at, IOOptions(), &file->written, nullptr).PermitUncheckedError();
+    }
+    return fs->GetFileSize(at, IOOptions(), &file->size, nullptr).ok();
   };
   if (measure()) {
     return true;

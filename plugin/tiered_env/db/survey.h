@@ -22,8 +22,9 @@ class Survey {
   struct File {
     std::string base;  // its path below the directory: "000012.sst", "archive/000003.log"
     Place place;
-    uint64_t size = 0;  // bytes
-    bool lost = false;  // there is a stub, and no file
+    uint64_t size = 0;     // bytes
+    uint64_t written = 0;  // seconds since 1970; 0 if no rule of the placement is of an age
+    bool lost = false;     // there is a stub, and no file
     // Whether it counts for budgets: an SST or blob file of this directory, deleted ones that are
     // still in the trash, too.
     bool counts = false;
@@ -67,7 +68,7 @@ class Survey {
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);
-  // Finds out how long it is; false if it is gone.
+  // Finds out how long and how old it is; false if it is gone.
   bool Measure(const std::string& path, File* file);
 
   Namespace* const names_;

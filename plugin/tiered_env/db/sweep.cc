@@ -42,6 +42,7 @@
 #include <set>
 
 #include "logging/logging.h"
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
 
@@ -201,7 +202,7 @@ void Sweep::Delete(const Lost::File& file, const char* why) {
 }
 
 void Sweep::DeleteExpired() {
-  const uint64_t now = Lost::Now();
+  const uint64_t now = SecondsSince1970();
   const std::vector<Lost::File> files = Lost(names_->policy().tiers, Folder()).List();
   std::map<const Tier*, uint64_t> bytes;
   for (const Lost::File& file : files) {

@@ -2,6 +2,9 @@
 
 #include "plugin/tiered_env/files/copy.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -33,6 +36,18 @@ void Wait(RateLimiter* limiter, size_t bytes, const std::atomic<bool>* stop) {
 IOStatus AppendChunk(FSWritableFile* to, uint64_t offset, const Slice& bytes) {
   return to->use_direct_io() ? to->PositionedAppend(bytes, offset, IOOptions(), nullptr)
                              : to->Append(bytes, IOOptions(), nullptr);
+}
+
+// Gives a copy the time at which the file was written, by which rules of an age go. It is no error
+// where a FileSystem has no such files: the copy seems new then when the database is opened again.
+void KeepTime(const Place& from, const Place& to) {
+  uint64_t written = 0;
+  if (from.fs()->GetFileModificationTime(from.path, IOOptions(), &written, nullptr).ok()) {
+    timespec times[2] = {};
+    times[0].tv_nsec = UTIME_OMIT;  // when it was read
+    times[1].tv_sec = static_cast<time_t>(written);
+    utimensat(AT_FDCWD, to.path.c_str(), times, 0);
+  }
 }
 
 }  // namespace
@@ -82,7 +97,11 @@ IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimite
   if (s.ok()) {
     s = Copy(from, size, file.get(), limiter, stop);
   }
-  return SyncAndClose(s, file.get());
+  s = SyncAndClose(s, file.get());
+  if (s.ok()) {
+    KeepTime(from, to);
+  }
+  return s;
 }
 
 }  // namespace tiered_env

@@ -22,7 +22,7 @@ inline IOStatus Copy(const Place& from, uint64_t size, FSWritableFile* to,
   return Copy(from.fs(), from.path, size, to, limiter, stop);
 }
 
-// Copies to a new file, durably but for its name.
+// Copies to a new file, durably but for its name, with the time at which it was written.
 IOStatus CopyToNew(const Place& from, uint64_t size, const Place& to, RateLimiter* limiter,
                    const std::atomic<bool>* stop);
 

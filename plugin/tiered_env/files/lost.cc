@@ -3,20 +3,13 @@
 #include "plugin/tiered_env/files/lost.h"
 
 #include <algorithm>
-#include <ctime>
 
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/io.h"
-#include "test_util/sync_point.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
-
-uint64_t Lost::Now() {
-  auto now = static_cast<uint64_t>(time(nullptr));
-  TEST_SYNC_POINT_CALLBACK("Lost::Now", &now);
-  return now;
-}
 
 std::vector<Lost::File> Lost::List() const {
   std::vector<File> result;
@@ -52,7 +45,7 @@ IOStatus Lost::Take(const Place& place) const {
   const std::string folder = PathIn(*place.tier);
   IOStatus s = fs->CreateDirIfMissing(folder, IOOptions(), nullptr);
   std::string to;
-  for (uint64_t since = Now(); s.ok(); since++) {
+  for (uint64_t since = SecondsSince1970(); s.ok(); since++) {
     to = folder + "/" + BaseOf(place.path) + "." + std::to_string(since);
     s = fs->FileExists(to, IOOptions(), nullptr);
   }

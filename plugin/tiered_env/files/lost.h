@@ -28,8 +28,6 @@ class Lost {
 
   Lost(const Tiers& tiers, std::string folder) : tiers_(tiers), folder_(std::move(folder)) {}
 
-  static uint64_t Now();
-
   // The oldest first. What has no name of ours is left out.
   std::vector<File> List() const;
   // Puts a file of the folder aside. Replaces nothing that is there.

@@ -53,10 +53,22 @@ void TieredEnvListener::OnTableFileCreationStarted(const TableFileCreationBriefI
     }
     expected = it->second;
   }
+  expected.family = info.cf_name;
+  ExpectLevel(info.file_path, expected);
+}
+
+void TieredEnvListener::OnBlobFileCreationStarted(const BlobFileCreationBriefInfo& info) {
+  ExpectedLevel expected;
+  expected.family = info.cf_name;
   ExpectLevel(info.file_path, expected);
 }
 
 // Should nobody have asked.
+void TieredEnvListener::OnBlobFileCreated(const BlobFileCreationInfo& info) {
+  ExpectedLevel expected;
+  TakeExpectedLevel(info.file_path, &expected);
+}
+
 void TieredEnvListener::OnTableFileCreated(const TableFileCreationInfo& info) {
   ExpectedLevel expected;
   TakeExpectedLevel(info.file_path, &expected);

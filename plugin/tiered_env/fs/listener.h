@@ -14,9 +14,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Tells the TieredFileSystem below a database the level of each SST before it is written, and that
-// compactions have taken the place of SSTs. Without it the FileSystem goes by the write-lifetime
-// hint, by the MANIFEST once the SST is installed, and by the deletion of SSTs. Thread-safe.
+// Tells the TieredFileSystem below a database the level and column family of each SST and blob file
+// before it is written, and that compactions have taken the place of SSTs. Without it the
+// FileSystem goes by the write-lifetime hint, by the MANIFEST once the SST is installed, and by the
+// deletion of SSTs. Thread-safe.
 class TieredEnvListener : public EventListener {
  public:
   static const char* kClassName() { return "TieredEnvListener"; }
@@ -26,6 +27,8 @@ class TieredEnvListener : public EventListener {
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
   void OnTableFileCreationStarted(const TableFileCreationBriefInfo& info) override;
   void OnTableFileCreated(const TableFileCreationInfo& info) override;
+  void OnBlobFileCreationStarted(const BlobFileCreationBriefInfo& info) override;
+  void OnBlobFileCreated(const BlobFileCreationInfo& info) override;
 
  private:
   std::mutex mutex_;

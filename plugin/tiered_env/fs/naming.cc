@@ -359,10 +359,12 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::str
 void TieredFileSystem::NoteNew(const FileRef& file, Tier* tier) {
   const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   uint64_t size;
+  uint64_t written = 0;
   if (database != nullptr && file.counts() &&
       GetFileSize(file.path, IOOptions(), &size, nullptr).ok()) {
+    GetFileModificationTime(file.path, IOOptions(), &written, nullptr).PermitUncheckedError();
     tier->Take(size);
-    database->Add(file.base, tier, size);
+    database->Add(file.base, tier, size, written);
   }
 }
 

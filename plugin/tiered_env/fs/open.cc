@@ -139,7 +139,7 @@ IOStatus TieredFileSystem::Open(const std::string& directory,
     for (const Survey::File& file : survey.files()) {
       if (file.counts && !file.lost) {
         file.place.tier->Take(file.size);
-        database->Add(file.base, file.place.tier, file.size);
+        database->Add(file.base, file.place.tier, file.size, file.written);
       }
     }
     *result = std::move(database);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/copy.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
@@ -27,11 +28,13 @@ Facts PlacedFile::WhatIsKnown() {
   Facts facts;
   facts.content = request_.kind;
   facts.temperature = request_.options.temperature;
+  ExpectedLevel expected;
+  const bool is_told = counts() && TakeExpectedLevel(request_.path, &expected);
+  facts.family = expected.family;
   if (request_.kind != Content::kTable) {
     return facts;
   }
-  ExpectedLevel expected;
-  if (TakeExpectedLevel(request_.path, &expected)) {
+  if (is_told) {
     facts.level = expected.level;
     purpose_.column_family = expected.column_family;
     facts.shape = database_->LevelsOf(expected.column_family);
@@ -275,7 +278,7 @@ IOStatus PlacedFile::Close(const IOOptions& options, IODebugContext* dbg) {
     place_.tier->Release(reserved_ - size_);
   }
   reserved_ = 0;
-  database_->Add(BaseOf(request_.path), place_.tier, size_);
+  database_->Add(BaseOf(request_.path), place_.tier, size_, SecondsSince1970());
   return s;
 }
 

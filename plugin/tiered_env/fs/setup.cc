@@ -96,12 +96,11 @@ Status CheckPlacement(const Policy& policy) {
   const std::pair<Content, const char*> kinds[] = {
       {Content::kBlob, "blob"}, {Content::kWal, "wal"}, {Content::kMeta, "meta"}};
   for (const auto& [content, name] : kinds) {
-    Facts facts;
-    facts.content = content;
-    const Tier& tier = *policy.tier(policy.placement.TierOf(facts, policy.home));
-    if (tier.is_volatile()) {
-      return Refuse("placement", std::string(name) + "=" + tier.name(),
-                    "only SSTs can be in a tier of kind memory");
+    for (const auto& tier : policy.tiers) {
+      if (tier->is_volatile() && policy.placement.HasIn(tier->index(), content)) {
+        return Refuse("placement", std::string(name) + "=" + tier->name(),
+                      "only SSTs can be in a tier of kind memory");
+      }
     }
   }
   return Status::OK();

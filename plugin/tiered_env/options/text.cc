@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "rocksdb/utilities/options_type.h"
 #include "util/string_util.h"
@@ -96,6 +97,17 @@ bool ParseSize(const std::string& text, uint64_t* value) {
     return false;
   }
   *value <<= shift;
+  return true;
+}
+
+bool ParseDuration(const std::string& text, uint64_t* seconds) {
+  static const std::map<char, uint64_t> kUnits = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  const auto unit = text.empty() ? kUnits.end() : kUnits.find(text.back());
+  if (unit == kUnits.end() || !ParseNumber(text.substr(0, text.size() - 1), seconds) ||
+      *seconds > kMax / unit->second) {
+    return false;
+  }
+  *seconds *= unit->second;
   return true;
 }
 

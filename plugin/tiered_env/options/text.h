@@ -29,6 +29,8 @@ Status Invalid(const std::string& where, const Item& item, const std::string& ru
 // such number, or too large.
 bool ParseNumber(const std::string& text, uint64_t* value);
 bool ParseSize(const std::string& text, uint64_t* value);
+// A number and s, m, h or d, as seconds. False if it is none, or too large.
+bool ParseDuration(const std::string& text, uint64_t* seconds);
 
 // Lists the first `most` items for a message, and tells how many more there are.
 std::string Join(const std::vector<std::string>& items, size_t most = SIZE_MAX);

@@ -10,11 +10,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Where an SST that is about to be written will be. The listener tells, the FileSystem asks: both
+// Where an SST, or of which column family a blob file will be that is about to be written. The
+// listener tells, the FileSystem asks: both
 // know the path and nothing of each other. Thread-safe.
 struct ExpectedLevel {
   int level = 0;
   uint32_t column_family = 0;
+  std::string family;  // its name
 };
 
 void ExpectLevel(const std::string& path, const ExpectedLevel& expected);

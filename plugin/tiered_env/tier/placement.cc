@@ -2,7 +2,10 @@
 
 #include "plugin/tiered_env/tier/placement.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
+#include <cstring>
 
 #include "plugin/tiered_env/options/text.h"
 #include "plugin/tiered_env/options/tier_options.h"
@@ -16,6 +19,10 @@ namespace {
 
 // Far more levels than anybody has, and far from where their sums overflow.
 constexpr size_t kMaxDigits = 3;
+
+constexpr char kOlder[] = "older:";
+constexpr char kFamily[] = "cf:";
+constexpr uint64_t kOldest = 100ull * 365 * 24 * 60 * 60;  // seconds
 
 bool ParseLevel(const std::string& text, int* level) {
   uint64_t number = 0;
@@ -97,8 +104,8 @@ bool Placement::Rule::ParseLevels(const std::string& text) {
   if (!last.Parse(end.empty() ? "last" : end)) {
     return false;
   }
-  const LevelRange any;
-  return first.from != last.from || first.LevelIn(any) <= last.LevelIn(any);
+  const LevelRange shape;
+  return first.from != last.from || first.LevelIn(shape) <= last.LevelIn(shape);
 }
 
 bool Placement::Rule::ParseSelector(const std::string& text) {
@@ -111,9 +118,48 @@ bool Placement::Rule::ParseSelector(const std::string& text) {
   return ParseLevels(text);
 }
 
-bool Placement::Rule::Fits(const Facts& facts) const {
-  if (facts.content != content) {
+bool Placement::Rule::ParseCondition(const std::string& text) {
+  if (StartsWith(text, kOlder)) {
+    return age == 0 && ParseDuration(trim(text.substr(strlen(kOlder))), &age) && age > 0 &&
+           age <= kOldest;
+  }
+  if (StartsWith(text, kFamily) && family.empty()) {
+    family = text.substr(strlen(kFamily));
+    return !family.empty();
+  }
+  return false;
+}
+
+bool Placement::Rule::Parse(const std::string& text) {
+  std::vector<std::string> parts = StringSplit(text, '/');
+  if (!text.empty() && text.back() == '/') {
     return false;
+  }
+  for (size_t i = 0; i < parts.size(); i++) {
+    const std::string part = trim(parts[i]);
+    const bool condition = StartsWith(part, kOlder) || StartsWith(part, kFamily);
+    if (condition ? !ParseCondition(part) : i + 1 < parts.size() || !ParseSelector(part)) {
+      return false;
+    }
+    any = condition;
+  }
+  const bool has_conditions = age != 0 || !family.empty();
+  return !parts.empty() &&
+         (any || !has_conditions || content == Content::kTable || content == Content::kBlob);
+}
+
+bool Placement::Rule::IsOf(Content kind) const {
+  return any ? kind == Content::kTable || kind == Content::kBlob : kind == content;
+}
+
+bool Placement::Rule::Fits(const Facts& facts) const {
+  if (!IsOf(facts.content) || facts.age < age ||
+      (!family.empty() &&
+       (facts.family.empty() || fnmatch(family.c_str(), facts.family.c_str(), 0) != 0))) {
+    return false;
+  }
+  if (any) {
+    return true;
   }
   if (content != Content::kTable) {
     return true;
@@ -136,11 +182,13 @@ Status Placement::Parse(const std::string& text, const std::vector<std::string>&
   }
   std::vector<Rule> rules(items.size());
   for (size_t i = 0; i < items.size(); i++) {
-    if (!rules[i].ParseSelector(items[i].name)) {
+    if (!rules[i].Parse(items[i].name)) {
       return Invalid(
           option, items[i],
           "is not of levels (2, 0..2, 3.., base+1, last-1..last; the lower number first), "
-          "a temperature, blob, wal or meta");
+          "a temperature, blob, wal or meta; nor of an age (older:7d, older:12h/blob; s, m, h, d; "
+          "at most 100 years) or column families (cf:users, cf:log_*/older:1d, cf:users/2..), each "
+          "once, with levels, a temperature or blob at the end");
     }
     const auto tier = std::find(tiers.begin(), tiers.end(), items[i].value);
     if (tier == tiers.end()) {
@@ -159,6 +207,21 @@ int Placement::TierOf(const Facts& facts, int home) const {
     }
   }
   return home;
+}
+
+bool Placement::HasIn(int tier, Content content) const {
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.tier == tier && rule.IsOf(content); });
+}
+
+uint64_t Placement::LeastAge() const {
+  uint64_t least = 0;
+  for (const Rule& rule : rules_) {
+    if (rule.age > 0 && (least == 0 || rule.age < least)) {
+      least = rule.age;
+    }
+  }
+  return least;
 }
 
 int LevelOfHint(int hint, bool flush, const LevelRange& shape) {

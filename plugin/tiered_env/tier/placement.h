@@ -35,12 +35,15 @@ struct Facts {
   int level = -1;    // of an SST; -1: not known
   LevelRange shape;  // of its column family
   Temperature temperature = Temperature::kUnknown;
+  uint64_t age = 0;    // seconds since it was written
+  std::string family;  // the column family; empty: not known
 };
 
 // The option `placement`: rules, the first that fits counts.
 //
 //   placement = rule {";" rule}
-//   rule      = selector "=" tier
+//   rule      = (selector | condition {"/" condition} ["/" selector]) "=" tier
+//   condition = "older:" number ("s" | "m" | "h" | "d") | "cf:" pattern
 //   selector  = levels | "hot" | "warm" | "cold" | ... | "blob" | "wal" | "meta"
 //   levels    = point | point ".." [point]    both ends included; without an end: to the last level
 //   point     = number | "base" ["+" number] | "last" ["-" number]
@@ -50,7 +53,9 @@ struct Facts {
 // letters. A rule of levels fits no file whose level is not known. The file counts as one of its
 // column family's: at a level above the base it makes that the base, at one below the last it makes
 // that the last. Only a number, or a range that begins with one, stands for L0: last-1 does not,
-// where last is 1.
+// where last is 1. A rule with conditions fits SSTs and blob files that were written so long ago,
+// and are of a column family whose name matches the pattern (fnmatch); with a selector, those that
+// it fits. A rule of families fits no file whose family is not known.
 class Placement {
  public:
   // `tiers`: names, in their order. InvalidArgument names the rule.
@@ -59,6 +64,12 @@ class Placement {
 
   // Index of the file's tier; `home` if no rule fits.
   int TierOf(const Facts& facts, int home) const;
+
+  // Returns whether a rule has files of this kind in the tier.
+  bool HasIn(int tier, Content content) const;
+
+  // The least age in seconds from which a rule fits; 0: no rule is of an age.
+  uint64_t LeastAge() const;
 
  private:
   struct Point {
@@ -71,14 +82,20 @@ class Placement {
   };
   struct Rule {
     Content content = Content::kTable;
+    bool any = false;  // conditions and no selector: SSTs and blob files
     bool by_level = false;
+    uint64_t age = 0;    // seconds; 0: any
+    std::string family;  // a pattern; empty: any
     Point first;
     Point last;
     Temperature temperature = Temperature::kUnknown;
     int tier = 0;
 
+    bool Parse(const std::string& text);
+    bool ParseCondition(const std::string& text);
     bool ParseSelector(const std::string& text);
     bool ParseLevels(const std::string& text);
+    bool IsOf(Content kind) const;
     bool Fits(const Facts& facts) const;
   };
 

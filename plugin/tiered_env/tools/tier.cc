@@ -104,6 +104,13 @@ Command TierCommand() {
           .Help("\"stranded\" belongs elsewhere. If there are tiers of kind memory, prints "
                 "their figures, too. Those that are counted are of the process that has "
                 "the database open, or had it last."));
+  command.Add(For("plan", "Prints which files the mover would move, and for how long.", arguments,
+                  tier::ListMoves)
+                  .MayBeOpen("yes")
+                  .PrintsBytes()
+                  .Help("Of the database as it is, by the URI that is given: with other budgets or "
+                        "another placement it says what these would move. The time is that of "
+                        "mover_bytes_per_second; a slow disk takes longer."));
   command.Add(Look("logs", "Prints the write-ahead logs that SSTs in memory need.", arguments,
                    tier::ListLogs)
                   .Help("And all that are retained, with the number, the bytes and the shares of "

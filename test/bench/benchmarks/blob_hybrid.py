@@ -3,18 +3,21 @@
 The mixes and workloads are those of the Parallax paper.
 """
 
+import dataclasses
 import functools
 
 from blob import blob_systems
-from common.harness import Benchmark, Case, Gate, Metric, Panel
-from tier import tier_systems
+from common import grounds, slice_cases
+from common.gates import WORST, Judge
+from common.harness import Benchmark, Case, Metric, Panel
 
-MEGABYTES, QUICK_MEGABYTES = 64, 8  # of keys and values that a database is filled with
+QUICK_MEGABYTES = 8
 MOST_RECORDS = 1_500_000  # of small ones
 OVERWRITES = 2.0  # times the records, by Run A
 FLOOR_SHARE = 0.25  # of the data: the floor of live bytes for space amplification
 TOLERANCE = 1.05  # of space
-GROUNDS = ("direct", "sectors", "buffered")
+# "folder": in the place of "direct" and "sectors" where there is no throttled device.
+GROUNDS = ("direct", "sectors", "folder", "buffered")
 DEFAULT_GROUNDS = ("direct",)
 # Name: (mix of blob_driver, keys are alike, operations per record; None: as many as it takes for
 # --blob-overwrites). In the order of YCSB.
@@ -29,7 +32,12 @@ WORKLOADS = {
     "Run E": ("e", False, 0.01),
     "scans of 50": ("scan", True, 0.01),
 }
-DEFAULT_WORKLOADS = ("Load A", "Run A", "Run A, uniform", "scans of 50")
+RUNS = tuple(name for name in WORKLOADS if name.startswith("Run "))
+UPDATES = ("Run A", "Run A, uniform")
+QUICK_WORKLOADS = ("Load A", "Run A")
+QUICK_SIZES = ("S", "L", "LD")
+QUICK_SYSTEMS = ("in_place", "blob_large", "ours")
+THING = "blob_hybrid"  # of the demo
 
 METRICS = (
     Metric("settled_per_s", "ops/s until settled", "ops/s", "{:.0f}", show_ratio=True),
@@ -41,6 +49,7 @@ METRICS = (
     Metric("space_mean", "mean", "1", "{:.2f}"),
     Metric("space_end", "end", "1", "{:.2f}"),
     Metric("cpu_us", "CPU us/op", "us", "{:.1f}"),
+    Metric("memory_bytes", "MB of memory", "bytes", "{:.0f}", scale=1e-6),
     Metric("get_p50_us", "Get us", "us", "{:.0f}"),
     Metric("get_p99_us", "p99", "us", "{:.0f}"),
     Metric("put_p99_us", "Put p99 us", "us", "{:.0f}"),
@@ -68,8 +77,23 @@ PANELS = (
 )
 
 
+SMALL = (
+    ("io_amp", "I/O amplification", 1.03, False),
+    ("settled_per_s", "ops/s until settled", 0.97, True),
+    ("cpu_us", "CPU", 1.03, False),
+    ("memory_bytes", "memory", 1.03, False),
+)
+# Workload, mix of values, other system, target, at the size of a quick run: when the few
+# compactions come makes a fifth of the bytes there.
+QUICK_IO = (
+    ("Load A", "L", "blob_large", 1.0), ("Load A", "S", "in_place", 1.1),
+    ("Run A", "L", "blob_large", 0.8), ("Run A", "S", "in_place", 1.1),
+)
+QUICK_TOLERANCE = 1.2  # a memtable is a sixteenth of the data there
+
+
 def add_arguments(group):
-    group.add_argument("--blob-megabytes", type=int, default=MEGABYTES,
+    group.add_argument("--blob-megabytes", type=int, default=blob_systems.MEGABYTES,
                        help="of keys and values in a database (default %(default)s)")
     group.add_argument("--blob-overwrites", type=float, default=OVERWRITES,
                        help="of each record in Run A, on average (default %(default)s)")
@@ -77,9 +101,8 @@ def add_arguments(group):
                        help="mixes of sizes (default: all)")
     group.add_argument("--blob-systems", default=",".join(blob_systems.SYSTEMS),
                        help="default: all")
-    group.add_argument("--blob-workloads", default=";".join(DEFAULT_WORKLOADS),
-                       help='separated by semicolons, of "' + ";".join(WORKLOADS) +
-                       '" (default: "%(default)s")')
+    group.add_argument("--blob-workloads", default=";".join(WORKLOADS),
+                       help='separated by semicolons (default: "%(default)s")')
     group.add_argument("--blob-grounds", default=",".join(DEFAULT_GROUNDS),
                        help=f"of {', '.join(GROUNDS)} (default %(default)s)")
     group.add_argument("--blob-options", action="append", default=[],
@@ -91,30 +114,61 @@ def title(ground, sizes, workload):
     return f"{ground}: {sizes}, {workload}"
 
 
-def cases(args):
-    result = []
-    reason = tier_systems.missing(in_memory=True)
-    if reason and args.blob_grounds != "buffered":
-        print(f"No throttled device, so in the data folder: {reason}")
-    changes = dict(change.split(":", 1) for change in args.blob_options)
-    workloads = args.blob_workloads.split(";")
-    systems = args.blob_systems.split(",")
-    for unknown in (set(workloads) - set(WORKLOADS), set(systems) - set(blob_systems.SYSTEMS),
-                    set(changes) - set(blob_systems.SYSTEMS),
-                    set(args.blob_sizes.split(",")) - set(blob_systems.SIZES)):
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+    """What the command line asks for."""
+
+    megabytes: int
+    sizes: list
+    systems: list
+    workloads: list
+    changes: dict  # further options, by system
+
+
+def chosen(args):
+    result = Chosen(args.blob_megabytes, args.blob_sizes.split(","), args.blob_systems.split(","),
+                    args.blob_workloads.split(";"),
+                    dict(change.split(":", 1) for change in args.blob_options))
+    for unknown in (set(result.workloads) - set(WORKLOADS),
+                    set(result.systems) - set(blob_systems.SYSTEMS),
+                    set(result.changes) - set(blob_systems.SYSTEMS),
+                    set(result.sizes) - set(blob_systems.SIZES)):
         if unknown:
             raise RuntimeError(f"not known: {', '.join(sorted(unknown))}")
-    megabytes = min(args.blob_megabytes, QUICK_MEGABYTES) if args.quick else args.blob_megabytes
-    for ground in args.blob_grounds.split(","):
-        for sizes in args.blob_sizes.split(","):
-            for workload in workloads:
-                for system in systems:
-                    if not blob_systems.is_measured(system, sizes):
-                        continue
-                    run = functools.partial(run_one, ground, sizes, workload, system, megabytes,
-                                            changes, args.blob_overwrites,
-                                            workload == workloads[-1])
-                    result.append(Case(title(ground, sizes, workload), (system,), run))
+    return quick(result) if args.quick else result
+
+
+def quick(full):
+    megabytes = min(full.megabytes, QUICK_MEGABYTES)
+    systems = [name for name in full.systems if name in QUICK_SYSTEMS]
+    return Chosen(
+        megabytes, [name for name in full.sizes if name in QUICK_SIZES], systems,
+        [name for name in full.workloads if name in QUICK_WORKLOADS],
+        {system: f"{blob_systems.blob_files_of(megabytes)};{full.changes.get(system, '')}"
+         for system in systems})
+
+
+def grounds_of(args):
+    chosen_grounds = args.blob_grounds.split(",")
+    reason = grounds.missing(in_memory=True, emulate=args.emulate)
+    if reason and args.blob_grounds != "buffered":
+        print(f"No throttled device, so in the data folder: {reason}")
+        chosen_grounds = [name if name == "buffered" else "folder" for name in chosen_grounds]
+    return list(dict.fromkeys(chosen_grounds))
+
+
+def cases(args):
+    result, of = [], chosen(args)
+    for ground in grounds_of(args):
+        for sizes in of.sizes:
+            for workload in of.workloads:
+                last = workload == of.workloads[-1]
+                for system in of.systems:
+                    if blob_systems.is_measured(system, sizes):
+                        run = functools.partial(run_one, ground, sizes, workload, system,
+                                                of.megabytes, of.changes, args.blob_overwrites,
+                                                last)
+                        result.append(Case(title(ground, sizes, workload), (system,), run))
     return result
 
 
@@ -138,72 +192,116 @@ def run_one(ground, sizes, workload, system, megabytes, changes, overwrites, las
 
 
 def gates(results):
-    grounds = {name.split(": ")[0] for name, _ in results.keys()}
-    return [gate for ground in GROUNDS if ground in grounds for gate in gates_of(ground, results)]
+    judge = Judge(results)
+    grounds_here = {name.split(": ")[0] for name, _ in results.keys()} & set(GROUNDS)
+    for ground in sorted(grounds_here, key=GROUNDS.index) or DEFAULT_GROUNDS:
+        named = {}  # what was asked for is before what goes for all mixes
+        for gate in GatesOf(judge, results, ground).all():
+            named.setdefault(gate.name, gate)
+        yield from named.values()
+        yield from space_gates(judge, results, ground)
 
 
-def gates_of(ground, results):
-    def share(sizes, workload, metric, systems, best, ours="ours"):
-        """Ours to the best one of others."""
-        name = title(ground, sizes, workload)
-        values = [results.median(name, system, metric) for system in systems]
-        mine = results.median(name, ours, metric)
-        return None if None in (mine, *values) or not values else mine / best(values)
-
-    def at_most(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(f"{title(ground, sizes, workload)}: I/O amplification, {ours} / "
-                    f"{label or ' '.join(systems)}",
-                    share(sizes, workload, "io_amp", systems, min, ours), target)
-
-    def at_least(sizes, workload, systems, target, label=None, ours="ours"):
-        return Gate(f"{title(ground, sizes, workload)}: ops/s until settled, {ours} / "
-                    f"{label or ' '.join(systems)}",
-                    share(sizes, workload, "settled_per_s", systems, max, ours), target, True)
-
-    def within(sizes, workload):
-        """The others that take no more space than ours may."""
-        spaces = {system: results.median(title(ground, sizes, workload), system, "space_max")
-                  for system in blob_systems.OTHERS}
-        return tuple(system for system, space in spaces.items()
-                     if space is not None and space <= blob_systems.BOUNDS[sizes] * TOLERANCE)
-
-    runs = ("Run A", "Run A, uniform")
-    for workload in ("Load A", *runs):
-        loads = workload == "Load A"
-        yield at_most("L", workload, ("blob_large",), 0.6 if loads else 0.65)
-        yield at_least("L", workload, ("blob_large",), 1.15)
-        for sizes in blob_systems.ROOMY_MIXES:
-            for systems, label in ((blob_systems.OTHERS, "the best one"),
-                                   (within(sizes, workload), "the best one with as little space")):
-                yield at_most(sizes, workload, systems, 1.0 if loads else 0.95, label)
-                yield at_least(sizes, workload, systems, 1.0, label)
-            for ours, other in () if loads else blob_systems.AS_ROOMY:
-                yield at_most(sizes, workload, (other,), 0.95, ours=ours)
-                yield at_least(sizes, workload, (other,), 1.0, ours=ours)
-        yield at_most("M", workload, ("in_place",), 0.65 if loads else 0.8)
-        yield at_most("S", workload, ("in_place",), 1.03)
-        yield at_least("S", workload, ("in_place",), 0.97)
-    yield Gate(f"{title(ground, 'M', 'scans of 50')}: microseconds, ours / in_place",
-               share("M", "scans of 50", "scan_p50_us", ("in_place",), min), 1.5)
+def space_gates(judge, results, ground, tolerance=TOLERANCE):
     for name, system in results.keys():
         if blob_systems.is_ours(system) and name.startswith(f"{ground}:"):
             sizes = name.split(": ")[1].split(",")[0]
-            yield Gate(f"{name}: space amplification, {system}",
-                       results.median(name, system, "space_max"),
-                       blob_systems.bound(system, sizes) * TOLERANCE)
+            yield judge.worst(f"{name}: space amplification at any time, {system}", (name,),
+                              "space_max", system, blob_systems.bound(system, sizes) * tolerance)
+
+
+def quick_gates(results):
+    judge = Judge(results)
+    for ground in GROUNDS:
+        yield from space_gates(judge, results, ground, QUICK_TOLERANCE)
+        for workload, sizes, other, target in QUICK_IO:
+            name = title(ground, sizes, workload)
+            if (name, "ours") in results.keys():
+                yield judge.ratio(f"{name}: I/O amplification, ours / {other}", name, "io_amp",
+                                  "ours", (other,), target, by=WORST)
+    yield slice_cases.gate(judge, THING, "file bytes per live byte", 1.0)
+
+
+class GatesOf:
+    """Ratios on one ground: of bytes, and of operations until settled."""
+
+    def __init__(self, judge, results, ground):
+        self._judge, self._results, self._ground = judge, results, ground
+
+    def all(self):
+        for workload in ("Load A", *RUNS):
+            loads = workload == "Load A"
+            yield from self._small(workload)
+            if loads or workload in UPDATES:
+                yield from self._as_asked(workload, loads)
+            for sizes in blob_systems.SIZES:
+                if sizes != "S":
+                    for other in ("blob_large_prepared", "in_place_prepared"):
+                        yield from self._both(sizes, workload, (other,), 1.0, 1.0)
+        for sizes in ("L", "LD"):
+            yield self._io(sizes, "Load A", ("blob_uncollected_prepared",), 1.0)
+        name = title(self._ground, "M", "scans of 50")
+        yield self._judge.ratio(f"{name}: microseconds, ours / in_place", name, "scan_p50_us",
+                                "ours", ("in_place",), 1.5)
+
+    def _as_asked(self, workload, loads):
+        for other in ("blob_large", "blob_large_prepared"):
+            yield from self._both("L", workload, (other,), 0.6 if loads else 0.65, 1.15)
+        for other in ("in_place", "in_place_prepared"):
+            yield self._io("M", workload, (other,), 0.65 if loads else 0.8)
+        for sizes in blob_systems.ROOMY_MIXES:
+            most = 1.0 if loads else 0.95
+            yield from self._both(sizes, workload, self._others(sizes), most, 1.0, "the best one")
+            yield from self._both(sizes, workload, self._within(sizes, workload), most, 1.0,
+                                  "the best one with as little space")
+            for ours, other in () if loads else blob_systems.AS_ROOMY:
+                yield from self._both(sizes, workload, (other,), 0.95, 1.0, ours=ours)
+
+    def _small(self, workload):
+        """Within 3% in everything."""
+        name = title(self._ground, "S", workload)
+        for metric, text, target, at_least in SMALL:
+            yield self._judge.ratio(f"{name}: {text}, ours / in_place", name, metric, "ours",
+                                    ("in_place",), target, at_least)
+
+    def _both(self, sizes, workload, systems, most_io, least_ops, label=None, ours="ours"):
+        yield self._io(sizes, workload, systems, most_io, label, ours)
+        name = title(self._ground, sizes, workload)
+        yield self._judge.ratio(f"{name}: ops/s until settled, {ours} / "
+                                f"{label or ' '.join(systems)}", name, "settled_per_s", ours,
+                                systems, least_ops, True)
+
+    def _io(self, sizes, workload, systems, target, label=None, ours="ours"):
+        name = title(self._ground, sizes, workload)
+        return self._judge.ratio(f"{name}: I/O amplification, {ours} / "
+                                 f"{label or ' '.join(systems)}", name, "io_amp", ours, systems,
+                                 target)
+
+    @staticmethod
+    def _others(sizes):
+        return tuple(system for system in blob_systems.OTHERS
+                     if blob_systems.is_measured(system, sizes))
+
+    def _within(self, sizes, workload):
+        """The others that take no more space than ours may."""
+        name = title(self._ground, sizes, workload)
+        spaces = {system: self._results.median(name, system, "space_max")
+                  for system in self._others(sizes)}
+        return tuple(system for system, space in spaces.items()
+                     if space is not None and space <= blob_systems.BOUNDS[sizes] * TOLERANCE)
 
 
 BENCHMARK = Benchmark(
     title="large values in blob files that are collected by their garbage",
-    ground="direct: direct I/O on a device in memory, throttled to "
-    f"{blob_systems.DISK['read_bps'] // 10**6} MB/s of reads and "
-    f"{blob_systems.DISK['write_bps'] // 10**6} MB/s of writes, with sectors of 4 KiB; "
-    "sectors: of 512 bytes; buffered: in the data folder, through the page cache. "
+    ground="direct: direct I/O on a throttled device in memory; sectors: the same with sectors of "
+    "512 bytes; folder: direct I/O in the data folder; buffered: there, through the page cache. "
     "Bytes are those that RocksDB reads from and writes to files.",
     baseline="in_place",
     metrics=METRICS,
     panels=PANELS,
     add_arguments=add_arguments,
     cases=cases,
-    gates=gates,
+    gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
+    things=(THING,),
 )

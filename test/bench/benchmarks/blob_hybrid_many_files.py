@@ -7,13 +7,15 @@ import functools
 import json
 import shutil
 
-from common.harness import Benchmark, Case, Gate, Metric, Panel
+from common.gates import Judge
+from common.harness import Benchmark, Case, Metric, Panel
 
 FAMILIES = (300, 1)
 BLOB_FILES, QUICK_BLOB_FILES = 10_000, 1_000
 SECONDS, QUICK_SECONDS = 30, 3
 PUTS_PER_S = 1500
 SYSTEMS = ("blobdb", "ours")
+BOUND, TOLERANCE, QUICK_TOLERANCE = 1.5, 1.05, 1.1  # of space
 MOST_CPU = 0.1  # of a core, besides what the same load takes without the plugin
 
 METRICS = (
@@ -64,11 +66,20 @@ def run_one(families, system, blob_files, seconds, context, number):
 
 
 def gates(results):
-    for families in FAMILIES:
-        ours, stock = (results.median(name_of(families), system, "cpu_share")
-                       for system in ("ours", "blobdb"))
-        yield Gate(f"{name_of(families)}: CPU of a core, ours - blobdb",
-                   None if None in (ours, stock) else ours - stock, MOST_CPU)
+    judge = Judge(results)
+    for name in map(name_of, FAMILIES):
+        yield judge.difference(f"{name}: CPU of a core, ours - blobdb", name, "cpu_share", "ours",
+                               "blobdb", MOST_CPU)
+    yield space_gate(judge)
+
+
+def quick_gates(results):
+    yield space_gate(Judge(results), QUICK_TOLERANCE)
+
+
+def space_gate(judge, tolerance=TOLERANCE):
+    return judge.worst("space amplification at the end", map(name_of, FAMILIES), "space_end",
+                       "ours", BOUND * tolerance)
 
 
 BENCHMARK = Benchmark(
@@ -81,4 +92,5 @@ BENCHMARK = Benchmark(
     add_arguments=add_arguments,
     cases=cases,
     gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
 )

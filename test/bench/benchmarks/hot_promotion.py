@@ -1,10 +1,12 @@
 """hot_promotion against stock RocksDB with as many bytes of the fast device, and against caches."""
 
+import dataclasses
 import functools
 
-from common.harness import Benchmark, Case, Gate, Metric, Panel
+from common import grounds, slice_cases
+from common.gates import WORST, Judge
+from common.harness import Benchmark, Case, Metric, Panel
 from hot import hot_systems
-from tier import tier_systems
 
 SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
 SECONDS, THREADS = 120, 16
@@ -58,6 +60,14 @@ PANELS = (
 )
 
 CPU = "CPU alone: uniform, ro"
+# Reads take so long that records are promoted, and no device has a part in it.
+CPU_KEYS = ("uniform", "zipf")
+QUICK_SYSTEMS = ("fat", "hot")
+THING = "hot_promotion"  # of the demo
+
+
+def cpu_name(keys):
+    return f"CPU, the slow device a wait: {keys}, ro"
 
 
 def add_arguments(group):
@@ -86,13 +96,10 @@ def scales(args):
 
 
 def cases(args):
-    result = []
-    reason = tier_systems.missing(in_memory=True)
+    reason = grounds.missing(in_memory=True, emulate=args.emulate)
     if reason:
-        print(f"No throttled device, so only the CPU is measured: {reason}")
-    else:
-        for scale in scales(args):
-            result += cases_of(args, scale)
+        print(f"No throttled device, so the slow one is emulated: {reason}")
+    result = [case for scale in scales(args) for case in cases_of(args, scale)]
     return result + (cpu_cases(args) if "cpu" in args.hot_more.split(",") else [])
 
 
@@ -103,7 +110,8 @@ def cases_of(args, scale):
     keys = args.hot_keys.split(",")
     more = args.hot_more.split(",")
     if args.quick:
-        mixes, keys = mixes[:1], keys[:1]
+        mixes, keys, more = mixes[:1], keys[:1], []
+        systems = [system for system in systems if system in QUICK_SYSTEMS]
     steps = [(name(scale, key, mix), functools.partial(measure, scale, mix, key), systems)
              for mix in mixes for key in keys]
     ours = [system for system in systems if system == "hot"]
@@ -168,39 +176,61 @@ def cpu_cases(args):
     megabytes, seconds = (QUICK_MB, QUICK_SECONDS) if args.quick else (CPU_RECORDS_MB, CPU_SECONDS)
     seconds = min(seconds, args.hot_seconds)
     scale = hot_systems.Scale(megabytes, 1000, seconds, 1)
-    return [Case(CPU, (system,), functools.partial(cpu, scale, system))
-            for system in ("fat", "hot")]
+    many = dataclasses.replace(scale, threads=args.hot_threads)
+    ways = [(CPU, scale, 0, "uniform")]
+    ways += [(cpu_name(keys), many, hot_systems.SLOW_US, keys) for keys in CPU_KEYS]
+    return [Case(name, (system,), functools.partial(cpu, of, slow_us, keys, system))
+            for name, of, slow_us, keys in ways for system in QUICK_SYSTEMS]
 
 
-def cpu(scale, system, context, number):
+def cpu(scale, slow_us, keys, system, context, number):
     """In the page cache: nothing waits for a device."""
-    where = hot_systems.on_one_device(context)
+    where = hot_systems.on_one_device(context, slow_us, "CPU, the slow device a wait")
     hot_systems.fill(context, where, scale, system)
     figures = hot_systems.run(context, where, scale, system, scale.seconds, 142 + number,
-                              "--keys=uniform")
+                              f"--keys={keys}")
     hot_systems.clear(where, system)
     return {system: figures}
 
 
 def gates(results):
-    for scale in dict.fromkeys(key.partition(":")[0] for key, _ in results.keys() if key != CPU):
-        yield from gates_of(results, scale)
-    yield Gate("uniform RO, CPU alone: CPU per op, hot / fat",
-               results.ratio(CPU, "all_cpu_us", "hot", "fat"), 1.15)
+    judge = Judge(results)
+    for scale in scales_of(results):
+        yield from gates_of(judge, scale)
+        yield from safety_gates(judge, results, scale)
+    for name in (CPU, *map(cpu_name, CPU_KEYS)):
+        yield judge.ratio(f"{name}: CPU per op, hot / fat", name, "all_cpu_us", "hot", ("fat",),
+                          1.15)
 
 
-def gates_of(results, scale):
+def quick_gates(results):
+    judge = Judge(results)
+    for measure, target, at_least in (("slow reads per read", 0.5, False), ("reads/s", 1.0, True),
+                                      ("MB on the fast device", SAME_BYTES, False)):
+        yield slice_cases.gate(judge, THING, measure, target, at_least)
+    for scale in scales_of(results):
+        yield errors_gate(judge, results, scale)
+
+
+def scales_of(results):
+    """Of what was measured, as the names of workloads begin."""
+    return dict.fromkeys(name.partition(":")[0] for name, _ in results.keys() if " GB of " in name)
+
+
+def gates_of(judge, scale):
     def workload(keys, mix):
         return f"{scale}: {keys}, {mix}"
 
     def ops(keys, mix, baseline, target):
-        case = workload(keys, mix)
-        return Gate(f"{case}: ops/s, hot / {baseline}",
-                    results.ratio(case, "ops_per_s", "hot", baseline), target, True)
+        name = workload(keys, mix)
+        return judge.ratio(f"{name}: ops/s, hot / {baseline}", name, "ops_per_s", "hot",
+                           (baseline,), target, True)
 
-    hotspot = workload("hotspot", "ro")
-    before = results.median(hotspot, "hot", "fast_share")
-    yield Gate(f"{hotspot}: served fast", before, 0.95, True)
+    def figure(keys, mix, text, metric, target, at_least=False):
+        name = workload(keys, mix)
+        return judge.figure(f"{name}: {text}", name, metric, "hot", target, at_least)
+
+    yield figure("hotspot", "ro", "served fast", "fast_share", 0.95, True)
     yield ops("hotspot", "ro", "fat", 6)
     yield ops("hotspot", "ro", "fast", 0.9)
     yield ops("hotspot", "rw", "fat", 4)
@@ -209,40 +239,47 @@ def gates_of(results, scale):
         yield ops(keys, "uh", "fat", 0.95)
     yield ops("uniform", "ro", "fat", 0.98)
     for how in ("reopened", "killed"):
-        after = results.median(workload("hotspot", how), "hot", "first_fast_share")
-        yield Gate(f"{workload('hotspot', how)}: served fast at first / before",
-                   after / before if after is not None and before else None, 0.9, True)
-    shift = workload("shift", "ro")
-    yield Gate(f"{shift}: served fast", results.median(shift, "hot", "fast_share"), 0.9, True)
-    yield Gate(f"{shift}: operations by records until served fast is above 0.9 for good",
-               results.median(shift, "hot", "stage_after_back"), BACK)
-    yield Gate(f"{workload('dynamic', 'ro')}: the same, when the hot spot moves",
-               results.median(workload("dynamic", "ro"), "hot", "stage_5b_back"), BACK)
-    # Not with inserts, of which there are more the faster the system is. The mean: one's L0 has
-    # more here, the other's there.
-    bytes_kept = [results.ratio(workload(keys, mix), "fast_bytes", "hot", "fat")
-                  for keys in KEYS for mix in ("ro", "uh")]
-    bytes_kept = [value for value in bytes_kept if value is not None]
-    yield Gate(f"{scale}: bytes on the fast device at the end, hot / fat, mean of the workloads",
-               sum(bytes_kept) / len(bytes_kept) if bytes_kept else None, SAME_BYTES)
-    used = [results.median(key, "hot", "store_used") for key, system in results.keys()
-            if system == "hot" and key.startswith(f"{scale}:")]
-    used = [value for value in used if value is not None]
-    yield Gate(f"{scale}: bytes of the store at any time / budget, the worst",
-               max(used) if used else None, 1.05)
+        yield judge.after(f"{workload('hotspot', how)}: served fast at first / before",
+                          (workload("hotspot", how), "first_fast_share"),
+                          (workload("hotspot", "ro"), "fast_share"), "hot", 0.9, True)
+    yield figure("shift", "ro", "served fast", "fast_share", 0.9, True)
+    yield figure("shift", "ro", "operations by records until served fast is above 0.9 for good",
+                 "stage_after_back", BACK)
+    yield figure("dynamic", "ro", "the same, when the hot spot moves", "stage_5b_back", BACK)
+
+
+def safety_gates(judge, results, scale):
+    """Equal bytes of the fast device in each workload, also with inserts; and the budget."""
+    for mix in MIXES:
+        for keys in KEYS:
+            name = f"{scale}: {keys}, {mix}"
+            yield judge.ratio(f"{name}: bytes on the fast device at the end, hot / fat", name,
+                              "fast_bytes", "hot", ("fat",), SAME_BYTES, by=WORST)
+    yield judge.worst(f"{scale}: bytes of the store at any time / budget",
+                      names_of(results, scale), "store_used", "hot", 1.05)
+    yield errors_gate(judge, results, scale)
+
+
+def errors_gate(judge, results, scale):
+    return judge.worst(f"{scale}: errors of the store", names_of(results, scale), "store_errors",
+                       "hot", 0)
+
+
+def names_of(results, scale):
+    return [name for name, system in results.keys()
+            if system == "hot" and name.startswith(f"{scale}:")]
 
 
 BENCHMARK = Benchmark(
     title="hot records of a slow device",
-    ground="direct I/O; the slow device a loop device throttled by the kernel to "
-    f"{hot_systems.SLOW['read_iops']} reads and as many writes a second, with "
-    f"{hot_systems.SLOW_US} us more for each read, the fast one a device in memory, throttled to "
-    f"{hot_systems.FAST['read_iops']} reads a second; "
-    "CPU alone: one path, in the page cache.",
+    ground=f"each read of an SST on the slow device takes {hot_systems.SLOW_US} us more; CPU: one "
+    "path, in the page cache.",
     baseline="fat",
     metrics=METRICS,
     panels=PANELS,
     add_arguments=add_arguments,
     cases=cases,
     gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
+    things=(THING,),
 )

@@ -2,10 +2,13 @@
 
 import functools
 
-from common.harness import Benchmark, Case, Gate, Metric, Panel
+from common import slice_cases
+from common.gates import Judge
+from common.harness import Benchmark, Case, Metric, Panel
 from tier import pmem_systems
 
-SECONDS = 3
+THING = "tiered_env_pmem"  # of the demo
+SECONDS, QUICK_SECONDS = 3, 0.5
 GROUPS = (1, 10, 100, 1000)
 
 METRICS = (
@@ -34,7 +37,7 @@ def name_of(group, through):
 
 
 def cases(args):
-    seconds = 1 if args.quick else args.pmem_seconds
+    seconds = QUICK_SECONDS if args.quick else args.pmem_seconds
     result = []
     for through in ("file", "db"):
         for group in GROUPS:
@@ -49,18 +52,18 @@ def run_pmem(system, group, seconds, through, context, _number):
 
 
 def gates(results):
+    judge = Judge(results)
     for through in ("file", "db"):
-        yield Gate(
-            f"{name_of(1, through)}: records/s, pmem / disk",
-            results.ratio(name_of(1, through), "records_per_s", "pmem", "disk"),
-            5,
-            True,
-        )
-    yield Gate(
-        f"{name_of(1, 'file')}: standard deviation, pmem / disk",
-        results.ratio(name_of(1, "file"), "stddev_us", "pmem", "disk"),
-        1,
-    )
+        name = name_of(1, through)
+        yield judge.ratio(f"{name}: records/s, pmem / disk", name, "records_per_s", "pmem",
+                          ("disk",), 5, True)
+    name = name_of(1, "file")
+    yield judge.ratio(f"{name}: standard deviation, pmem / disk", name, "stddev_us", "pmem",
+                      ("disk",), 1)
+
+
+def quick_gates(results):
+    yield slice_cases.gate(Judge(results), THING, "writes/s", 5, True)
 
 
 BENCHMARK = Benchmark(
@@ -74,4 +77,6 @@ BENCHMARK = Benchmark(
     add_arguments=add_arguments,
     cases=cases,
     gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
+    things=(THING,),
 )

@@ -3,9 +3,12 @@
 import dataclasses
 import functools
 
-from common.harness import Benchmark, Case, Gate, Metric, Panel
-from tier import tier_systems, volatile_systems
-from tier.volatile_systems import MAIN_SYSTEMS, ONCE_SYSTEMS, PLAIN, THROTTLED, Place, Shape
+from common import grounds, slice_cases
+from common.gates import INTERVAL, WORST, Judge
+from common.harness import Benchmark, Case, Metric, Panel
+from tier import volatile_systems
+from tier.volatile_systems import (EMULATED, MAIN_SYSTEMS, ONCE_SYSTEMS, PLAIN, THROTTLED, Place,
+                                   Shape)
 
 THREADS = 8
 SHAPE = Shape(records=1_500_000, value_size=1024, file_bytes=16 << 20, level_base=80 << 20,
@@ -14,11 +17,14 @@ SMALL_RECORDS, SMALL_VALUE = 5_000_000, 100
 QUICK = 10  # times less data, in a tree of the same shape
 QUICK_SYSTEMS = ("direct", "ours")  # of all but the first workload
 QUICK_PLAIN = ("bound", "ours")
+QUICK_MAIN = ("buffered", "direct", "ours")
 OVERWRITES = 5  # times the data
 SECONDS = 30
 MIX_SECONDS = 15
-MIXES, QUICK_MIXES = "abcdef", "ae"
+MIXES = "abcdef"
+THING = "tiered_env_memory"  # of the demo
 COMPRESSIONS = ("none", "lz4", "zstd")
+QUICK_COMPRESSIONS = COMPRESSIONS[:2]
 
 METRICS = (
     Metric("settled_per_s", "ops/s until settled", "ops/s", "{:.0f}", show_ratio=True),
@@ -43,6 +49,7 @@ METRICS = (
     Metric("peak_per_peak", "retained/tier", "1"),
     Metric("worst_amplification", "lambda", "1"),
     Metric("cpu_s", "CPU s", "s", "{:.1f}", show_ratio=True),
+    Metric("process_bytes", "MB of the process", "bytes", "{:.0f}", scale=1e-6),
     Metric("recovery_s", "recovery s", "s"),
     Metric("recovery_gb_per_s", "GB/s", "GB/s"),
     Metric("recovery_s_per_gb", "s/GB", "s/GB"),
@@ -125,6 +132,8 @@ def fill_name(ground, shape):
 FILL, SMALL_FILL = "fillrandom, 1 KB", "fillrandom, 100 B"
 READ, MIXED = "readrandom", "reads 70 / writes 30"
 OVERWRITE, LOAD = "overwrite, 5x the data", "YCSB load"
+STOCK = ("buffered", "direct")
+PACED = "overwrite, half the rate that saturates stock"
 
 
 def recovery_name(compression):
@@ -136,23 +145,23 @@ def cases(args):
     if reason:
         print(f"No volatile tier here, so nothing is measured: {reason}")
         return []
-    reason = tier_systems.missing()
+    reason = grounds.missing(emulate=args.emulate)
     if reason:
-        print(f"No throttled device, so only the plain disk is measured: {reason}")
-    grounds = [PLAIN] if reason else [THROTTLED, PLAIN]
+        print(f"No throttled device, so it is emulated: {reason}")
+    device = EMULATED if reason else THROTTLED
     result = []
     for part in args.volatile_parts.split(","):
-        result += PARTS[part](args, grounds)
+        result += PARTS[part](args, device)
     return result
 
 
-def fill_cases(args, grounds):
+def fill_cases(args, device):
     """Each on an empty database, which is removed."""
     shapes = [(shape_of(args), None), (small_shape_of(args), None)]
     if not args.quick and not args.volatile_only_gates:
         shapes.append((dataclasses.replace(shape_of(args), dynamic=True), 1))
     result = []
-    for ground in grounds:
+    for ground in (device, PLAIN):
         for shape, rounds in shapes:
             for system in systems_of(args, ground, shape):
                 run = functools.partial(run_fill, ground, system, shape, largest(args))
@@ -162,66 +171,67 @@ def fill_cases(args, grounds):
 
 
 def systems_of(args, ground, shape):
-    chosen = args.volatile_systems.split(",")
-    main = ground == THROTTLED and shape.value_size != SMALL_VALUE and not shape.dynamic
+    chosen = [name for name in args.volatile_systems.split(",")
+              if not volatile_systems.SYSTEMS[name].held]
+    main = ground != PLAIN and shape.value_size != SMALL_VALUE and not shape.dynamic
     if args.quick:
-        wanted = QUICK_PLAIN if ground == PLAIN else MAIN_SYSTEMS[:4] if main else QUICK_SYSTEMS
+        wanted = QUICK_PLAIN if ground == PLAIN else QUICK_MAIN
         return [name for name in chosen if name in wanted]
+    if ground == EMULATED:  # by tiered_env, which "bound" has not
+        chosen = [name for name in chosen if name != "bound"]
     if main and not args.volatile_only_gates:
         chosen += ONCE_SYSTEMS
     return chosen
 
 
-def used_systems(args):
-    """Ours first: stock gets as much memory as that has used."""
+def used_systems(args, device):
+    """Ours first, in the first round: stock gets as much memory as that has used."""
     chosen = sorted(args.volatile_systems.split(","), key=lambda name: name != "ours")
+    if device == EMULATED:  # nothing is held to its memory there
+        chosen = [name for name in chosen if name not in ("held", "bound")]
     return [name for name in chosen if name in QUICK_SYSTEMS] if args.quick else chosen
 
 
-def use_cases(args, grounds):
+def use_cases(args, device):
     """One database after the other: it is filled, used by all workloads in turn, then removed."""
-    if THROTTLED not in grounds:
-        return []
     seconds = min(2, args.volatile_use_seconds) if args.quick else args.volatile_use_seconds
     result = []
-    for system in used_systems(args):
+    for system in used_systems(args, device):
         steps = [(READ, (READ, seconds)),
                  (MIXED, ("readrandomwriterandom", seconds, "--readwritepercent=70"))]
         for name, how in steps:
-            run = functools.partial(run_use, system, shape_of(args), largest(args), *how)
-            result.append(Case(title(THROTTLED, name), (system,), run))
-        run = functools.partial(run_overwrite, system, shape_of(args), largest(args))
-        result.append(Case(title(THROTTLED, OVERWRITE), (system,), run))
+            run = functools.partial(run_use, device, system, shape_of(args), largest(args), *how)
+            result.append(Case(title(device, name), (system,), run, turn="use"))
+        if not args.quick:
+            run = functools.partial(run_overwrite, device, system, shape_of(args), largest(args))
+            result.append(Case(title(device, OVERWRITE), (system,), run, turn="use"))
     return result
 
 
-def mix_cases(args, grounds):
-    if THROTTLED not in grounds or args.volatile_only_gates:
-        return []
+def mix_cases(args, device):
+    """The last one is what comes at a pace that none of them has to hurry for."""
     seconds = min(1, args.mix_seconds) if args.quick else args.mix_seconds
-    mixes = QUICK_MIXES if args.quick else MIXES
+    mixes = "" if args.quick or args.volatile_only_gates else MIXES
     result = []
-    for system in used_systems(args):
+    for system in used_systems(args, device):
         if system == "untrimmed":
             continue
-        shape, data = shape_of(args), largest(args)
-        result.append(Case(title(THROTTLED, LOAD), (system,),
-                           functools.partial(run_load, system, shape, data)))
-        for uniform in (False,) if args.quick else (False, True):
-            for mix in mixes:
-                name = f"YCSB {mix.upper()}, {'uniform' if uniform else 'Zipf 0.99'}"
-                last = (uniform or args.quick) and mix == mixes[-1]
-                run = functools.partial(run_mix, system, shape, data, mix, uniform, seconds, last)
-                result.append(Case(title(THROTTLED, name), (system,), run))
+        of_system = (device, system, shape_of(args), largest(args))
+        steps = [(LOAD, functools.partial(run_load, *of_system))]
+        steps += [(f"YCSB {mix.upper()}, {'uniform' if uniform else 'Zipf 0.99'}",
+                   functools.partial(run_mix, *of_system, mix, uniform, seconds))
+                  for uniform in (False, True) for mix in mixes]
+        steps.append((PACED, functools.partial(run_paced, *of_system, 2 * seconds)))
+        result += [Case(title(device, name), (system,), run, turn="mixes") for name, run in steps]
     return result
 
 
-def recovery_cases(args, grounds):
+def recovery_cases(args, _device):
     """On the plain disk: logs are in the page cache, so that the rebuilding is what is measured."""
     if "ours" not in args.volatile_systems.split(","):
         return []
     result = []
-    for compression in COMPRESSIONS[:2] if args.quick else COMPRESSIONS:
+    for compression in QUICK_COMPRESSIONS if args.quick else COMPRESSIONS:
         run = functools.partial(run_recovery, shape_of(args), largest(args), compression)
         result.append(Case(title(PLAIN, recovery_name(compression)), ("ours",), run))
     return result
@@ -244,9 +254,9 @@ def run_fill(ground, system, shape, data, context, number):
         place.clear()
 
 
-def run_use(system, shape, data, benchmark, seconds, *more):
+def run_use(ground, system, shape, data, benchmark, seconds, *more):
     context, number = more[-2:]
-    place = Place(context, THROTTLED, system, data)
+    place = Place(context, ground, system, data)
     if benchmark == READ:  # the first of the workloads
         place.clear()
         volatile_systems.write(context, place, system, shape, "fillrandom", shape.records, THREADS,
@@ -255,8 +265,8 @@ def run_use(system, shape, data, benchmark, seconds, *more):
                                          142 + number, *more[:-2])}
 
 
-def run_overwrite(system, shape, data, context, number):
-    place = Place(context, THROTTLED, system, data)
+def run_overwrite(ground, system, shape, data, context, number):
+    place = Place(context, ground, system, data)
     try:
         return {system: volatile_systems.write(context, place, system, shape, "overwrite",
                                                OVERWRITES * shape.records, THREADS, 242 + number)}
@@ -264,23 +274,32 @@ def run_overwrite(system, shape, data, context, number):
         place.clear()
 
 
-def run_load(system, shape, data, context, number):
-    place = Place(context, THROTTLED, system, data)
+def run_load(ground, system, shape, data, context, number):
+    place = Place(context, ground, system, data)
     place.clear()
     return {system: volatile_systems.drive(context, place, system, shape, "load", "--mode=fill",
                                            f"--seed={42 + number}")}
 
 
-def run_mix(system, shape, data, mix, uniform, seconds, last, context, number):
-    place = Place(context, THROTTLED, system, data)
-    figures = volatile_systems.drive(
+def run_mix(ground, system, shape, data, mix, uniform, seconds, context, number):
+    place = Place(context, ground, system, data)
+    return {system: volatile_systems.drive(
         context, place, system, shape, f"{mix}, {uniform}", f"--mix={mix}",
         f"--uniform={str(uniform).lower()}", f"--seconds={seconds}", f"--threads={THREADS}",
         f"--seed={142 + number}",
-    )
-    if last:
+    )}
+
+
+def run_paced(ground, system, shape, data, seconds, context, number):
+    place = Place(context, ground, system, data)
+    rate = volatile_systems.pace_of(context, ground, shape, data)
+    try:
+        return {system: volatile_systems.drive(
+            context, place, system, shape, PACED, "--mix=overwrite", f"--rate={rate}",
+            f"--seconds={seconds}", f"--threads={THREADS}", f"--seed={342 + number}",
+        )}
+    finally:
         place.clear()
-    return {system: figures}
 
 
 def run_recovery(shape, data, compression, context, number):
@@ -295,79 +314,79 @@ def run_recovery(shape, data, compression, context, number):
         place.clear()
 
 
-def smallest(*values):
-    """None if one was not measured."""
-    return None if None in values else min(values)
-
-
-def share(value, base):
-    """None if one was not measured; 0 of 0 is nothing."""
-    if value is None or base is None:
-        return None
-    return value / base if base else 0.0 if value == 0 else float("inf")
-
-
 def gates(results):
-    fill, overwrite = title(THROTTLED, FILL), title(THROTTLED, OVERWRITE)
-
-    def median(benchmark, system, metric):
-        return results.median(benchmark, system, metric)
+    device = device_of(results)
+    fill, overwrite = title(device, FILL), title(device, OVERWRITE)
+    judge = Judge(results)
 
     def ratio(benchmark, metric, other, target, at_least=False):
-        """Ours to another system.
-
-        "stock": to the higher one of the two, where more is better, else to the lower one.
-        """
-        values = [median(benchmark, name, metric)
-                  for name in (("buffered", "direct") if other == "stock" else (other,))]
-        base = None if None in values else (max if at_least else min)(values)
-        return Gate(f"{benchmark}: {metric}, ours / {other}",
-                    share(median(benchmark, "ours", metric), base), target, at_least)
+        """Ours to another system, or to the better one of stock's two."""
+        others = STOCK if other == "stock" else (other,)
+        return judge.ratio(f"{benchmark}: {metric}, ours / {other}", benchmark, metric, "ours",
+                           others, target, at_least)
 
     yield ratio(fill, "settled_per_s", "buffered", 2.0, True)
     yield ratio(fill, "settled_per_s", "direct", 1.4, True)
     yield ratio(fill, "stall_s", "stock", 0.2)
-    # Nothing is faster than the device is with these bytes, nor than the processors are with all
-    # SSTs in memory.
-    by_bandwidth = share(median(fill, "ours", "settled_s"), median(fill, "ours", "bandwidth_s"))
-    yield Gate(f"{fill}: settled_s, ours / the longer of bytes written / bandwidth and bound",
-               smallest(by_bandwidth, results.paired_ratio(fill, "settled_s", "ours", "bound")),
-               1.15)
-    # With 8 writers on few processors it is a matter of these, and as long with all SSTs in memory.
+    yield judge.after(f"{fill}: settled_s / (bytes written / bandwidth), ours",
+                      (fill, "settled_s"), (fill, "bandwidth_s"), "ours", 1.15)
+    yield ratio(fill, "write_p999_us", "buffered", 0.5)
     yield ratio(fill, "write_p999_us", "bound", 1.1)
     yield ratio(fill, "write_max_us", "buffered", 0.5)
+    yield ratio(title(device, PACED), "p999_us", "stock", 0.5)
     yield ratio(overwrite, "settled_per_s", "stock", 1.3, True)
-    # Stock with direct I/O has as much memory as ours there; buffered, it has all of the machine.
-    yield ratio(title(THROTTLED, MIXED), "ops_per_s", "direct", 1.3, True)
-    name = title(PLAIN, FILL)
-    yield Gate(f"{name}: settled_per_s, ours / bound in each round",
-               results.paired_ratio(name, "settled_per_s", "ours", "bound"), 0.9, True)
-    yield ratio(fill, "written_bytes", "buffered", 0.40)
-    yield ratio(fill, "written_bytes", "direct", 0.48)
-    yield ratio(title(THROTTLED, SMALL_FILL), "written_bytes", "buffered", 0.40)
-    for name in (fill, overwrite):
-        yield Gate(f"{name}: peak of retained logs / peak of the tier",
-                   median(name, "ours", "peak_per_peak"), 1.8)
-    for compression in COMPRESSIONS:
+    # Each has as much memory as ours there: as block cache, or as it likes.
+    for other in ("direct", "held"):
+        yield ratio(title(device, MIXED), "ops_per_s", other, 1.3, True)
+    yield ratio(title(PLAIN, FILL), "settled_per_s", "bound", 0.9, True)
+    yield from written_gates(judge, device)
+    name = title(PLAIN, recovery_name("none"))
+    yield judge.figure(f"{name}: GB/s", name, "recovery_gb_per_s", "ours", 0.5, True)
+    yield ratio(title(PLAIN, SMALL_FILL), "cpu_s", "buffered", 1.25)
+    yield from safety_gates(judge, (fill, overwrite), COMPRESSIONS)
+
+
+def quick_gates(results):
+    judge, device = Judge(results), device_of(results)
+    yield from safety_gates(judge, (title(device, FILL),), QUICK_COMPRESSIONS)
+    yield from written_gates(judge, device, WORST)
+    yield slice_cases.gate(judge, THING, "bytes written per byte", 0.6)
+    yield slice_cases.gate(judge, THING, "puts/s until settled", 1.0, True)
+
+
+def device_of(results):
+    """What was measured beside the plain disk."""
+    names = {name.partition(":")[0] for name, _ in results.keys()}
+    return EMULATED if EMULATED in names else THROTTLED
+
+
+def written_gates(judge, device, by=INTERVAL):
+    for name, other, target in ((FILL, "buffered", 0.40), (FILL, "direct", 0.48),
+                                (SMALL_FILL, "buffered", 0.40)):
+        name = title(device, name)
+        yield judge.ratio(f"{name}: written_bytes, ours / {other}", name, "written_bytes", "ours",
+                          (other,), target, by=by)
+
+
+def safety_gates(judge, names, compressions):
+    for name in names:
+        yield judge.worst(f"{name}: peak of retained logs / peak of the tier", (name,),
+                          "peak_per_peak", "ours", 1.8)
+    for compression in compressions:
         name = title(PLAIN, recovery_name(compression))
-        yield Gate(f"{name}: keys lost", median(name, "ours", "lost_keys"), 0)
-        if compression == "none":
-            yield Gate(f"{name}: GB/s", median(name, "ours", "recovery_gb_per_s"), 0.5, True)
-    name = title(PLAIN, SMALL_FILL)
-    yield Gate(f"{name}: cpu_s, ours / buffered in each round",
-               results.paired_ratio(name, "cpu_s", "ours", "buffered"), 1.25)
+        yield judge.worst(f"{name}: keys lost", (name,), "lost_keys", "ours", 0)
 
 
 BENCHMARK = Benchmark(
     title="volatile levels in memory, recoverable from write-ahead logs",
-    ground="throttled: ext4 on a loop device with direct I/O,"
-    f" {volatile_systems.LIMITS['write_bps'] // 10**6} MB/s of writes and"
-    f" {volatile_systems.LIMITS['read_bps'] // 10**6} MB/s of reads;"
-    " plain: the data folder's file system.",
+    ground="throttled: a loop device that the kernel holds to limits; emulated: tiered_env makes "
+    "the data folder slow, for all systems; plain: the data folder's file system.",
     baseline="buffered",
     metrics=METRICS,
     panels=PANELS,
     add_arguments=add_arguments,
     cases=cases,
     gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
+    things=(THING,),
 )

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from tier import tier_systems
+from common import grounds
 
 # Bytes a second for two hardware threads, of the device (2.4 and 2.0 GB/s) and the 24 threads
 # of the paper.
@@ -24,8 +24,10 @@ MEDIUM = 64  # and from here on medium, where the mix has such
 MIXES_WITH_MEDIUM = ("M", "SD", "MD", "LD")
 
 READAHEAD = 32 << 10
+MEGABYTES = 64  # of keys and values that a database is filled with
+BLOB_FILE_BYTES = 4 << 20
 BLOBS = (f"enable_blob_files=true;blob_compaction_readahead_size={READAHEAD};"
-         f"blob_file_size={4 << 20}")
+         f"blob_file_size={BLOB_FILE_BYTES}")
 STOCK_COLLECTION = ("enable_blob_garbage_collection=true;"
                     "blob_garbage_collection_age_cutoff={cutoff};"
                     "blob_garbage_collection_force_threshold={force}")
@@ -35,19 +37,21 @@ OPTIONS = {
     "blob_all": f"{BLOBS};min_blob_size=0;{STOCK_COLLECTION.format(cutoff=0.3, force=1.0)}",
     "blob_large": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=0.3, force=0.3)}",
     "blob_tight": f"{BLOBS};min_blob_size={LARGE};{STOCK_COLLECTION.format(cutoff=1.0, force=0.2)}",
+    "blob_uncollected": f"{BLOBS};min_blob_size={LARGE}",
     "ours": (f"{BLOBS};min_blob_size={LARGE};listeners={{id=BlobHybridListener}};"
              "compaction_filter_factory={id=BlobHybrid;max_space_amplification={bound};"
              "space_floor={floor};gc_bytes_per_second=0;"
              f"readahead_size={READAHEAD}{{medium}}}};table_factory={{id=BlobHybridTable{{table}}}}"),
 }
-OTHERS = tuple(system for system in OPTIONS if system != "ours")
 # What PrepareForBlobs() sets. Ours has it but with small values alone, which the plugin leaves as
 # they are. To tell what of it is the family's options, and what the plugin: others with the same.
 PREPARED_FAMILY = ("level0_file_num_compaction_trigger=16;level0_slowdown_writes_trigger=32;"
                    "level0_stop_writes_trigger=48;max_bytes_for_level_base=2097152;"
                    "compaction_pri=kRoundRobin")
 PREPARED_TABLE = "block_align=true"
-PREPARED = {"in_place_prepared": "in_place", "blob_large_prepared": "blob_large"}
+PREPARED = {"in_place_prepared": "in_place", "blob_large_prepared": "blob_large",
+            "blob_uncollected_prepared": "blob_uncollected"}
+OTHERS = (*(system for system in OPTIONS if system != "ours"), *PREPARED)
 # Ours with another max_space_amplification: as much as others take, whatever that is.
 ROOMY = {"ours_1.8": 1.8, "ours_3": 3.0}
 ROOMY_MIXES = ("SD", "MD", "LD")
@@ -59,16 +63,13 @@ MEDIUM_PRESET = {"M": ";merge_level=last-1"}
 
 
 def folder(context, ground):
-    """Of the databases; but for "buffered" on a throttled device in memory, if there can be one.
-
-    The device is made when it is first asked for.
-    """
-    if ground == "buffered" or tier_systems.missing(in_memory=True):
+    """Of the databases: the data folder, or a device that is made when it is first asked for."""
+    if ground in ("buffered", "folder"):
         return context.path()
 
     def make():
         kind = {"in_memory" if ground == "direct" else "with_sectors": (ground,)}
-        disk = tier_systems.Ground(context, {ground: DISK_BYTES}, {ground: DISK}, **kind)
+        disk = grounds.Ground(context, {ground: DISK_BYTES}, {ground: DISK}, **kind)
         return disk.points[ground], disk.close
 
     return context.resource(f"blob-{ground}", make)
@@ -78,13 +79,22 @@ def path(context, ground, sizes, system):
     return os.path.join(folder(context, ground), f"blob-{ground}-{sizes}-{system}")
 
 
+def blob_files_of(megabytes):
+    """An option: as many blob files as the full size has."""
+    return f"blob_file_size={max(64 << 10, BLOB_FILE_BYTES * megabytes // MEGABYTES)}"
+
+
 def is_ours(system):
     return system == "ours" or system in ROOMY
 
 
 def is_measured(system, sizes):
     """Some are of interest with some mixes only."""
-    return sizes in ROOMY_MIXES if system in ROOMY else system not in PREPARED or sizes != "S"
+    if system in ROOMY:
+        return sizes in ROOMY_MIXES
+    if system.startswith("blob_uncollected"):  # which has no blob files with smaller values
+        return sizes not in ("S", "M")
+    return system not in PREPARED or sizes != "S"
 
 
 def bound(system, sizes):
@@ -118,9 +128,10 @@ def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *m
         f"--options={options(system, sizes, changes, floor)}", f"--sizes={sizes}",
         f"--records={records}", f"--cache_bytes={cache_bytes}",
     ]
-    figures = json.loads(context.child([
+    text, usage = context.measured_child([
         *common, f"--direct={str(ground != 'buffered').lower()}", f"--space_floor={floor}", *more,
-    ]))
+    ])
+    figures = {**json.loads(text), "memory_bytes": usage.memory_bytes}
     context.child([*common, "--mode=check", "--direct=false"])
     return figures
 

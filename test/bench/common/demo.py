@@ -7,7 +7,6 @@ are a table, results/demo.json with every slice, and a page, results/demo.html.
 """
 
 import dataclasses
-import datetime
 import json
 import os
 import shlex
@@ -19,7 +18,7 @@ from collections.abc import Callable
 import demos
 from common import demo_page, drivers, harness, machine, pairs
 from common.bar import Bar
-from tier import pmem_systems, tier_systems, volatile_systems
+from tier import pmem_systems, volatile_systems
 
 STOCK, OURS = "stock", "plugin"
 MOST_ROUNDS = 12
@@ -27,7 +26,6 @@ FEWEST_ROUNDS = 2  # whatever time they take; nothing is claimed then
 QUICK_ROUNDS = pairs.FEWEST_ROUNDS
 SHOWN, NOT_SHOWN, FAILED = "shown", "not shown", "failed"
 BUSY = 0.75  # load average for each CPU, from which on a machine is told to be busy
-ASKED = "--emulate"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,11 +57,10 @@ class Setup:
 
     context: harness.Context
     quick: bool
-    emulate: bool
 
     def no_throttle(self, in_memory=False):
         """Why there is no device that the kernel throttles; empty if there can be one."""
-        return ASKED if self.emulate else tier_systems.missing(in_memory)
+        return self.context.no_throttle(in_memory)
 
     def emulated_device(self, name):
         """A folder, in memory if there is a tmpfs: a wait of the driver's makes it slow."""
@@ -152,6 +149,29 @@ def table(results):
     return [lines[0], "-" * max(map(len, lines)), *lines[1:]]
 
 
+def measure(context, part, quick, deadline, enough, step=lambda text, is_line=True: None):
+    """The rounds of slices."""
+    made = {system.name: context.driver(system.argv, system.environment)
+            for system in part.systems}
+    for driver in made.values():
+        driver.wait_until_ready(max(1, deadline - time.monotonic()))
+    part.loaded()
+    seconds = part.quick_slice_seconds if quick else part.slice_seconds
+
+    def ask(system, slice_seconds):
+        return made[system].ask(slice_seconds)
+
+    step("warms up")
+    warm_until = (time.monotonic() + deadline) / 2
+    drivers.take_turns(ask, made, seconds, lambda rounds: len(rounds) >= part.warm_rounds or
+                       rounds and time.monotonic() > warm_until)
+    rounds = drivers.take_turns(ask, made, seconds, enough,
+                                lambda number: step(f"round {number + 1}", is_line=number == 0))
+    for driver in made.values():
+        driver.end()
+    return rounds
+
+
 class Demo:
     def __init__(self, args, seconds=None, module=lambda name: harness.load("demos", name)):
         self._args = args
@@ -176,15 +196,17 @@ class Demo:
         """What fails or cannot be shown does not keep the rest from being shown."""
         result = Result(name, thing.THING, thing.PLUGIN)
         begin, result.load_average = time.monotonic(), machine.load_average()
-        context = harness.Context(self._args.bin, self._args.data_dir)
+        context = harness.Context(self._args.bin, self._args.data_dir, self._args.emulate)
         try:
             require(self._args.bin, thing)
             self._bar.step("fills")
             deadline = max(deadline, time.monotonic() + seconds)
-            result.part = thing.part(Setup(context, self._args.quick, self._args.emulate))
+            result.part = thing.part(Setup(context, self._args.quick))
             result.commands = {system.name: context.without_folders(command(system))
                                for system in result.part.systems}
-            result.rounds = self._measure(context, result.part, deadline)
+            result.rounds = measure(
+                context, result.part, self._args.quick, deadline,
+                lambda rounds: self._enough(rounds, deadline), self._bar.step)
             result.status = SHOWN
         except drivers.NotShown as reason:
             result.status, result.reason = NOT_SHOWN, context.without_folders(str(reason))
@@ -196,28 +218,6 @@ class Demo:
             context.close()
         result.seconds = time.monotonic() - begin
         return result
-
-    def _measure(self, context, part, deadline):
-        made = {system.name: context.driver(system.argv, system.environment)
-                for system in part.systems}
-        for driver in made.values():
-            driver.wait_until_ready(max(1, deadline - time.monotonic()))
-        part.loaded()
-        seconds = part.quick_slice_seconds if self._args.quick else part.slice_seconds
-
-        def ask(system, slice_seconds):
-            return made[system].ask(slice_seconds)
-
-        self._bar.step("warms up")
-        warm_until = (time.monotonic() + deadline) / 2
-        drivers.take_turns(ask, made, seconds, lambda rounds: len(rounds) >= part.warm_rounds or
-                           rounds and time.monotonic() > warm_until)
-        rounds = drivers.take_turns(
-            ask, made, seconds, lambda rounds: self._enough(rounds, deadline),
-            lambda number: self._bar.step(f"round {number + 1}", is_line=number == 0))
-        for driver in made.values():
-            driver.end()
-        return rounds
 
     def _enough(self, rounds, deadline):
         if self._args.quick:
@@ -254,9 +254,8 @@ def notes(document):
 def document_of(args, results, begin_load):
     return {
         "name": "demo",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "date": machine.now(),
         "commit": machine.commit(harness.BENCH),
-        "rocktier": machine.rocktier_version(args.bin),
         **machine.describe(args.bin, args.data_dir),
         "load_average": [begin_load, machine.load_average()],
         "quick": args.quick,

@@ -1,26 +1,7 @@
-"""The demo's page: one HTML file with its plots in it, which needs nothing else."""
+"""The demo's page."""
 
-import html
-import re
-import shutil
-import subprocess
+from common.html_page import plot, tabular, text, whole
 
-STYLE = """
-body { font: 16px/1.5 sans-serif; color: #222; background: #fff; max-width: 66em; margin: 2em auto;
-       padding: 0 1em; }
-h2 { margin: 2.5em 0 .3em; font-size: 1.2em; }
-h2 small { font-weight: normal; color: #666; }
-p { margin: .4em 0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8em 0; white-space: nowrap; }
-th, td { padding: .25em .8em; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child, th.text, td.text { text-align: left; }
-.better { color: #1b6e3c; font-weight: bold; }
-.worse { color: #b3261e; font-weight: bold; }
-.undecided, .note { color: #666; }
-svg { max-width: 100%; height: auto; }
-code { font-size: .8em; overflow-wrap: anywhere; }
-"""
 COLOURS = {"better": "#2e8b57", "worse": "#d9534f", "undecided": "#9e9e9e"}
 STOCK_COLOUR, OURS_COLOUR = "#9e9e9e", "#2e8b57"
 OTHER_COLOURS = ("#5b8ff9", "#f6bd16")
@@ -29,23 +10,14 @@ WIDTH, HEIGHT, LINE_HEIGHT = 1000, 340, 42
 
 def page(document, results, notes):
     shown = [result for result in results if result.comparisons()]
-    parts = [
-        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<title>rocktier: the demo</title>", f"<style>{STYLE}</style>", "</head>", "<body>",
+    return whole("rocktier: the demo", [
         "<h1>RocksDB with each plugin, and without</h1>",
         f'<p class="note">{text(ground(document))}</p>',
         summary(results),
         *(f'<p class="note">{text(note)}</p>' for note in notes),
         plot(gains(shown), "gains") if shown else "",
         *(section(result) for result in results),
-        "</body>", "</html>", "",
-    ]
-    return "\n".join(part for part in parts if part is not None)
-
-
-def text(value):
-    return html.escape(str(value))
+    ])
 
 
 def ground(document):
@@ -66,13 +38,6 @@ def summary(results):
         for i, one in enumerate(result.comparisons()):
             rows.append(row(name if i == 0 else "", one, result.part.ground if i == 0 else ""))
     return tabular(("", "", "plugin", "stock", "ratio", "interval", "ground"), rows)
-
-
-def tabular(headings, rows):
-    cells = "".join(f'<th class="text">{text(one)}</th>' if one in ("", "ground") else
-                    f"<th>{text(one)}</th>" for one in headings)
-    return "\n".join(['<div class="scroll">', "<table>", f"<tr>{cells}</tr>", *rows, "</table>",
-                      "</div>"])
 
 
 def row(name, one, of_ground):
@@ -100,22 +65,6 @@ def section(result):
     lines += [f"<p>{text(system.label)}: <code>{text(result.commands[system.name])}</code></p>"
               for system in result.part.systems]
     return "\n".join(lines)
-
-
-def plot(script, name):
-    """The SVG that gnuplot draws, with names of its own: there are several in the page."""
-    if not shutil.which("gnuplot"):
-        return '<p class="note">No plot: gnuplot is not installed.</p>'
-    drawn = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
-    if drawn.returncode != 0 or "<svg" not in drawn.stdout:
-        return f'<p class="note">No plot: {text(drawn.stderr.strip())}</p>'
-    svg = drawn.stdout[drawn.stdout.index("<svg"):]
-    svg = re.sub(r'\bid=(["\'])', rf"id=\1{name}-", svg)
-    svg = re.sub(r'href=(["\'])#', rf"href=\1#{name}-", svg)
-    svg = svg.replace("url(#", f"url(#{name}-").replace("xlink:href", "href")
-    # The address of a name space, which nobody fetches; HTML knows it by itself.
-    svg = re.sub(r' xmlns(:xlink)?=("[^"]*"|\'[^\']*\')', "", svg)
-    return f'<div class="scroll">{svg}</div>'
 
 
 def terminal(height):

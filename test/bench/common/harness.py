@@ -10,18 +10,20 @@ figures are shown and which gates they must pass. Everything else is here and in
 
 import dataclasses
 import importlib
+import itertools
 import os
 import pkgutil
+import shlex
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 
-from common import drivers
+from common import child, drivers, grounds, machine
+from common.results import Results, Run
 
 # The folder of run.py.
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -53,108 +55,64 @@ class Case:
 
     benchmark: str
     systems: tuple
-    # run(context, round) -> {system: {metric: value}}
+    # run(context, round) -> {system: {metric: value}}; a value may be a list, of one for each
+    # slice, or a series over the time: {"name": [...]}
     run: Callable
     # Takes part in the first rounds only; None: in all.
     rounds: int | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Gate:
-    """A figure that must not be above (or, with at_least, below) a target."""
-
-    name: str
-    value: float | None  # None: not measured in this run
-    target: float
-    at_least: bool = False
-
-    def passes(self):
-        if self.value is None:
-            return False
-        return self.value >= self.target if self.at_least else self.value <= self.target
+    # Cases of one system that stay together, for they use one database.
+    turn: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
     title: str
-    ground: str  # one line: what the figures stand on
+    ground: str  # one line: what the figures stand on whatever the machine has; see grounds.py
     baseline: str  # the system to which ratios are taken
     metrics: tuple
     panels: tuple
     # add_arguments(parser): options of this benchmark
     add_arguments: Callable
-    # cases(args) -> [Case], in the order of one round
+    # cases(args) -> [Case], in the order of the first round
     cases: Callable
     # gates(results) -> [Gate]
     gates: Callable
-
-
-class Results:
-    """Samples by (benchmark, system, metric), one per round."""
-
-    def __init__(self):
-        self._samples = {}
-
-    def add(self, benchmark, figures_of_systems):
-        for system, figures in figures_of_systems.items():
-            for metric, value in figures.items():
-                of_system = self._samples.setdefault((benchmark, system), {})
-                of_system.setdefault(metric, []).append(value)
-
-    def keys(self):
-        return list(self._samples)
-
-    def median(self, benchmark, system, metric):
-        """None if it was not measured."""
-        samples = self._samples.get((benchmark, system), {}).get(metric)
-        return statistics.median(samples) if samples else None
-
-    def spread(self, benchmark, system, metric):
-        """(largest - smallest) / median over the rounds."""
-        samples = self._samples[(benchmark, system)][metric]
-        middle = statistics.median(samples)
-        return (max(samples) - min(samples)) / middle if middle else 0.0
-
-    def ratio(self, benchmark, metric, system, baseline):
-        """None if one was not measured, or the baseline is 0."""
-        value = self.median(benchmark, system, metric)
-        base = self.median(benchmark, baseline, metric)
-        return value / base if value is not None and base else None
-
-    def paired_ratio(self, benchmark, metric, system, baseline):
-        """Median of the rounds' own ratios.
-
-        A machine that is faster in some rounds does not change it. None if one was not measured, or
-        the baseline is 0 in a round.
-        """
-        values = self._samples.get((benchmark, system), {}).get(metric, [])
-        bases = self._samples.get((benchmark, baseline), {}).get(metric, [])
-        if not values or len(values) != len(bases) or 0 in bases:
-            return None
-        return statistics.median(value / base for value, base in zip(values, bases))
+    # The same for a quick run: of what holds at its size, on a noisy machine.
+    quick_gates: Callable
+    # Modules of demos/ whose slices are a part of a quick run.
+    things: tuple = ()
 
 
 class Context:
     """What a case may use: the programs, and a folder that is removed at the end."""
 
-    def __init__(self, bin_dir, data_dir, env=None):
+    def __init__(self, bin_dir, data_dir, emulate=False):
         self.bin_dir = bin_dir
+        self._emulate = emulate
         self.scratch = tempfile.mkdtemp(prefix="rocktier-bench-", dir=data_dir)
-        self._env = env
         self._child = None
         self._drivers = []
         self._shared = {}
         self._resources = {}  # name -> (value, undo)
+        self._commands = []
+        self.grounds = grounds.Grounds(self.scratch)
 
     def close(self):
         for driver in self._drivers:
             driver.kill()
         if self._child is not None:
             self._child.kill()
-            self._child.wait()
         for _, undo in reversed(list(self._resources.values())):
             undo()
         shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def inner(self):
+        """Another one within it, with folders and devices of its own; the caller closes it."""
+        return Context(self.bin_dir, self.scratch, self._emulate)
+
+    def no_throttle(self, in_memory=False):
+        """Why there is no device that the kernel throttles; empty if there can be one."""
+        return grounds.missing(in_memory, self._emulate)
 
     def path(self, *names):
         return os.path.join(self.scratch, *names)
@@ -164,14 +122,25 @@ class Context:
 
     def child(self, argv):
         """Runs a program to its end; returns what it printed. A failure raises, with its stderr."""
-        self._child = subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self._env
-        )
-        out, err = self._child.communicate()
-        code, self._child = self._child.returncode, None
-        if code != 0:
-            raise RuntimeError(f"{' '.join(argv)}\nended with status {code}\n{err}{out[-2000:]}")
-        return out
+        return self.measured_child(argv)[0]
+
+    def measured_child(self, argv):
+        """(what it printed, child.Usage)."""
+        self.note_command(argv)
+        self._child = child.Child(argv, self.scratch)
+        result = self._child.wait()
+        self._child = None
+        return result
+
+    def note_command(self, argv):
+        """For the results file."""
+        words = [os.path.basename(argv[0]), *argv[1:]]
+        self._commands.append(self.without_folders(shlex.join(words)))
+
+    def take_commands(self):
+        """Those since the last call."""
+        taken, self._commands = tuple(self._commands), []
+        return taken
 
     def driver(self, argv, environment=None):
         """Starts a program that runs slices; it is ended at the end."""
@@ -180,8 +149,8 @@ class Context:
         return self._drivers[-1]
 
     def without_folders(self, text):
-        """A text that does not tell where its folder is."""
-        return text.replace(self.scratch, "...")
+        """A text that does not tell where its folder and the programs are."""
+        return text.replace(self.scratch, "...").replace(os.path.join(self.bin_dir, ""), "")
 
     def shared(self, name, make):
         """The folder `name`, made by make(folder) when it is first asked for."""
@@ -218,9 +187,9 @@ class Progress:
         self._seconds = {}  # duration of each kind of case, once known
         self._live = out.isatty()
 
-    def show(self, done, todo):
-        case = todo[0]
-        line = f"[{done + 1}/{self._total}] {case.benchmark}: {', '.join(case.systems)}"
+    def show(self, todo):
+        case, number = todo[0], self._total - len(todo) + 1
+        line = f"[{number}/{self._total}] {case.benchmark}: {', '.join(case.systems)}"
         self._write(f"{line}  ({self._left(todo)})")
 
     def finished(self, case, seconds):
@@ -269,21 +238,42 @@ def load(package, name):
 
 def run_rounds(benchmark, args, context):
     """Every round runs every case once, so that a slow minute of the machine hits all systems."""
-    results = Results()
-    todo = [
-        (number, case)
-        for number in range(args.rounds)
-        for case in benchmark.cases(args)
-        if case.rounds is None or number < case.rounds
-    ]
-    progress = Progress(len(todo))
-    for done, (number, case) in enumerate(todo):
-        progress.show(done, [case for _, case in todo[done:]])
-        start = time.monotonic()
-        results.add(case.benchmark, case.run(context, number))
-        progress.finished(case, time.monotonic() - start)
+    made = Results()
+    todo = [[case for case in rotated(benchmark.cases(args), number)
+             if case.rounds is None or number < case.rounds]
+            for number in range(args.rounds)]
+    progress = Progress(sum(map(len, todo)))
+    left = [case for cases in todo for case in cases]
+    for number, cases in enumerate(todo):
+        before = machine.load_average()
+        for case in cases:
+            progress.show(left)
+            run_case(case, number, context, made)
+            progress.finished(left.pop(0), made.runs[-1].seconds)
+        made.load_averages.append((before, machine.load_average()))
     progress.end()
-    return results
+    return made
+
+
+def run_case(case, number, context, made):
+    began, start, load = machine.now(), time.monotonic(), machine.load_average()
+    figures = case.run(context, number)
+    made.add(case.benchmark, figures, number)
+    made.runs.append(Run(case.benchmark, number, began, time.monotonic() - start,
+                         (load, machine.load_average()), context.take_commands(), figures))
+
+
+def rotated(cases, number):
+    """The cases of a round: each time the next system is the first one of its workload.
+
+    Cases with the same `turn` are one workload; what a system has of it stays together.
+    """
+    result = []
+    for _, of_workload in itertools.groupby(cases, key=lambda case: case.turn or case.benchmark):
+        turns = [list(turn) for _, turn in itertools.groupby(of_workload, lambda one: one.systems)]
+        first = number % len(turns)
+        result += itertools.chain(*turns[first:], *turns[:first])
+    return result
 
 
 def stop_on_signals():

@@ -1,18 +1,53 @@
 """What a result must say of the ground it stands on, without naming the host."""
 
+import datetime
+import glob
 import os
+import re
 import subprocess
 
 
 def describe(bin_dir, data_dir):
     return {
         "rocksdb": rocksdb_version(bin_dir),
-        "machine": {
-            "cpu": cpu_model(),
-            "cores": os.cpu_count(),
-            "memory_gb": round(memory_bytes() / 2**30, 1),
-            "disk": disk_kind(data_dir),
-        },
+        "rocktier": rocktier_version(bin_dir),
+        "build": build(bin_dir),
+        "machine": hardware(data_dir),
+    }
+
+
+def hardware(data_dir):
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory_bytes() / 2**30, 1),
+        "disk": disk_kind(data_dir),
+        "disk_model": disk_model(data_dir),
+        "kernel": f"{os.uname().sysname} {os.uname().release}",
+    }
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def build(bin_dir):
+    """Compiler, type and flags, as CMake has them."""
+    folder = os.path.dirname(os.path.abspath(bin_dir))
+    found = {}
+    for path in glob.glob(f"{folder}/CMakeCache.txt") + glob.glob(
+            f"{folder}/CMakeFiles/*/CMakeCXXCompiler.cmake"):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        found.update(re.findall(r"^(\w+):\w+=(.*)$", text, re.MULTILINE))
+        found.update(re.findall(r'^set\((\w+) "([^"]*)"\)$', text, re.MULTILINE))
+    kind = found.get("CMAKE_BUILD_TYPE", "")
+    flags = (found.get("CMAKE_CXX_FLAGS", ""), found.get(f"CMAKE_CXX_FLAGS_{kind.upper()}", ""))
+    return {
+        "compiler": f"{found.get('CMAKE_CXX_COMPILER_ID', 'unknown')} "
+                    f"{found.get('CMAKE_CXX_COMPILER_VERSION', '')}".strip(),
+        "type": kind or "unknown",
+        "flags": " ".join(filter(None, flags)),
     }
 
 
@@ -25,12 +60,20 @@ def rocktier_version(bin_dir):
 
 
 def commit(folder):
-    """Of the sources; "unknown" where they are no clone."""
-    git = ["git", "-C", folder, "describe", "--always", "--dirty"]
+    """Of the sources, "-dirty" if they were changed since; "unknown" where they are no clone.
+
+    Results that are published one after the other do not count as changes.
+    """
+    git = ["git", "-C", folder]
+    sources = ["--", ":/", ":(top,exclude)results/published"]
     try:
-        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+        found = subprocess.run([*git, "describe", "--always"], capture_output=True, text=True,
+                               check=True).stdout.strip()
+        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", *sources],
+                                 check=False).returncode
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+    return f"{found}-dirty" if changed else found
 
 
 def load_average():
@@ -39,11 +82,9 @@ def load_average():
 
 
 def rocksdb_version(bin_dir):
-    ldb = os.path.join(bin_dir, "ldb")
-    if not os.path.exists(ldb):
-        return "unknown"
-    out = subprocess.run([ldb, "--version"], capture_output=True, text=True, check=False).stdout
-    return out.strip().rpartition(" ")[2] or "unknown"
+    """Of the library that the tool is built with."""
+    found = re.search(r"for RocksDB (\d[\d.]*\d)", rocktier_version(bin_dir))
+    return found.group(1) if found else "unknown"
 
 
 def cpu_model():
@@ -58,10 +99,29 @@ def memory_bytes():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def block_of(path):
+    """The folder in /sys of the block device on which a path is; it is not there if there is none.
+    """
+    device = os.stat(path).st_dev
+    return os.path.realpath(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
+
+
+def disk_model(path):
+    """As the disk tells it; "unknown" where it does not, as with virtio."""
+    block = block_of(path)
+    for folder in (block, os.path.dirname(block)):  # a partition's model is its disk's
+        for name in ("model", "vendor"):
+            try:
+                with open(os.path.join(folder, "device", name), encoding="utf-8") as file:
+                    return file.read().strip()
+            except OSError:
+                continue
+    return "unknown"
+
+
 def disk_kind(path):
     """For example "ext4 on a virtio disk"."""
-    device = os.stat(path).st_dev
-    block = os.path.realpath(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
+    block = block_of(path)
     name = os.path.basename(block)
     kinds = {"vd": "a virtio disk", "nvme": "an NVMe disk", "loop": "a loop device"}
     for prefix, kind in kinds.items():

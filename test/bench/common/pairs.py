@@ -14,6 +14,8 @@ RESAMPLES = 2000
 SEED = 42
 # With fewer rounds nothing is claimed: five of five are alike by chance once in 16 times.
 FEWEST_ROUNDS = 6
+# Of so few more than one resample in twenty has the least one, or the largest, as its median.
+FEW = 5
 
 BETTER, WORSE, UNDECIDED = "better", "worse", "undecided"
 
@@ -79,6 +81,8 @@ def median(values):
 
 def interval(ratios, level=LEVEL, resamples=RESAMPLES, seed=SEED):
     """(low, high) of the median: the percentiles of medians of resampled ratios."""
+    if len(ratios) <= FEW and level >= 0.95:
+        return min(ratios), max(ratios)
     rng = random.Random(seed)
     medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios)))
                      for _ in range(resamples))

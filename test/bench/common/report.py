@@ -1,9 +1,17 @@
-"""Results as a table, as gates and as results/<name>.json."""
+"""Results as a table, and as a file that keeps everything: results/<name>.json.
+
+results/published/<name>.json.xz is one that the documents quote.
+"""
 
 import dataclasses
-import datetime
+import glob
 import json
+import lzma
 import os
+
+from common import pairs
+
+PUBLISHED = "published"
 
 
 def table(benchmark, results):
@@ -28,11 +36,18 @@ def _cells(benchmark, results, name, system):
             cells.append("")
             continue
         text = metric.format.format(value * metric.scale)
-        ratio = results.ratio(name, metric.name, system, benchmark.baseline)
-        if metric.show_ratio and system != benchmark.baseline and ratio is not None:
+        baseline = baseline_of(benchmark, results, name)
+        ratio = results.ratio(name, metric.name, system, baseline)
+        if metric.show_ratio and system != baseline and ratio is not None:
             text += f" ({ratio:.2f}x)"
         cells.append(text)
     return cells
+
+
+def baseline_of(benchmark, results, name):
+    """The benchmark's; of a workload that has not got it, the first system."""
+    systems = [system for workload, system in results.keys() if workload == name]
+    return benchmark.baseline if benchmark.baseline in systems else systems[0]
 
 
 def _aligned(rows):
@@ -46,53 +61,77 @@ def _aligned(rows):
     return lines
 
 
-def gate_lines(gates):
-    for gate in gates:
-        verdict = "pass" if gate.passes() else "FAIL" if gate.value is not None else "NOT MEASURED"
-        value = "-" if gate.value is None else f"{gate.value:.3f}"
-        relation = ">=" if gate.at_least else "<="
-        yield f"{verdict:4}  {gate.name}: {value} (target {relation} {gate.target:g})"
-
-
-def write_json(path, header, benchmark, results, gates):
-    document = {
+def document_of(header, benchmark, results, gates, ground):
+    return {
         **header,
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "title": benchmark.title,
-        "ground": benchmark.ground,
-        "baseline": benchmark.baseline,
+        "about": benchmark.ground,
+        "ground": ground,
+        "level": pairs.LEVEL,
+        "load_averages": results.load_averages,
         "panels": [dataclasses.asdict(panel) for panel in benchmark.panels],
+        "metrics": [dataclasses.asdict(metric) for metric in benchmark.metrics],
         "rows": list(_rows(benchmark, results)),
-        "gates": [
-            {
-                "name": gate.name,
-                "value": gate.value,
-                "target": gate.target,
-                "relation": ">=" if gate.at_least else "<=",
-                "pass": gate.passes(),
-            }
-            for gate in gates
-        ],
+        "gates": [gate.described() for gate in gates],
+        "samples": [dataclasses.asdict(run) for run in results.runs],
     }
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".tmp", "w", encoding="utf-8") as f:
-        json.dump(document, f, indent=1)
-        f.write("\n")
-    os.replace(path + ".tmp", path)
 
 
 def _rows(benchmark, results):
     for name, system in results.keys():
+        baseline = baseline_of(benchmark, results, name)
         for metric in benchmark.metrics:
-            value = results.median(name, system, metric.name)
-            if value is None:
+            samples = results.samples(name, system, metric.name)
+            if not samples:
                 continue
             yield {
                 "benchmark": name,
                 "system": system,
                 "metric": metric.name,
-                "value": value,
+                "value": results.median(name, system, metric.name),
                 "unit": metric.unit,
-                "ratio": results.ratio(name, metric.name, system, benchmark.baseline),
+                "baseline": baseline,
+                "ratio": results.ratio(name, metric.name, system, baseline),
                 "spread": results.spread(name, system, metric.name),
+                "interval": pairs.interval(samples) if len(samples) > 1 else None,
+                "samples": samples,
             }
+
+
+def write(document, folder, publish):
+    """The path. A published file is compressed."""
+    path = os.path.join(folder, f"{identity(document)}.json")
+    text = json.dumps(document, indent=None if publish else 1) + "\n"
+    if publish:
+        path = os.path.join(published(folder), f"{identity(document)}.json.xz")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open_text(path + ".tmp", "wt", path) as file:
+        file.write(text)
+    os.replace(path + ".tmp", path)
+    return path
+
+
+def read(path):
+    with open_text(path, "rt", path) as file:
+        return json.load(file)
+
+
+def open_text(path, mode, name):
+    opener = lzma.open if name.endswith(".xz") else open
+    return opener(path, mode, encoding="utf-8")
+
+
+def identity(document):
+    """Its name without spaces, for names of files and of places in a page."""
+    return document["name"].replace(", ", "-").replace(" ", "-")
+
+
+def published(folder):
+    return os.path.join(folder, PUBLISHED)
+
+
+def read_all(folder):
+    """Documents by name."""
+    paths = [*glob.glob(os.path.join(folder, "*.json")),
+             *glob.glob(os.path.join(folder, "*.json.xz"))]
+    return {document["name"]: document for document in map(read, sorted(paths))}

@@ -1,7 +1,7 @@
 """What the demo shows, one module for each thing; ../common/demo.py runs them.
 
-A module has THING, PLUGIN, PROGRAMS (those of ../CMakeLists.txt) and part(setup), which makes what
-it needs and returns a demo.Part, or raises drivers.NotShown.
+A module has THING, PLUGIN, PROGRAMS (those of ../CMakeLists.txt), MEASURES and part(setup), which
+makes what it needs and returns a demo.Part, or raises drivers.NotShown.
 """
 
 # In their order, with the seconds that each may take in all. What one leaves the next ones have.

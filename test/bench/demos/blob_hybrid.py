@@ -15,6 +15,12 @@ SLICE_SHARE = 0.25  # operations of a slice, by records
 WARM_ROUNDS = 8  # each record is updated once on average
 FLOOR_SHARE = 0.25  # of the data: the floor of live bytes for space amplification
 
+MEASURES = (
+    Measure("file bytes per live byte", "space_sum", "space_samples", False, "{:.2f}"),
+    Measure("I/O bytes per user byte", "file_bytes", "user_bytes", False, "{:.2f}"),
+    Measure("ops/s until settled", "ops", "seconds", True),
+)
+
 
 def part(setup):
     context = setup.context
@@ -48,11 +54,7 @@ def part(setup):
             system(STOCK, "stock BlobDB", "blob_large_prepared"),
             system(OURS, "blob_hybrid", "ours"),
         ),
-        measures=(
-            Measure("file bytes per live byte", "space_sum", "space_samples", False, "{:.2f}"),
-            Measure("I/O bytes per user byte", "file_bytes", "user_bytes", False, "{:.2f}"),
-            Measure("ops/s until settled", "ops", "seconds", True),
-        ),
+        measures=MEASURES,
         effect="with its garbage bounded RocksDB has {plugin} bytes of files for each live byte, "
         "and {stock} with BlobDB's own collection",
         slice_seconds=3,

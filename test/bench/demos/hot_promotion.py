@@ -1,9 +1,9 @@
 """Reads of few hot records on a slow device: more levels on the fast one, or copies of these."""
 
+from common import grounds
 from common.demo import OURS, STOCK, Part, System
 from common.pairs import Measure
 from hot import hot_systems
-from tier import tier_systems
 
 THING = "hot records"
 PLUGIN = "hot_promotion"
@@ -15,6 +15,12 @@ WHOLE_MEGABYTES = 2000  # of the benchmark, with the driver's own sizes of files
 MEMTABLE_BYTES, FILE_BYTES, LEAST_BYTES = 16 << 20, 8 << 20, 256 << 10
 WARM_ROUNDS = 5  # until the store has what is hot
 
+MEASURES = (
+    Measure("reads/s", "reads", "seconds", True),
+    Measure("slow reads per read", "slow_reads", "reads", False, "{:.3f}"),
+    Measure("MB on the fast device", "fast_bytes", "looks", False, "{:.0f}", 1e-6),
+)
+
 
 def part(setup):
     context = setup.context
@@ -25,8 +31,7 @@ def part(setup):
     def system(name, label, of_benchmark):
         return System(name, label, (
             context.program("hot_driver"), "--mode=slices", "--mix=ro", "--keys=hotspot",
-            *hot_systems.flags(where, scale, of_benchmark), *sizes(scale),
-            f"--slow={where.slow}", f"--slow_us={hot_systems.SLOW_US}",
+            *hot_systems.flags(where, scale, of_benchmark), *sizes(scale, of_benchmark),
             f"--direct={str(not reason).lower()}"))
 
     return Part(
@@ -42,11 +47,7 @@ def part(setup):
             system(STOCK, "stock with db_paths", "fat"),
             system(OURS, "hot_promotion", "hot"),
         ),
-        measures=(
-            Measure("reads/s", "reads", "seconds", True),
-            Measure("slow reads per read", "slow_reads", "reads", False, "{:.3f}"),
-            Measure("MB on the fast device", "fast_bytes", "looks", False, "{:.0f}", 1e-6),
-        ),
+        measures=MEASURES,
         effect="with copies of hot records on the fast device RocksDB does {plugin} reads a "
         "second, and {stock} with more levels there",
         slice_seconds=1.5,
@@ -65,19 +66,21 @@ def throttled(context, scale):
     size = (1 << 30) + 8 * scale.megabytes * 10**6
 
     def make():
-        made = tier_systems.Ground(context, {name: size for name in limits}, limits,
-                                   in_memory=tuple(limits))
+        made = grounds.Ground(context, {name: size for name in limits}, limits,
+                              in_memory=tuple(limits))
         return hot_systems.Place(made.points["fast"], made.points["slow"], ""), made.close
 
     return context.resource("hot-ground", make)
 
 
-def sizes(scale):
+def sizes(scale, system):
     """Of files and of the block cache, for so much data."""
+    memory = hot_systems.memory_of_hot(scale) if system == "fat" else 0
+
     def scaled(size):
         return max(LEAST_BYTES, size * scale.megabytes // WHOLE_MEGABYTES)
 
     # The benchmark's cache, a hundredth of the data, would be a tenth here at its least size.
-    return [f"--cache_bytes={scale.share(1)}",
+    return [f"--cache_bytes={scale.share(1) + memory}",
             f"--options=write_buffer_size={scaled(MEMTABLE_BYTES)};"
             f"target_file_size_base={scaled(FILE_BYTES)}"]

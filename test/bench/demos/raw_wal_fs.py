@@ -13,6 +13,8 @@ DEVICE_BYTES = 512 << 20
 MEMTABLE_BYTES = 4 << 20  # small: logs are begun, and recycled, several times in a minute
 WRITES = Measure("writes/s", "ops", "seconds", True)
 
+MEASURES = (WRITES,)
+
 
 def part(setup):
     context = setup.context
@@ -35,7 +37,7 @@ def part(setup):
             system(OURS, "raw_wal_fs on a file", "",
                    f"--fs_uri=id=RawWalFileSystem;device={device};size={DEVICE_BYTES}"),
         ),
-        measures=(WRITES,),
+        measures=MEASURES,
         effect="with its log past the file system RocksDB makes {plugin} writes with sync a "
         "second, and {stock} with the log in it",
         slice_seconds=1,

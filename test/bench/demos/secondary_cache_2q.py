@@ -18,6 +18,11 @@ LABELS = (
     (OURS, "2q_file", f"TwoQSecondaryCache in a file of {cache_systems.FILE_FACTOR}x"),
 )
 
+MEASURES = (
+    Measure("slow reads per read", "slow_reads", "ops", False, "{:.3f}"),
+    Measure("reads/s", "ops", "seconds", True),
+)
+
 
 def part(setup):
     context = setup.context
@@ -44,10 +49,7 @@ def part(setup):
         "plugin, whose second part is in a file on this disk, past the page cache. The slow device "
         "is emulated: the page cache, and a wait.",
         systems=tuple(system(*one) for one in LABELS),
-        measures=(
-            Measure("slow reads per read", "slow_reads", "ops", False, "{:.3f}"),
-            Measure("reads/s", "ops", "seconds", True),
-        ),
+        measures=MEASURES,
         effect="with a second cache in a file RocksDB reads the slow device {plugin} times for "
         "each read, and {stock} times with one in memory",
         slice_seconds=1.5,

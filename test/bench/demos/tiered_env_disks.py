@@ -1,5 +1,6 @@
 """Reads of a database that is larger than the fast disk: db_paths, and tiers."""
 
+from common import grounds
 from common.demo import OURS, STOCK, Part, System
 from common.pairs import Measure
 from tier import tier_systems
@@ -15,6 +16,11 @@ LOAD_SECONDS, QUICK_LOAD_SECONDS = 8, 1
 EMULATED_US = 300
 # As the benchmark's, for a database of 1 GB: three levels below L0.
 WHOLE_RECORDS, WHOLE_MIB = 1_000_000, 1 << 20
+
+MEASURES = (
+    Measure("reads/s", "ops", "seconds", True),
+    Measure("slow reads per read", "slow_reads", "ops", False, "{:.3f}"),
+)
 
 
 def part(setup):
@@ -51,10 +57,7 @@ def part(setup):
             system(STOCK, "stock with db_paths", "db_paths"),
             system(OURS, "tiered_env with a budget", "fill"),
         ),
-        measures=(
-            Measure("reads/s", "ops", "seconds", True),
-            Measure("slow reads per read", "slow_reads", "ops", False, "{:.3f}"),
-        ),
+        measures=MEASURES,
         effect="with as many bytes on the fast disk RocksDB does {plugin} reads a second by tiers, "
         "and {stock} by db_paths",
         slice_seconds=2,
@@ -78,7 +81,7 @@ def throttled(context, records):
     size = (1 << 30) + 8 * records * VALUE_SIZE
 
     def make():
-        made = tier_systems.Ground(context, {"fast": size, "slow": size},
+        made = grounds.Ground(context, {"fast": size, "slow": size},
                                    {"slow": tier_systems.SLOW}, in_memory=("fast", "slow"))
         return made, made.close
 

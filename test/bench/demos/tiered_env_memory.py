@@ -2,10 +2,11 @@
 
 import dataclasses
 
+from common import grounds
 from common.demo import OURS, STOCK, Part, System
 from common.drivers import NotShown
 from common.pairs import Measure
-from tier import pmem_systems, tier_systems, volatile_systems
+from tier import pmem_systems, volatile_systems
 
 THING = "levels in memory"
 PLUGIN = "tiered_env"
@@ -29,6 +30,11 @@ class Shape:
 FULL = Shape(60_000, MIB, 4 * MIB, 8, 10_000)
 QUICK = Shape(4_000, MIB // 8, MIB // 4, 4, 500)
 VALUE_SIZE = 1024
+
+MEASURES = (
+    Measure("bytes written per byte", "written_bytes", "user_bytes", False, "{:.2f}"),
+    Measure("puts/s until settled", "ops", "seconds", True),
+)
 
 
 def part(setup):
@@ -70,10 +76,7 @@ def part(setup):
                    f"--fs_uri=id=TieredFileSystem;tiers={{{tier};{home}}};"
                    f"placement={{{PLACEMENT}}};mover_bytes_per_second=0"),
         ),
-        measures=(
-            Measure("bytes written per byte", "written_bytes", "user_bytes", False, "{:.2f}"),
-            Measure("puts/s until settled", "ops", "seconds", True),
-        ),
+        measures=MEASURES,
         effect="with its upper levels in memory RocksDB writes {plugin} bytes to the disk for each "
         "byte that is put, and {stock} with all levels there",
         slice_seconds=3,
@@ -83,7 +86,7 @@ def part(setup):
 def throttled(context, data):
     def make():
         limits = {"write_bps": WRITE_MB * 10**6, "read_bps": READ_MB * 10**6}
-        made = tier_systems.Ground(context, {"slow": (1 << 30) + 12 * data}, {"slow": limits})
+        made = grounds.Ground(context, {"slow": (1 << 30) + 12 * data}, {"slow": limits})
         return made, made.close
 
     return context.resource("memory-ground", make)

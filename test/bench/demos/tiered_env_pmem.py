@@ -10,6 +10,8 @@ THING = "log in persistent memory"
 PLUGIN = "tiered_env"
 PROGRAMS = ("sync_driver", "rocktier")
 
+MEASURES = (raw_wal_fs.WRITES,)
+
 
 def part(setup):
     context = setup.context
@@ -37,7 +39,7 @@ def part(setup):
             system(OURS, "tiered_env, placement={wal=pmem}", "",
                    f"--fs_uri=id=TieredFileSystem;{tiers};placement={{wal=pmem}}"),
         ),
-        measures=(raw_wal_fs.WRITES,),
+        measures=MEASURES,
         effect="with its log in a tier of kind pmem, emulated here, RocksDB makes {plugin} writes "
         "with sync a second, and {stock} with the log on the disk",
         slice_seconds=0.5,

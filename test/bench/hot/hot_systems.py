@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 
-from tier import tier_systems
+from common import grounds
 
 # Reads a second as in HotRAP's table 1.
 FAST = {"read_iops": 83_000}
@@ -22,6 +22,7 @@ FAT, UPPER, EXTRA = 10, 4.3, 7.8
 FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.
 ACCESS = 60
+RALT_BUFFER = 16  # the table's bytes by those that it has in memory, by default
 # A hot record is read twice from the slow device before it is promoted; then there is as much
 # time again.
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
@@ -56,16 +57,19 @@ class Scale:
 
 
 class Place:
-    """A fast and a slow folder. Both are on the same file system if `devices` is empty."""
+    """A fast and a slow folder. Both are on the same file system if `devices` is empty.
 
-    def __init__(self, fast, slow, devices):
-        self.fast, self.slow, self.devices = fast, slow, devices
+    `slow_us`: what a read of an SST in the slow one takes longer; 0: nothing waits there.
+    """
+
+    def __init__(self, fast, slow, devices, slow_us=SLOW_US):
+        self.fast, self.slow, self.devices, self.slow_us = fast, slow, devices, slow_us
 
 
 def place(context, scale):
     """Made when it is first asked for: with throttled devices where there can be some."""
-    if tier_systems.missing(in_memory=True):
-        return on_one_device(context)
+    if context.no_throttle(in_memory=True):
+        return on_one_device(context, SLOW_US, "slow")
     name = f"hot-ground-{scale.name}"
 
     def make():
@@ -74,18 +78,20 @@ def place(context, scale):
         # room for some of them only.
         room = int(0.8 * shutil.disk_usage(context.path()).free)
         sizes = {"fast": (1 << 30) + 4 * data, "slow": min((1 << 30) + 8 * data, room)}
-        ground = tier_systems.Ground(context, sizes, {"fast": FAST, "slow": SLOW},
-                                     in_memory=("fast",))
+        ground = grounds.Ground(context, sizes, {"fast": FAST, "slow": SLOW}, in_memory=("fast",))
         return Place(ground.points["fast"], ground.points["slow"], ground.counters()), ground.close
 
     return context.resource(name, make)
 
 
-def on_one_device(context):
+def on_one_device(context, slow_us, name):
+    """In the page cache: nothing waits but for `slow_us`."""
     folders = [context.path("hot-fast"), context.path("hot-slow")]
     for folder in folders:
         os.makedirs(folder, exist_ok=True)
-    return Place(*folders, "")
+    if slow_us:
+        context.grounds.note_emulated(name, folders[1], slow_us)
+    return Place(*folders, "", slow_us)
 
 
 def flags(where, scale, system):
@@ -96,11 +102,13 @@ def flags(where, scale, system):
     result = [
         f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
         f"--threads={scale.threads}", f"--fast_folders={db},{extra}",
-        # A hundredth of the data is about what indexes and a few blocks need.
-        f"--cache_bytes={max(8 << 20, scale.share(1))}",
+        f"--cache_bytes={cache_bytes(scale) + (memory_of_hot(scale) if system == 'fat' else 0)}",
     ]
     if where.devices:
-        result += [f"--devices={where.devices}", f"--slow={where.slow}", f"--slow_us={SLOW_US}"]
+        result.append(f"--devices={where.devices}")
+    if where.slow_us:
+        result += [f"--slow={where.slow}", f"--slow_us={where.slow_us}",
+                   f"--direct={str(bool(where.devices)).lower()}"]
     if system in ("fast", "fat"):
         fast, levels = scale.share(FAT), FAT_LEVELS
     else:
@@ -117,12 +125,30 @@ def flags(where, scale, system):
         result.append(f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={extra}/cache;"
                       f"capacity={max(4 << 20, int(more / 1.05))}")
     elif system == "hot":
-        store = more * scale.record_size // (scale.record_size + ACCESS)
-        cache = max(1 << 20, scale.share(1) // 2)
-        result.append(f"--hot=path={extra}/hot;budget={store};ralt_bytes={more - store};"
-                      f"slow={slow};promotion_cache={cache};"
+        result.append(f"--hot=path={extra}/hot;budget={store_bytes(scale)};"
+                      f"ralt_bytes={more - store_bytes(scale)};slow={slow};"
+                      f"promotion_cache={promotion_cache(scale)};"
                       f"direct_io={'true' if where.devices else 'false'}")
     return result
+
+
+def cache_bytes(scale):
+    """A hundredth of the data is about what indexes and a few blocks need."""
+    return max(8 << 20, scale.share(1))
+
+
+def store_bytes(scale):
+    return scale.share(EXTRA) * scale.record_size // (scale.record_size + ACCESS)
+
+
+def promotion_cache(scale):
+    return max(1 << 20, scale.share(1) // 2)
+
+
+def memory_of_hot(scale):
+    """Of the promotion cache and the access table, which fat has as block cache."""
+    table = scale.share(EXTRA) - store_bytes(scale)
+    return promotion_cache(scale) + min(max(table // RALT_BUFFER, 256 << 10), 16 << 20)
 
 
 def fill(context, where, scale, system):

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from common import machine
+from common import grounds, machine
 from wal import wal_systems
 
 MEMORY = "/dev/shm"
@@ -16,7 +16,7 @@ FIGURES = ("records_per_s", "mean_us", "stddev_us", "p50_us", "p99_us", "p999_us
 def systems():
     """Those that can be had here; "disk" is where the data folder is."""
     result = ["disk"]
-    if wal_systems.can_loop() and shutil.which("mkfs.xfs"):
+    if grounds.can_loop() and shutil.which("mkfs.xfs"):
         result.append("xfs")
     if os.path.isdir(MEMORY) and machine.filesystem(MEMORY) == "tmpfs":
         result += ["tmpfs", "pmem"]

@@ -9,7 +9,8 @@ import time
 
 SECTOR_BYTES = 512
 STUB_BYTES = 2048
-RETAINED = re.compile(r"TIERS-\d+\.(log|seg)")  # in the database directory
+# In the database directory; those of the first version have no id of the database.
+RETAINED = re.compile(r"TIERS-\d+(-[0-9A-F]{16})?\.(log|seg)")
 TABLE = re.compile(r"\d+\.sst(\.\w+)?")  # in a tier
 
 
@@ -149,6 +150,12 @@ class Sampler:
 
     def figures(self):
         return amplification(self._samples)
+
+    def series(self):
+        """One in a second."""
+        second = {int(sample[0]): sample for sample in self._samples}
+        return {name: [sample[place] for sample in second.values()]
+                for place, name in enumerate(("seconds", "retained", "tier"))}
 
 
 def amplification(samples):

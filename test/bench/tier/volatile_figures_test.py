@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How the benchmark of volatile tiers reads what db_bench and the LOG say.
+"""How the benchmark of volatile tiers reads what db_bench and the LOG say, and how much memory
+stock gets.
 
 TEST_TMPDIR: an empty folder.
 """
@@ -10,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from tier import volatile_figures  # noqa: E402
+from tier import volatile_figures, volatile_systems  # noqa: E402
 
 TMP = os.environ["TEST_TMPDIR"]
 
@@ -150,8 +151,9 @@ class Sizes(unittest.TestCase):
             file.write(bytes(size))
 
     def test_retained_logs_are_ours_and_no_recipes(self):
-        for name, size in (("TIERS-3.log", 100), ("TIERS-12.seg", 20), ("TIERS-7.recipes", 5),
-                           ("000003.log", 1000), ("TIERS", 3), ("TIERS-3.seg.tiers-tmp", 7)):
+        for name, size in (("TIERS-3.log", 100), ("TIERS-12-36F7CEBBD62BEAE5.seg", 20),
+                           ("TIERS-RECIPES-000003", 5), ("000003.log", 1000), ("TIERS", 3),
+                           ("TIERS-3.seg.tiers-tmp", 7)):
             self.write(name, size)
         self.assertEqual(volatile_figures.sizes(self.folder, volatile_figures.RETAINED.fullmatch),
                          120)
@@ -172,12 +174,32 @@ class Sizes(unittest.TestCase):
 
     def test_a_sampler_sees_files_come(self):
         with volatile_figures.Sampler(self.folder, f"{self.folder}/below", period=0.001) as sampler:
-            self.write("TIERS-3.log", 300)
+            self.write("TIERS-3-36F7CEBBD62BEAE5.log", 300)
             self.write("below/000004.sst.76ceed97c2bf4d08", 100)
             while not sampler.figures().get("retained_peak_bytes"):
                 pass
         self.assertEqual(sampler.figures()["tier_peak_bytes"], 100)
         self.assertEqual(sampler.figures()["retained_peak_bytes"], 300)
+
+
+class MemoryOfStock(unittest.TestCase):
+    def test_as_much_as_ours_ever_had(self):
+        memory = volatile_systems.Memory()
+        self.assertIsNone(memory.bound("held", "reads"))
+        for tier, process in ((100, 20), (70, 60)):
+            memory.saw("ours", "reads", {"tier_peak_bytes": tier, "process_bytes": process})
+        memory.saw("direct", "reads", {"process_bytes": 1000})
+        self.assertEqual(memory.bound("held", "reads"), 130)
+        self.assertEqual(memory.cache_bytes("direct", "reads"), volatile_systems.CACHE_BYTES + 100)
+        for system in ("buffered", "direct", "ours"):
+            self.assertIsNone(memory.bound(system, "reads"))
+        self.assertIsNone(memory.bound("held", "writes"))
+
+    def test_series_have_one_sample_in_a_second(self):
+        sampler = volatile_figures.Sampler(TMP, TMP)
+        sampler._samples = [(0.2, 1, 2), (0.9, 3, 4), (1.4, 5, 6)]
+        self.assertEqual(sampler.series(),
+                         {"seconds": [0.9, 1.4], "retained": [3, 5], "tier": [4, 6]})
 
 
 class Amplification(unittest.TestCase):

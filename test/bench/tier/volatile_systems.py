@@ -7,15 +7,17 @@ import dataclasses
 import glob
 import json
 import os
-import resource
 import shutil
 import subprocess
 
-from common import machine
-from tier import pmem_systems, tier_systems, volatile_figures
+from common import db_bench as db_bench_reports
+from common import grounds, machine
+from tier import pmem_systems, volatile_figures
 
-THROTTLED, PLAIN = "throttled", "plain"
+# EMULATED: in the place of THROTTLED where the kernel cannot hold a device to limits.
+THROTTLED, EMULATED, PLAIN = "throttled", "emulated", "plain"
 LIMITS = {"write_bps": 150_000_000, "read_bps": 300_000_000}
+EMULATED_TIER = "emulate={bandwidth=150M}"
 CACHE_BYTES = 64 << 20
 MIB = 1 << 20
 
@@ -24,6 +26,7 @@ MIB = 1 << 20
 class System:
     direct: bool = False  # direct I/O of reads, flushes and compactions
     in_memory: bool = False  # all but the write-ahead logs
+    held: bool = False  # to as much memory as ours had, with its part of the page cache
     placement: str = ""  # of tiered_env
     options: str = ""  # further ones of tiered_env
     slowdown: int = 1  # of the tier in memory
@@ -40,6 +43,7 @@ RELATIVE = "0..last-1=memory;last=slow"  # also while there are fewer
 NEVER = "wal_amplification_high=1000000;wal_amplification_low=1000000;"
 SYSTEMS = {
     "buffered": System(),
+    "held": System(held=True),
     "direct": System(direct=True),
     "bound": System(in_memory=True),
     "ours": System(direct=True, placement=ALL_BUT_LAST),
@@ -50,7 +54,7 @@ SYSTEMS = {
     "beta2": System(direct=True, placement=ALL_BUT_LAST, slowdown=2),
     "beta5": System(direct=True, placement=ALL_BUT_LAST, slowdown=5),
 }
-MAIN_SYSTEMS = ("buffered", "direct", "bound", "ours", "untrimmed")
+MAIN_SYSTEMS = ("buffered", "held", "direct", "bound", "ours", "untrimmed")
 ONCE_SYSTEMS = ("relative", "zeroed", "upper", "beta2", "beta5")
 
 
@@ -84,9 +88,13 @@ class Place:
     def __init__(self, context, ground, system, data):
         self.device = None
         point = context.scratch
+        self.ground = ground
         if ground == THROTTLED:
             made = throttled(context, data)
             self.device, point = made.devices["slow"], made.points["slow"]
+        elif ground == EMULATED:
+            context.grounds.note("slow", f"emulated by tiered_env: {EMULATED_TIER}; "
+                                 f"{machine.disk_kind(point)}, not throttled")
         memory = context.resource("tmpfs", pmem_systems.memory_folder)
         self.point = point
         self.slow = f"{point}/{system}-slow"
@@ -120,7 +128,7 @@ def throttled(context, data):
     """One file system on a loop device; made when it is first asked for, unmade at the end."""
 
     def make():
-        made = tier_systems.Ground(context, {"slow": (2 << 30) + 8 * data}, {"slow": LIMITS})
+        made = grounds.Ground(context, {"slow": (2 << 30) + 8 * data}, {"slow": LIMITS})
         return made, made.close
 
     return context.resource("volatile-ground", make)
@@ -132,9 +140,12 @@ def uri(place, system, shape, compression="none"):
     placement = RELATIVE if shape.dynamic else chosen.placement
     emulate = f";emulate={{slowdown={chosen.slowdown}}}" if chosen.slowdown > 1 else ""
     pace = LIMITS["write_bps"] if place.device else 0  # all that the disk has
+    home, limit = "", ""
+    if place.ground == EMULATED:
+        home, limit = f"home={{{EMULATED_TIER}}};", f";{EMULATED_TIER}"
     return (
-        f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={place.memory}{emulate}}};"
-        f"slow={{path={place.slow}}}}};placement={{{placement}}};"
+        f"id=TieredFileSystem;tiers={{memory={{kind=memory;path={place.memory}{emulate}}};{home}"
+        f"slow={{path={place.slow}{limit}}}}};placement={{{placement}}};"
         f"{chosen.options}mover_bytes_per_second={pace};wal_compression={compression}"
     )
 
@@ -173,20 +184,26 @@ def options_text(place, system, shape, compacts=True):
 
 
 class Memory:
-    """What ours had in memory at most in a workload.
+    """What ours had in memory at most in a workload, in all rounds so far.
 
-    Stock with direct I/O has it as block cache.
+    Stock with direct I/O has the tier's as block cache; what is held has all of it, as it likes.
     """
 
     def __init__(self):
-        self._peaks = {}
+        self._tiers, self._all = {}, {}
 
     def cache_bytes(self, system, workload):
-        return CACHE_BYTES + (self._peaks.get(workload, 0) if system == "direct" else 0)
+        return CACHE_BYTES + (self._tiers.get(workload, 0) if system == "direct" else 0)
+
+    def bound(self, system, workload):
+        """None: whatever the machine has."""
+        return self._all.get(workload) if SYSTEMS[system].held else None
 
     def saw(self, system, workload, figures):
         if system == "ours":
-            self._peaks[workload] = figures.get("tier_peak_bytes", 0)
+            tier = figures.get("tier_peak_bytes", 0)
+            self._tiers[workload] = max(tier, self._tiers.get(workload, 0))
+            self._all[workload] = max(tier + figures["process_bytes"], self._all.get(workload, 0))
 
 
 def memory_of(context):
@@ -194,7 +211,7 @@ def memory_of(context):
 
 
 def db_bench(context, place, system, shape, benchmarks, flags, compression="none",
-             cache=CACHE_BYTES, compacts=True):
+             cache=CACHE_BYTES, compacts=True, most_memory=None):
     """(what it printed, figures of the process and the devices).
 
     The database is closed afterwards.
@@ -207,24 +224,36 @@ def db_bench(context, place, system, shape, benchmarks, flags, compression="none
         context.program("db_bench"), f"--db={place.db}", f"--options_file={options}",
         f"--benchmarks={benchmarks}", f"--num={shape.records}", f"--value_size={shape.value_size}",
         f"--cache_size={cache}", "--bloom_bits=10", "--histogram=1",
-        "--statistics=1", *flags,
+        "--statistics=1", *db_bench_reports.flags(context), *flags,
     ]
     if SYSTEMS[system].tiered:
         argv.append(f"--fs_uri={uri(place, system, shape, compression)}")
-    return measured(context, place, system, argv)
+    text, figures = measured(context, place, system,
+                             [*argv, *emulation(place, system)], most_memory)
+    return text, {**figures, **db_bench_reports.series(context)}
 
 
-def measured(context, place, system, argv):
+def emulation(place, system):
+    """What makes the device slow for a system that has no tiers."""
+    if place.ground != EMULATED or SYSTEMS[system].tiered:
+        return []
+    return [f"--fs_uri=id=TieredFileSystem;tiers={{home={{{EMULATED_TIER}}}}}"]
+
+
+def measured(context, place, system, argv, most_memory=None):
     """(what a program printed, what it and the devices have done)."""
     flush(place)
-    device, usage = counters(place), resource.getrusage(resource.RUSAGE_CHILDREN)
+    if most_memory:
+        argv = [*grounds.control(context).memory_group(most_memory), *argv]
+        drop_pages(place)
+    device = counters(place)
     with volatile_figures.Sampler(place.db, place.memory) as sampler:
-        text = context.child(argv)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        text, usage = context.measured_child(argv)
     figures = {
-        "cpu_s": after.ru_utime + after.ru_stime - usage.ru_utime - usage.ru_stime,
+        "cpu_s": usage.cpu_s,
+        "process_bytes": usage.memory_bytes,
         # What the process has given to file systems that are on a device; tmpfs does not count.
-        "written_bytes": (after.ru_oublock - usage.ru_oublock) * volatile_figures.SECTOR_BYTES,
+        "written_bytes": usage.written_blocks * volatile_figures.SECTOR_BYTES,
     }
     if device:
         flush(place)  # what is in the page cache still
@@ -233,12 +262,22 @@ def measured(context, place, system, argv):
         figures["device_written_bytes"] = written - device[1]
     if SYSTEMS[system].tiered:
         figures.update(sampler.figures())
+        figures["retained and tier bytes"] = sampler.series()
     return text, figures
 
 
 def flush(place):
     if place.device:
         subprocess.run(["sync", "-f", place.point], check=True)
+
+
+def drop_pages(place):
+    """From the page cache: what others have brought there would cost a memory group nothing."""
+    for where, _, names in os.walk(place.db):
+        for name in names:
+            with open(f"{where}/{name}", "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def counters(place):
@@ -306,7 +345,7 @@ def use(context, place, system, shape, benchmark, seconds, threads, seed, *more)
         context, place, system, shape, benchmark,
         [f"--threads={threads}", f"--duration={seconds}", f"--seed={seed}", "--use_existing_db",
          *more],
-        cache=memory.cache_bytes(system, benchmark),
+        cache=memory.cache_bytes(system, benchmark), most_memory=memory.bound(system, benchmark),
     )
     memory.saw(system, benchmark, figures)
     done, took = volatile_figures.rate(text, benchmark)
@@ -347,6 +386,8 @@ def recover(context, place, system, shape, compression, reads):
     counts = volatile_figures.volatile(place.read_log())
     if not counts["rebuilt_bytes"]:
         raise RuntimeError("nothing was rebuilt: the tier was empty before it was lost")
+    if not retained:
+        raise RuntimeError("no retained log was found, and SSTs were rebuilt of some")
     seconds = counts["recovery_seconds"]
     return {
         "recovery_s": seconds,
@@ -372,10 +413,26 @@ def drive(context, place, system, shape, workload, *more):
     if chosen.tiered:
         dynamic = dataclasses.replace(shape, dynamic=True)  # which tier_driver's trees are
         argv += [f"--fs_uri={uri(place, system, dynamic)}", "--listener"]
-    text, figures = measured(context, place, system, argv)
+    text, figures = measured(context, place, system, [*argv, *emulation(place, system)],
+                             memory.bound(system, workload))
     memory.saw(system, workload, figures)
     driven = json.loads(text)
     for name in ("ops_per_s", "settled_s", "p50_us", "p99_us", "p999_us", "max_us"):
         if name in driven:
             figures[name] = driven[name]
     return figures
+
+
+def pace_of(context, ground, shape, data):
+    """Writes a second: half of what saturates stock. Found out when it is first asked for."""
+
+    def make():
+        place = Place(context, ground, "buffered", data)
+        place.clear()
+        figures = drive(context, place, "buffered", shape, "pace", "--mode=fill")
+        place.clear()
+        rate = int(shape.records / figures["settled_s"] / 2)
+        context.grounds.note("pace", f"{rate} writes/s, half of what saturates buffered")
+        return rate, lambda: None
+
+    return context.resource(f"volatile-pace-{ground}", make)

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import time
 
+from common import db_bench
+
 DEVICE_BYTES = 2 << 30
 
 SYSTEMS = ("stock", "recycled", "file", "loop")
@@ -28,10 +30,11 @@ def run(context, system, flags, neighbour=False, journal=False):
             "--histogram=1",
             "--statistics=1",
             "--stats_level=4",
+            *db_bench.flags(context),
             *system_flags(context, system, folder),
             *flags,
         ]
-        return parse(context.child(argv))
+        return {**parse(context.child(argv)), **db_bench.series(context)}
 
 
 def options_file(context, recycled):
@@ -89,12 +92,6 @@ def loop_device(path, size=DEVICE_BYTES):
         check=True, capture_output=True, text=True,
     ).stdout.strip()
     return name, lambda: subprocess.run(["losetup", "--detach", name], check=False)
-
-
-def can_loop():
-    return os.geteuid() == 0 and shutil.which("losetup") is not None and os.path.exists(
-        "/dev/loop-control"
-    )
 
 
 @contextlib.contextmanager

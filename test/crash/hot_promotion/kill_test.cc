@@ -252,6 +252,9 @@ TEST_F(HotKillTest, AnswersAreRightAndHotRecordsAreStillServed) {
     const uint64_t hot = shared->hot.exchange(0);
     Opened opened;
     ASSERT_OK(opened.Open(folder_));
+    if (shared->issued == 0) {
+      continue;  // the child was killed before it wrote anything: there is no store yet
+    }
     const uint64_t again = ReadHot(&opened, shared);
     EXPECT_GE(again, hot * 9 / 10) << "of the hot records";
     full += hot == kHotKeys ? 1 : 0;

@@ -191,14 +191,16 @@ class Setup:
     def _durable(self, rng):
         placement = rng.choice(["0..1=fast;2..=slow;wal=fast;blob=slow",
                                 "last=slow;0..=fast;wal=slow;blob=fast",
-                                "0..base=fast;base+1..=slow"])
+                                "0..base=fast;base+1..=slow",
+                                "older:5s/blob=slow;blob=fast;older:9s/1..=slow;0..=fast"])
         return "tiers={fast={path=%s;budget=%s};%s};%s" % (
             self.path("fast"), rng.choice(["2M", "20M"]), self._slow(),
             self._placement(placement))
 
     def _in_memory(self, rng):
         placement = rng.choice(["0..last-1=memory;last=slow", "0..=memory",
-                                "0..last-1=memory;blob=slow;wal=slow"])
+                                "0..last-1=memory;blob=slow;wal=slow",
+                                "older:9s/blob=slow;older:5s=slow;0..=memory"])
         low = rng.choice(["1.0", "1.3"])
         budget = rng.choice(["", ";budget=8M", ";budget=40M"])
         return ("tiers={memory={kind=memory;path=%s%s};%s};%s;"

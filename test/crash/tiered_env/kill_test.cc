@@ -94,8 +94,9 @@ constexpr uint64_t kPatience = 1000000;  // microseconds, for a child that shall
 constexpr uint64_t kMoreRounds = 30;     // until a run has seen what it must
 
 const char* const kPlacements[] = {
-    "0..1=fast;2..=slow", "0..=slow",           "",
-    "0..=fast;wal=slow",  "last=fast;0..=slow", "0..=slow;wal=fast;meta=fast;blob=fast",
+    "0..1=fast;2..=slow",     "0..=slow",           "",
+    "0..=fast;wal=slow",      "last=fast;0..=slow", "0..=slow;wal=fast;meta=fast;blob=fast",
+    "older:1s=slow;0..=fast",
 };
 
 std::string FolderOf(const std::string& folder, const char* tier) { return folder + "/" + tier; }

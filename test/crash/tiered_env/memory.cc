@@ -40,8 +40,11 @@ bool Coin(Random* random) { return (*random)() % 2 == 0; }
 
 TieredOptions TiersOf(const std::string& folder, int setup, Random* random) {
   const char* const budgets[] = {"", "", ";budget=300K", ";budget=2M"};
-  const char* const placements[] = {"0..last-1=memory;last=slow", "0..last-1=memory", "0..=memory",
+  const char* const placements[] = {"0..last-1=memory;last=slow",
+                                    "0..last-1=memory",
+                                    "0..=memory",
                                     "0..1=memory;2..=slow",
+                                    "older:1s=slow;0..=memory",
                                     "0..last-1=memory;blob=slow;wal=slow;meta=slow"};
   TieredOptions options;
   options.tiers = "memory={kind=memory;path=" + folder + "/memory" + OneOf(random, budgets) +

@@ -3,6 +3,7 @@
 // Placement by level and by temperature.
 
 #include <filesystem>
+#include <set>
 
 #include "plugin/tiered_env/compat.h"
 #include "rocksdb/statistics.h"
@@ -115,6 +116,59 @@ TEST_F(TieredLevelTest, Fifo) {
     EXPECT_EQ(where, "L0 fast");
   }
   EXPECT_LT(BytesIn("fast"), 3u << 20);
+}
+
+// By the listener before a file is written; by the MANIFEST, after it, without it.
+TEST_F(TieredLevelTest, RulesOfColumnFamilies) {
+  for (const bool listens : {true, false}) {
+    NewFs(Tiers(), "cf:log_*/blob=slow;cf:log_*=fast;cf:default=slow");
+    Options options = DbOptions();
+    options.enable_blob_files = true;
+    options.min_blob_size = 500;
+    if (!listens) {
+      options.listeners.clear();
+    }
+    Open(options);
+    std::vector<ColumnFamilyHandle*> families;
+    for (const char* const name : {"log_1", "log_2", "other"}) {
+      families.push_back(nullptr);
+      ASSERT_OK(db_->CreateColumnFamily(options, name, &families.back()));
+      for (int i = 0; i < 300; i++) {
+        ASSERT_OK(db_->Put(WriteOptions(), families.back(), std::to_string(i),
+                           std::string(i % 2 == 0 ? 100 : 1000, 'v')));
+      }
+    }
+    Fill(300);
+    for (ColumnFamilyHandle* family : families) {
+      ASSERT_OK(db_->Flush(FlushOptions(), family));
+    }
+    ExpectQuiet();
+    EXPECT_EQ(Moves() == 0, listens);
+    std::vector<LiveFileMetaData> files;
+    db_->GetLiveFilesMetaData(&files);
+    EXPECT_GE(files.size(), 4u);
+    for (const LiveFileMetaData& file : files) {
+      const std::string& family = file.column_family_name;
+      EXPECT_EQ(TierOf(file.name.substr(1)), family == "default" ? "slow"
+                                             : family == "other" ? "home"
+                                                                 : "fast")
+          << family;
+    }
+    std::set<std::string> blobs;
+    for (const std::string& base : FilesOf(".blob")) {
+      blobs.insert(TierOf(base));
+    }
+    EXPECT_EQ(blobs, (std::set<std::string>{"home", "slow"}));
+    Verify();
+    for (ColumnFamilyHandle* family : families) {
+      ASSERT_OK(db_->DropColumnFamily(family));
+      ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+    }
+    ExpectQuiet();
+    Close();
+    ASSERT_OK(DestroyDB(db_name_, options));
+    model_.clear();
+  }
 }
 
 // Each family has a base of its own.

@@ -153,6 +153,65 @@ TEST(TieredPlacementTest, OtherFilesHaveRulesOfTheirOwn) {
   EXPECT_EQ(TierOf("0..=slow;cold=slow", blob), "home") << "levels and temperatures are of SSTs";
 }
 
+TEST(TieredPlacementTest, RulesOfAnAge) {
+  const std::string rules =
+      "older:7d/blob=slow;blob=fast;older: 12h / 1..2=mid;older:90m=home;0..=fast";
+  const auto at = [&](Facts facts, uint64_t age) {
+    facts.age = age;
+    return TierOf(rules, facts);
+  };
+  const uint64_t week = 7 * 24 * 60 * 60;
+  EXPECT_EQ(at(File(Content::kBlob), 0), "fast");
+  EXPECT_EQ(at(File(Content::kBlob), week - 1), "fast");
+  EXPECT_EQ(at(File(Content::kBlob), week), "slow");
+  EXPECT_EQ(at(Table(1, {1, 3}), 89 * 60), "fast");
+  EXPECT_EQ(at(Table(1, {1, 3}), 90 * 60), "home");
+  EXPECT_EQ(at(Table(1, {1, 3}), 12 * 3600), "mid");
+  EXPECT_EQ(at(Table(3, {1, 3}), week), "home") << "a rule of a level and an age";
+  EXPECT_EQ(at(File(Content::kWal), week), "home");
+  EXPECT_EQ(at(File(Content::kMeta), week), "home");
+  Placement placement;
+  ASSERT_OK(Placement::Parse(rules, kTiers, &placement));
+  EXPECT_EQ(placement.LeastAge(), 90 * 60u);
+  ASSERT_OK(Placement::Parse("older:3s/cold=slow", kTiers, &placement));
+  EXPECT_EQ(placement.LeastAge(), 3u);
+  ASSERT_OK(Placement::Parse("0..=slow", kTiers, &placement));
+  EXPECT_EQ(placement.LeastAge(), 0u);
+}
+
+TEST(TieredPlacementTest, RulesOfColumnFamilies) {
+  const std::string rules =
+      "cf:users/0..1=fast;cf:log_*/older:1d=slow;older:2d/cf:log_*/blob=mid;cf:log_*=fast;"
+      "cf:[ab]?=mid;0..=slow";
+  const auto of = [&](Facts facts, const std::string& family, uint64_t age = 0) {
+    facts.family = family;
+    facts.age = age;
+    return TierOf(rules, facts);
+  };
+  const uint64_t day = 24 * 60 * 60;
+  EXPECT_EQ(of(Table(0, {1, 3}), "users"), "fast");
+  EXPECT_EQ(of(Table(2, {1, 3}), "users"), "slow");
+  EXPECT_EQ(of(Table(0, {1, 3}), "users2"), "slow");
+  EXPECT_EQ(of(Table(0, {1, 3}), "default"), "slow");
+  EXPECT_EQ(of(Table(2, {1, 3}), "log_2026"), "fast");
+  EXPECT_EQ(of(Table(2, {1, 3}), "log_2026", day), "slow");
+  EXPECT_EQ(of(File(Content::kBlob), "log_"), "fast");
+  EXPECT_EQ(of(File(Content::kBlob), "log_", 3 * day), "slow") << "the first rule that fits";
+  EXPECT_EQ(of(File(Content::kBlob), "b1"), "mid");
+  EXPECT_EQ(of(File(Content::kBlob), "b12"), "home");
+  EXPECT_EQ(of(File(Content::kBlob), ""), "home") << "not known";
+  EXPECT_EQ(of(Table(0, {1, 3}), ""), "slow");
+  EXPECT_EQ(of(File(Content::kWal), ""), "home");
+  Placement placement;
+  ASSERT_OK(Placement::Parse("cf:a=mid;blob=slow;wal=fast", kTiers, &placement));
+  EXPECT_TRUE(placement.HasIn(1, Content::kTable));
+  EXPECT_TRUE(placement.HasIn(1, Content::kBlob));
+  EXPECT_FALSE(placement.HasIn(1, Content::kWal));
+  EXPECT_TRUE(placement.HasIn(2, Content::kBlob));
+  EXPECT_FALSE(placement.HasIn(2, Content::kTable));
+  EXPECT_TRUE(placement.HasIn(0, Content::kWal));
+}
+
 TEST(TieredPlacementTest, ErrorsNameTheRule) {
   const std::vector<std::string> bad = {"0=nvme",
                                         "0=",
@@ -178,7 +237,31 @@ TEST(TieredPlacementTest, ErrorsNameTheRule) {
                                         "last - 1=fast",
                                         "1.5=fast",
                                         "0x1=fast",
-                                        "0=Fast"};
+                                        "0=Fast",
+                                        "older=fast",
+                                        "older:=fast",
+                                        "older:7=fast",
+                                        "older:0d=fast",
+                                        "older:7w=fast",
+                                        "older:-7d=fast",
+                                        "older:1.5d=fast",
+                                        "older:36501d=fast",
+                                        "older:99999999999999999999d=fast",
+                                        "older:400000000000000000h=fast",
+                                        "older:7d/=fast",
+                                        "older:7d/wal=fast",
+                                        "older:7d/meta=fast",
+                                        "older:7d/older:8d=fast",
+                                        "older:7d//blob=fast/",
+                                        "blob/older:7d=fast",
+                                        "cf:=fast",
+                                        "cf=fast",
+                                        "cf:a/=fast",
+                                        "cf:a/cf:b=fast",
+                                        "cf:a/wal=fast",
+                                        "cf:a/meta=fast",
+                                        "cf:a/b=fast",
+                                        "/cf:a=fast"};
   for (const std::string& rule : bad) {
     Placement placement;
     ASSERT_OK(Placement::Parse("0..=mid", kTiers, &placement));

@@ -19,24 +19,28 @@ const char* StateOf(const TieredProblem& problem) {
   return problem.repaired ? "repaired" : problem.harmless ? "harmless" : "problem";
 }
 
-}  // namespace
-
-Status ListFiles(FileSystem* fs, const Arguments& arguments, Call* call) {
+Status Inspect(FileSystem* fs, const Arguments& arguments, Call* call,
+               void (*print)(const TieredDirectoryInfo& info, Call* call)) {
   TieredDirectoryInfo info;
   const Status s = InspectTiers(fs, arguments.directory, &info);
   if (s.ok()) {
-    PrintFiles(info, call);
+    print(info, call);
   }
   return s;
 }
 
+}  // namespace
+
+Status ListFiles(FileSystem* fs, const Arguments& arguments, Call* call) {
+  return Inspect(fs, arguments, call, PrintFiles);
+}
+
 Status ListTiers(FileSystem* fs, const Arguments& arguments, Call* call) {
-  TieredDirectoryInfo info;
-  const Status s = InspectTiers(fs, arguments.directory, &info);
-  if (s.ok()) {
-    PrintTiers(info, call);
-  }
-  return s;
+  return Inspect(fs, arguments, call, PrintTiers);
+}
+
+Status ListMoves(FileSystem* fs, const Arguments& arguments, Call* call) {
+  return Inspect(fs, arguments, call, PrintMoves);
 }
 
 Status ListLogs(FileSystem* fs, const Arguments& arguments, Call* call) {

@@ -21,12 +21,13 @@ using tiered_env::TieredTierInfo;
 
 namespace {
 
+std::string WhereItBelongs(const TieredFileInfo& file, const std::string& is_in) {
+  return file.wanted != is_in ? "  belongs to " + file.wanted : "";
+}
+
 // What there is to say of a file besides its columns.
 std::string RemarkOn(const TieredFileInfo& file) {
-  if (file.lost) {
-    return "  lost: no " + file.path;
-  }
-  return file.wanted != file.tier ? "  belongs to " + file.wanted : "";
+  return file.lost ? "  lost: no " + file.path : WhereItBelongs(file, file.tier);
 }
 
 // Tiers of kind memory have these together.
@@ -110,6 +111,39 @@ void PrintTiers(const TieredDirectoryInfo& info, Call* call) {
     });
     figures.PrintTo(call);
   }
+}
+
+void PrintMoves(const TieredDirectoryInfo& info, Call* call) {
+  Json list = Json::array();
+  uint64_t bytes = 0;
+  Table table({"file", ">level", ">size", "from", "to"});
+  for (const TieredFileInfo& file : info.files) {
+    if (file.lost || file.next == file.tier) {
+      continue;
+    }
+    bytes += file.size;
+    list.push_back({{"name", file.name},
+                    {"size", file.size},
+                    {"level", file.level},
+                    {"from", file.tier},
+                    {"to", file.next},
+                    {"wanted", file.wanted}});
+    table.Add({file.name, file.level >= 0 ? std::to_string(file.level) : "-",
+               BytesFor(file.size, call->human), file.tier,
+               file.next + WhereItBelongs(file, file.next)});
+  }
+  const uint64_t rate = info.mover_bytes_per_second;
+  const uint64_t seconds = rate == 0 ? 0 : (bytes + rate - 1) / rate;
+  if (!list.empty()) {
+    table.PrintTo(call);
+  }
+  call->Line(std::to_string(list.size()) + " files, " + BytesFor(bytes, call->human) + " bytes" +
+             (rate == 0 ? "; the mover has no limit"
+                        : ", " + std::to_string(seconds) + " s at " + BytesFor(rate, call->human) +
+                              " bytes per second"));
+  call->json = {{"files", list.size()}, {"bytes", bytes}, {"mover_bytes_per_second", rate}};
+  call->json["seconds"] = rate == 0 ? Json() : Json(seconds);
+  call->json["moves"] = std::move(list);
 }
 
 void PrintLogs(const std::vector<TieredLogInfo>& logs, Call* call) {

@@ -15,6 +15,7 @@ namespace tier {
 
 void PrintFiles(const tiered_env::TieredDirectoryInfo& info, Call* call);
 void PrintTiers(const tiered_env::TieredDirectoryInfo& info, Call* call);
+void PrintMoves(const tiered_env::TieredDirectoryInfo& info, Call* call);
 void PrintLogs(const std::vector<tiered_env::TieredLogInfo>& logs, Call* call);
 
 }  // namespace tier

@@ -30,6 +30,7 @@ struct Arguments {
 Status ListFiles(FileSystem* fs, const Arguments& arguments, Call* call);
 Status ListTiers(FileSystem* fs, const Arguments& arguments, Call* call);
 Status ListLogs(FileSystem* fs, const Arguments& arguments, Call* call);
+Status ListMoves(FileSystem* fs, const Arguments& arguments, Call* call);
 Status Check(FileSystem* fs, const Arguments& arguments, Call* call);
 
 // They change something, unless Call::dry_run.

@@ -1,0 +1,38 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/hot_promotion/store/disk_space.h"
+
+#include <algorithm>
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+namespace {
+
+constexpr int kPoll = 1000;  // microseconds
+
+}  // namespace
+
+uint64_t IntProperty(DB* db, const std::string& name) {
+  uint64_t value = 0;
+  return db->GetIntProperty(name, &value) ? value : 0;
+}
+
+uint64_t DiskSpace::Bytes(DB* db) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (IntProperty(db, DB::Properties::kObsoleteSstFilesSize) > 0 &&
+      db->DisableFileDeletions().ok()) {
+    db->EnableFileDeletions().PermitUncheckedError();  // what it cannot delete is counted
+  }
+  return IntProperty(db, DB::Properties::kTotalSstFilesSize) +
+         IntProperty(db, DB::Properties::kObsoleteSstFilesSize);
+}
+
+void DiskSpace::OnCompactionBegin(DB* db, const CompactionJobInfo& /*info*/) {
+  while (Bytes(db) > std::max(capacity_, IntProperty(db, DB::Properties::kLiveSstFilesSize))) {
+    db->GetEnv()->SleepForMicroseconds(kPoll);
+  }
+}
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE

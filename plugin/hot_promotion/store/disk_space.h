@@ -1,0 +1,41 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "rocksdb/db.h"
+#include "rocksdb/listener.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace hot_promotion {
+
+// Returns an integer property; 0 if there is none.
+uint64_t IntProperty(DB* db, const std::string& name);
+
+// DiskSpace: the bytes that the SSTs of a store's RocksDB have on the disk. Thread-safe.
+//
+// A reader that holds a version when a compaction ends keeps the files that were compacted. RocksDB
+// deletes them at the end of the next compaction, not when that reader has ended. Until then they
+// are in no version, and still on the disk.
+class DiskSpace : public EventListener {
+ public:
+  // `capacity`: bytes, most that files have when a compaction begins.
+  explicit DiskSpace(uint64_t capacity) : capacity_(capacity) {}
+
+  // Returns the bytes of all SSTs, but for what is being written. Deletes those that nobody needs
+  // first.
+  uint64_t Bytes(DB* db);
+
+  // Waits until files have at most the capacity, or no reader holds files that were compacted
+  // before. Readers do not wait for compactions.
+  void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
+
+ private:
+  const uint64_t capacity_;
+  std::mutex mutex_;  // held while files are deleted
+};
+
+}  // namespace hot_promotion
+}  // namespace ROCKSDB_NAMESPACE
