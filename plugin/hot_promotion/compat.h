@@ -10,6 +10,7 @@
 
 #include "rocksdb/advanced_options.h"
 #include "rocksdb/db.h"
+#include "rocksdb/options.h"
 #include "rocksdb/version.h"
 
 // FileSystem::SyncFile() came with 11.5.
@@ -32,6 +33,16 @@ inline const std::map<std::string, Temperature>& Temperatures() {
     {"cold", Temperature::kCold}
   };
   return names;
+}
+
+// Makes max_manifest_file_size the limit that it is called. Since 10.8 a MANIFEST may become six
+// times as large as what it says, as new.
+inline void LimitManifest(DBOptions* options) {
+#if ROCKSDB_MAJOR > 10 || (ROCKSDB_MAJOR == 10 && ROCKSDB_MINOR >= 8)
+  options->max_manifest_space_amp_pct = 0;
+#else
+  static_cast<void>(options);
+#endif
 }
 
 // Calls open(&db) with the kind of pointer that this RocksDB takes: a unique_ptr since 11, a raw

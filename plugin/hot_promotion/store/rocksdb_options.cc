@@ -2,6 +2,7 @@
 
 #include "plugin/hot_promotion/store/rocksdb_options.h"
 
+#include "plugin/hot_promotion/compat.h"
 #include "plugin/hot_promotion/store/levels.h"
 #include "plugin/hot_promotion/store/partitioner.h"
 #include "rocksdb/filter_policy.h"
@@ -66,6 +67,7 @@ Options RocksDbOptions(const RocksDbSettings& settings) {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.max_manifest_file_size = settings.batch;
+  LimitManifest(&options);
   options.info_log_level = InfoLogLevel::WARN_LEVEL;  // its LOG is not in the budget
   options.max_log_file_size = 1 << 20;
   options.keep_log_file_num = 2;
