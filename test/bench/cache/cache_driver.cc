@@ -8,11 +8,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <limits>
 #include <thread>
 
+#include "test/bench/cache/block_trace.h"
 #include "test/bench/cache/cache_under_test.h"
 #include "test/bench/cache/database.h"
 #include "test/bench/cache/reader_thread.h"
@@ -41,10 +43,13 @@ DEFINE_int32(batch, 1, "keys per MultiGet; 1: Get");
 DEFINE_uint64(read_latency_us, 80, "time added to a device read of the measured operations");
 DEFINE_bool(slow_warmup, false, "--read_latency_us also holds before the measured operations");
 DEFINE_uint64(seed, 42, "same seed, same operations");
+DEFINE_string(trace, "", "file that gets all look-ups of data blocks; see block_trace.h");
 
 namespace rocktier_bench {
 namespace {
 
+using ROCKSDB_NAMESPACE::BlockCacheTraceOptions;
+using ROCKSDB_NAMESPACE::BlockCacheTraceWriter;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::Env;
 using ROCKSDB_NAMESPACE::FileSystem;
@@ -99,11 +104,15 @@ class CacheBench {
   Status Open();
   Status RunPhase(const Limit& limit, uint64_t read_latency_us, Phase* phase);
   std::string StatsJson() const { return cache_.StatsJson(); }
+  // Look-ups that the trace has so far.
+  uint64_t traced() const { return traced_.load(std::memory_order_relaxed); }
   Status Close();
 
  private:
   Status RunThreads(const Limit& limit, Tally* total);
+  Status StartTrace();
 
+  std::atomic<uint64_t> traced_{0};
   std::shared_ptr<SlowDeviceFileSystem> fs_;
   std::unique_ptr<Env> env_;
   CacheUnderTest cache_;
@@ -125,6 +134,7 @@ Status CacheBench::Open() {
   if (s.ok())
     s = ROCKSDB_NAMESPACE::OpenDb(DatabaseOptions(env_.get(), cache_.block_cache()), FLAGS_db,
                                   &db_);
+  if (s.ok()) s = StartTrace();
   if (!s.ok()) return s;
   keys_ = std::make_unique<KeyChooser>(run_.workload, FLAGS_num_keys, FLAGS_seed);
   if (run_.workload.overwrite_share > 0) versions_ = std::make_unique<KeyVersions>(FLAGS_num_keys);
@@ -137,6 +147,13 @@ Status CacheBench::Open() {
   run_.batch = FLAGS_batch;
   for (int i = 0; i < FLAGS_threads; ++i) clients_.emplace_back(run_, i, FLAGS_seed);
   return s;
+}
+
+Status CacheBench::StartTrace() {
+  if (FLAGS_trace.empty()) return Status::OK();
+  std::unique_ptr<BlockCacheTraceWriter> writer;
+  Status s = BlockTraceWriter::Create(FLAGS_trace, &traced_, &writer);
+  return s.ok() ? db_->StartBlockCacheTrace(BlockCacheTraceOptions(), std::move(writer)) : s;
 }
 
 Status WorkUntil(ReaderThread* client, uint64_t ops, double end, Tally* tally) {
@@ -188,7 +205,8 @@ Status CacheBench::RunPhase(const Limit& limit, uint64_t read_latency_us, Phase*
 
 Status CacheBench::Close() {
   clients_.clear();  // an unfinished scan holds an iterator
-  return db_->Close();
+  Status s = FLAGS_trace.empty() ? Status::OK() : db_->EndBlockCacheTrace();
+  return s.ok() ? db_->Close() : s;
 }
 
 double PercentileMicros(std::vector<uint32_t>* latency_ns, double percentile) {
@@ -200,7 +218,8 @@ double PercentileMicros(std::vector<uint32_t>* latency_ns, double percentile) {
   return *nth / 1e3;
 }
 
-void Print(const Phase& cold, Phase* phase, const std::string& stats) {
+// `warmup`: look-ups that were traced before the phase; so many come first in the trace.
+void Print(const Phase& cold, Phase* phase, uint64_t warmup, const std::string& stats) {
   const auto ops = static_cast<double>(phase->tally.ops);
   const auto requests = static_cast<double>(phase->tally.cache_hits + phase->tally.block_reads);
   const auto secondary = static_cast<double>(phase->tally.secondary_hits);
@@ -226,6 +245,7 @@ void Print(const Phase& cold, Phase* phase, const std::string& stats) {
   out.Add("background_device_bytes", device.bytes[at(Reader::kBackground)]);
   out.Add("copied_bytes", phase->copied_bytes);
   out.Add("copied_bytes_per_op", static_cast<double>(phase->copied_bytes) / ops);
+  if (!FLAGS_trace.empty()) out.Add("traced_warmup", warmup);
   std::printf("{\"figures\": %s, \"secondary_stats\": %s}\n", out.ToString().c_str(),
               stats.c_str());
 }
@@ -261,9 +281,10 @@ Status RunWorkload() {
     s = Serve(&bench);
     return s.ok() ? bench.Close() : s;
   }
+  const uint64_t warmup = bench.traced();
   if (s.ok()) s = bench.RunPhase(ops(FLAGS_ops), FLAGS_read_latency_us, &measured);
   if (s.ok()) s = bench.Close();
-  if (s.ok()) Print(cold, &measured, bench.StatsJson());
+  if (s.ok()) Print(cold, &measured, warmup, bench.StatsJson());
   return s;
 }
 

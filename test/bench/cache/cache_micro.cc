@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/secondary_cache.h"
+#include "test/bench/cache/string_block.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/workload.h"
 
@@ -29,43 +29,11 @@ DEFINE_uint64(seed, 42, "same seed, same look-ups");
 namespace rocktier_bench {
 namespace {
 
-using ROCKSDB_NAMESPACE::Cache;
-using ROCKSDB_NAMESPACE::CacheEntryRole;
-using ROCKSDB_NAMESPACE::CacheTier;
-using ROCKSDB_NAMESPACE::CompressionType;
 using ROCKSDB_NAMESPACE::ConfigOptions;
-using ROCKSDB_NAMESPACE::MemoryAllocator;
 using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::SecondaryCacheResultHandle;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
-
-// Blocks are strings. As RocksDB's data blocks, they are copied on their way in and out.
-void DeleteBlock(Cache::ObjectPtr obj, MemoryAllocator* /*allocator*/) {
-  delete static_cast<std::string*>(obj);
-}
-
-size_t BlockSize(Cache::ObjectPtr obj) { return static_cast<std::string*>(obj)->size(); }
-
-Status SaveBlock(Cache::ObjectPtr obj, size_t offset, size_t length, char* out) {
-  std::memcpy(out, static_cast<std::string*>(obj)->data() + offset, length);
-  return Status::OK();
-}
-
-Status CreateBlock(const Slice& data, CompressionType /*type*/, CacheTier /*source*/,
-                   Cache::CreateContext* /*context*/, MemoryAllocator* /*allocator*/,
-                   Cache::ObjectPtr* obj, size_t* charge) {
-  *obj = new std::string(data.data(), data.size());
-  *charge = data.size();
-  return Status::OK();
-}
-
-const Cache::CacheItemHelper* BlockHelper() {
-  static const Cache::CacheItemHelper plain(CacheEntryRole::kDataBlock, &DeleteBlock);
-  static const Cache::CacheItemHelper full(CacheEntryRole::kDataBlock, &DeleteBlock, &BlockSize,
-                                           &SaveBlock, &CreateBlock, &plain);
-  return &full;
-}
 
 double ThreadCpuNanos() {
   timespec now = {};
@@ -121,10 +89,10 @@ class Subject {
 bool Subject::Lookup(const std::string& key) const {
   bool kept = false;
   std::unique_ptr<SecondaryCacheResultHandle> handle =
-      cache_->Lookup(key, BlockHelper(), /*create_context=*/nullptr, /*wait=*/true,
+      cache_->Lookup(key, StringBlockHelper(), /*create_context=*/nullptr, /*wait=*/true,
                      /*advise_erase=*/false, /*stats=*/nullptr, kept);
   if (!handle || handle->Value() == nullptr) return false;
-  DeleteBlock(handle->Value(), nullptr);
+  StringBlockHelper()->del_cb(handle->Value(), nullptr);
   return true;
 }
 
@@ -133,10 +101,10 @@ Status Subject::Fill(const std::vector<std::string>& keys, const std::vector<std
   std::string block(FLAGS_block_size, 'b');
   for (size_t i = 0; s.ok() && i < keys.size(); ++i) {
     std::memcpy(&block[0], keys[i].data(), keys[i].size());
-    s = cache_->Insert(keys[i], &block, BlockHelper(), /*force_insert=*/true);
+    s = cache_->Insert(keys[i], &block, StringBlockHelper(), /*force_insert=*/true);
   }
   for (size_t i = 0; s.ok() && i < once.size(); ++i) {
-    s = cache_->Insert(once[i], &block, BlockHelper(), /*force_insert=*/false);
+    s = cache_->Insert(once[i], &block, StringBlockHelper(), /*force_insert=*/false);
   }
   return s;
 }

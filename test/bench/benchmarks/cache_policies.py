@@ -1,0 +1,130 @@
+"""Hit ratios of secondary_cache_2q and RocksDB's caches beside those of cache policies.
+
+Each workload writes a trace of its block accesses. The caches get it, and the policies of
+libCacheSim, all with as many bytes.
+"""
+
+import functools
+import os
+
+from benchmarks import secondary_cache_2q
+from cache import cache_systems, policy_systems, public_traces
+from common.gates import Judge
+from common.harness import Benchmark, Case, Metric, Panel
+
+OURS = "2q"
+SHARE = 10  # percent of a public trace's blocks that the caches have room for
+QUICK_WORKLOADS = ("zipf", "zipf_scan")
+ALL = (*policy_systems.REPLAYED, *policy_systems.SIMULATED)
+
+METRICS = (
+    Metric("hit_ratio", "hit %", "ratio", "{:.2f}", 100),
+    Metric("misses_of_belady", "misses / Belady's", "ratio", "{:.3f}"),
+    Metric("miss_ratio", "miss %", "ratio", "{:.2f}", 100, in_table=False),
+    Metric("control_points", "points off RocksDB", "points", "{:.2f}", in_table=False),
+    Metric("copied_bytes_per_lookup", "copied B/look-up", "bytes/look-up", "{:.0f}"),
+)
+
+PANELS = (
+    Panel("misses_of_belady", "Misses for each of Belady's (fewer is better; 1 is the least)"),
+)
+
+
+def add_arguments(group):
+    group.add_argument("--policy-data-mb", type=int, default=None,
+                       help="of values (default 1000; quick: 125)")
+    group.add_argument("--no-public-traces", action="store_true",
+                       help="leave out those that Maven downloads")
+
+
+def workloads(args):
+    return QUICK_WORKLOADS if args.quick else tuple(secondary_cache_2q.WORKLOADS)
+
+
+def cases(args):
+    share = secondary_cache_2q.QUICK_SHARE if args.quick else 1
+    data_mb = args.policy_data_mb or 1000 // share
+    result = []
+    for workload in workloads(args):
+        scale = cache_systems.Scale(data_mb, 1024, secondary_cache_2q.COLD_OPS * data_mb,
+                                    secondary_cache_2q.WARMUP_OPS * data_mb,
+                                    secondary_cache_2q.WORKLOADS[workload] * data_mb)
+        result.append(Case(workload, (*ALL, policy_systems.IN_ROCKSDB),
+                           functools.partial(run_workload, scale, workload)))
+    if args.quick or args.no_public_traces:
+        return result
+    reason = public_traces.missing()
+    if reason:
+        print(f"public traces are not measured here: {reason}")
+        return result
+    # They have no seed: a second round would give the same figures.
+    return result + [Case(name, ALL, functools.partial(run_public, name), rounds=1)
+                     for name in public_traces.TRACES]
+
+
+def run_workload(scale, workload, context, number):
+    trace = context.path("trace")
+    try:
+        measured = cache_systems.run(context, scale, OURS, workload, read_latency_us=0,
+                                     seed=42 + number, extra=(f"--trace={trace}",))
+        figures = policy_systems.over(context, trace, measured["traced_warmup"],
+                                      scale.share(policy_systems.WHOLE))
+    finally:
+        os.unlink(trace)
+    figures[policy_systems.IN_ROCKSDB] = {"hit_ratio": measured["hit_rate"]}
+    figures[OURS]["control_points"] = 100 * abs(figures[OURS]["hit_ratio"] - measured["hit_rate"])
+    return figures
+
+
+def run_public(name, context, _number):
+    trace = context.path("trace")
+    blocks = public_traces.write(context, name, trace)
+    capacity = blocks * public_traces.BLOCK * SHARE // 100
+    try:
+        return policy_systems.over(context, trace, 0, capacity)
+    finally:
+        os.unlink(trace)
+
+
+def gates(results):
+    """Misses of ours: not more than with all of the memory in RocksDB's LRU block cache, nor than
+    of the best policy that does not know the future."""
+    judge = Judge(results)
+    for workload in secondary_cache_2q.WORKLOADS:
+        yield judge.ratio(f"{workload}: misses, 2q / all memory in LRU", workload, "miss_ratio",
+                          OURS, ("dram",), 1.0)
+        yield judge.ratio(f"{workload}: misses, 2q / best policy", workload, "miss_ratio", OURS,
+                          policy_systems.ONLINE, 1.0)
+        if workload in POINT_READS:
+            yield control(judge, workload)
+
+
+# A scan's look-ups are in the trace, and not in what RocksDB's clients count.
+POINT_READS = ("zipf", "80_20", "drift_slow", "drift_fast", "uniform", "overwrite")
+
+
+def control(judge, workload):
+    return judge.worst(f"{workload}: 2q replayed is 2q in RocksDB (points of hit ratio)",
+                       (workload,), "control_points", OURS, 1.0)
+
+
+def quick_gates(results):
+    judge = Judge(results)
+    yield control(judge, "zipf")
+    yield judge.worst("zipf: misses, 2q / Belady's", ("zipf",), "misses_of_belady", OURS, 1.6)
+
+
+BENCHMARK = Benchmark(
+    title="hit ratios of block caches and of cache policies over the same accesses",
+    ground=(
+        "Traces of data blocks, replayed. All have 11% of the data, RocksDB's caches with their "
+        "book-keeping in it, policies without any. Public traces: 10% of their blocks."
+    ),
+    baseline="dram",
+    metrics=METRICS,
+    panels=PANELS,
+    add_arguments=add_arguments,
+    cases=cases,
+    gates=lambda results: list(gates(results)),
+    quick_gates=lambda results: list(quick_gates(results)),
+)

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The cache policies and RocksDB's caches are given the same accesses, and hits are counted right.
+
+A trace is made up, and a least-recently-used cache of a few lines says what its hits are.
+"""
+
+import collections
+import os
+import random
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from cache import policy_systems  # noqa: E402
+from common.harness import Context  # noqa: E402
+
+BIN = os.environ.get("ROCKTIER_BIN", "")
+SEED = 3
+ACCESSES, WARMUP = 60_000, 20_000
+BLOCKS, ROOM = 10_000, 2_000
+SIZE = 4096
+
+
+def lru_hits(keys):
+    held, hits = collections.OrderedDict(), 0
+    for number, key in enumerate(keys):
+        if key in held:
+            held.move_to_end(key)
+            hits += number >= WARMUP
+            continue
+        held[key] = True
+        if len(held) > ROOM:
+            held.popitem(last=False)
+    return hits
+
+
+class PoliciesTest(unittest.TestCase):
+    def setUp(self):
+        weights = [1 / (rank + 1) ** 0.9 for rank in range(BLOCKS)]
+        print(f"seed {SEED}")
+        self.keys = random.Random(SEED).choices(range(1, BLOCKS + 1), weights, k=ACCESSES)
+        self.context = Context(BIN, tempfile.gettempdir())
+        self.addCleanup(self.context.close)
+        self.trace = self.context.path("trace")
+        with open(self.trace, "wb") as file:
+            for key in self.keys:
+                file.write(struct.pack("=QQ", key * 7919, SIZE))
+        self.lookups = ACCESSES - WARMUP
+
+    def test_policies_and_caches(self):
+        figures = policy_systems.over(self.context, self.trace, WARMUP, ROOM * SIZE)
+        self.assertEqual(set(figures), {*policy_systems.REPLAYED, *policy_systems.SIMULATED})
+        hits = lru_hits(self.keys)
+        self.assertEqual(figures["sim_lru"]["hits"], hits)
+        # RocksDB's cache has shards, and its book-keeping in its capacity.
+        ratio = figures["dram"]["hit_ratio"]
+        self.assertLessEqual(ratio, hits / self.lookups + 0.01)
+        self.assertGreaterEqual(ratio, hits / self.lookups - 0.03)
+        self.assertGreater(figures["2q"]["hit_ratio"], 0.4)
+        self.assertGreater(figures["2q"]["copied_bytes_per_lookup"], 0)
+        for system, one in figures.items():
+            self.assertGreaterEqual(one["misses_of_belady"], 1, system)
+
+    def test_a_trace_that_ends_early_is_refused(self):
+        with open(self.trace, "ab") as file:
+            file.write(b"half")
+        with self.assertRaisesRegex(RuntimeError, "ends early"):
+            policy_systems.replay(self.context, self.trace, 0, ROOM * SIZE, "2q")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
