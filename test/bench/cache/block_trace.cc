@@ -26,16 +26,16 @@ bool IsOfClient(const BlockCacheTraceRecord& record) {
           record.caller == TableReaderCaller::kUserIterator);
 }
 
-// FNV-1a: two of some million blocks have one number with a probability of one in a million.
-uint64_t NumberOf(const Slice& key) {
+}  // namespace
+
+// FNV-1a.
+uint64_t BlockNumber(const Slice& key) {
   uint64_t hash = 14695981039346656037U;
   for (size_t i = 0; i < key.size(); ++i) {
     hash = (hash ^ static_cast<unsigned char>(key[i])) * 1099511628211U;
   }
   return hash;
 }
-
-}  // namespace
 
 Status BlockTraceWriter::Create(const std::string& path, std::atomic<uint64_t>* written,
                                 std::unique_ptr<BlockCacheTraceWriter>* result) {
@@ -51,7 +51,7 @@ Status BlockTraceWriter::WriteBlockAccess(const BlockCacheTraceRecord& record,
                                           const Slice& block_key, const Slice& /*cf_name*/,
                                           const Slice& /*referenced_key*/) {
   if (!IsOfClient(record)) return Status::OK();
-  const BlockAccess access = {NumberOf(block_key), record.block_size};
+  const BlockAccess access = {BlockNumber(block_key), record.block_size};
   const std::lock_guard<std::mutex> lock(mutex_);
   if (std::fwrite(&access, sizeof(access), 1, file_) != 1) {
     return Status::IOError("block trace", std::strerror(errno));

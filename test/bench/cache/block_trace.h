@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rocksdb/block_cache_trace_writer.h"
+#include "rocksdb/slice.h"
 #include "rocksdb/status.h"
 
 namespace rocktier_bench {
@@ -21,6 +22,10 @@ struct BlockAccess {
   uint64_t block = 0;  // the same number: the same block
   uint64_t size = 0;   // bytes, without compression
 };
+
+// Numbers blocks by the keys that they have in a block cache. Two of some million blocks have one
+// number with a probability of one in a million.
+uint64_t BlockNumber(const ROCKSDB_NAMESPACE::Slice& key);
 
 // BlockTraceWriter: writes each look-up of a data block by a client to a file. Compactions' are
 // left out: they do not fill the cache. Thread-safe.

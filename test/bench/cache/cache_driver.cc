@@ -14,9 +14,11 @@
 #include <limits>
 #include <thread>
 
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "test/bench/cache/block_trace.h"
 #include "test/bench/cache/cache_under_test.h"
 #include "test/bench/cache/database.h"
+#include "test/bench/cache/erased_blocks.h"
 #include "test/bench/cache/reader_thread.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
@@ -44,6 +46,7 @@ DEFINE_uint64(read_latency_us, 80, "time added to a device read of the measured 
 DEFINE_bool(slow_warmup, false, "--read_latency_us also holds before the measured operations");
 DEFINE_uint64(seed, 42, "same seed, same operations");
 DEFINE_string(trace, "", "file that gets all look-ups of data blocks; see block_trace.h");
+DEFINE_uint64(turnover_bytes, 0, "if not 0: counts erased blocks, instead; see erased_blocks.h");
 
 namespace rocktier_bench {
 namespace {
@@ -54,7 +57,9 @@ using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::Env;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::NewCompositeEnv;
+using ROCKSDB_NAMESPACE::Options;
 using ROCKSDB_NAMESPACE::Status;
+namespace twoq = ROCKSDB_NAMESPACE::secondary_cache_2q;
 
 struct Phase {
   Tally tally;
@@ -106,6 +111,7 @@ class CacheBench {
   std::string StatsJson() const { return cache_.StatsJson(); }
   // Look-ups that the trace has so far.
   uint64_t traced() const { return traced_.load(std::memory_order_relaxed); }
+  ErasedBlocks* erased() { return &erased_; }
   Status Close();
 
  private:
@@ -113,6 +119,7 @@ class CacheBench {
   Status StartTrace();
 
   std::atomic<uint64_t> traced_{0};
+  ErasedBlocks erased_{FLAGS_turnover_bytes};
   std::shared_ptr<SlowDeviceFileSystem> fs_;
   std::unique_ptr<Env> env_;
   CacheUnderTest cache_;
@@ -131,9 +138,12 @@ Status CacheBench::Open() {
   fs_ = std::make_shared<SlowDeviceFileSystem>(FileSystem::Default());
   env_ = NewCompositeEnv(fs_);
   Status s = cache_.Create(FLAGS_primary, FLAGS_primary_bytes, FLAGS_secondary);
-  if (s.ok())
-    s = ROCKSDB_NAMESPACE::OpenDb(DatabaseOptions(env_.get(), cache_.block_cache()), FLAGS_db,
-                                  &db_);
+  Options options = DatabaseOptions(env_.get(), cache_.block_cache());
+  if (FLAGS_turnover_bytes > 0) {
+    options.listeners.push_back(NewErasedBlocksListener(&erased_));
+    options.listeners.push_back(twoq::NewTwoQSecondaryCacheListener());
+  }
+  if (s.ok()) s = ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_);
   if (s.ok()) s = StartTrace();
   if (!s.ok()) return s;
   keys_ = std::make_unique<KeyChooser>(run_.workload, FLAGS_num_keys, FLAGS_seed);
@@ -150,9 +160,15 @@ Status CacheBench::Open() {
 }
 
 Status CacheBench::StartTrace() {
-  if (FLAGS_trace.empty()) return Status::OK();
   std::unique_ptr<BlockCacheTraceWriter> writer;
-  Status s = BlockTraceWriter::Create(FLAGS_trace, &traced_, &writer);
+  Status s;
+  if (FLAGS_turnover_bytes > 0) {
+    writer = NewErasedBlocksTracer(&erased_);
+  } else if (!FLAGS_trace.empty()) {
+    s = BlockTraceWriter::Create(FLAGS_trace, &traced_, &writer);
+  } else {
+    return s;
+  }
   return s.ok() ? db_->StartBlockCacheTrace(BlockCacheTraceOptions(), std::move(writer)) : s;
 }
 
@@ -205,7 +221,7 @@ Status CacheBench::RunPhase(const Limit& limit, uint64_t read_latency_us, Phase*
 
 Status CacheBench::Close() {
   clients_.clear();  // an unfinished scan holds an iterator
-  Status s = FLAGS_trace.empty() ? Status::OK() : db_->EndBlockCacheTrace();
+  Status s = db_->EndBlockCacheTrace();
   return s.ok() ? db_->Close() : s;
 }
 
@@ -218,8 +234,17 @@ double PercentileMicros(std::vector<uint32_t>* latency_ns, double percentile) {
   return *nth / 1e3;
 }
 
+void AddErased(const ErasedBlocks::Counts& counts, JsonObject* out) {
+  const auto misses = static_cast<double>(counts.misses);
+  out->Add("erased_share", static_cast<double>(counts.erased) / misses);
+  out->Add("perhaps_erased_share",
+           static_cast<double>(counts.erased + counts.perhaps_erased) / misses);
+  out->Add("compacted_files", counts.compacted_files);
+}
+
 // `warmup`: look-ups that were traced before the phase; so many come first in the trace.
-void Print(const Phase& cold, Phase* phase, uint64_t warmup, const std::string& stats) {
+void Print(const Phase& cold, Phase* phase, uint64_t warmup, const ErasedBlocks::Counts& erased,
+           const std::string& stats) {
   const auto ops = static_cast<double>(phase->tally.ops);
   const auto requests = static_cast<double>(phase->tally.cache_hits + phase->tally.block_reads);
   const auto secondary = static_cast<double>(phase->tally.secondary_hits);
@@ -246,6 +271,7 @@ void Print(const Phase& cold, Phase* phase, uint64_t warmup, const std::string& 
   out.Add("copied_bytes", phase->copied_bytes);
   out.Add("copied_bytes_per_op", static_cast<double>(phase->copied_bytes) / ops);
   if (!FLAGS_trace.empty()) out.Add("traced_warmup", warmup);
+  if (erased.misses > 0) AddErased(erased, &out);
   std::printf("{\"figures\": %s, \"secondary_stats\": %s}\n", out.ToString().c_str(),
               stats.c_str());
 }
@@ -282,9 +308,10 @@ Status RunWorkload() {
     return s.ok() ? bench.Close() : s;
   }
   const uint64_t warmup = bench.traced();
+  bench.erased()->Restart();
   if (s.ok()) s = bench.RunPhase(ops(FLAGS_ops), FLAGS_read_latency_us, &measured);
   if (s.ok()) s = bench.Close();
-  if (s.ok()) Print(cold, &measured, warmup, bench.StatsJson());
+  if (s.ok()) Print(cold, &measured, warmup, bench.erased()->counts(), bench.StatsJson());
   return s;
 }
 

@@ -87,8 +87,8 @@ bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes
         ops_per_kilobyte * static_cast<double>(kilobytes) / static_cast<double>(num_keys);
     return true;
   }
-  if (name == "overwrite") {
-    workload->overwrite_share = 0.05;
+  if (name == "overwrite" || name == "overwrite_30") {
+    workload->overwrite_share = name == "overwrite" ? 0.05 : 0.3;
     return true;
   }
   if (name == "80_20") {

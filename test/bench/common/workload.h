@@ -70,9 +70,9 @@ struct Workload {
 };
 
 // False if there is no workload of this name. Names: zipf, zipf_scan, 80_20, drift_slow,
-// drift_fast, uniform, overwrite. Periods and speeds are relative to the size of the data,
-// `kilobytes` in `num_keys` keys, so that a cache of a given share of the data sees the same
-// pattern at every size.
+// drift_fast, uniform, overwrite (5% of the operations), overwrite_30. Periods and speeds are
+// relative to the size of the data, `kilobytes` in `num_keys` keys, so that a cache of a given
+// share of the data sees the same pattern at every size.
 bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes,
                   Workload* workload);
 
