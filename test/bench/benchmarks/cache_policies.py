@@ -8,12 +8,14 @@ import functools
 import os
 
 from benchmarks import secondary_cache_2q
-from cache import cache_systems, policy_systems, public_traces
+from cache import cache_systems, policy_systems, public_traces, scan_trace
 from common.gates import Judge
 from common.harness import Benchmark, Case, Metric, Panel
 
 OURS = "2q"
 SHARE = 10  # percent of a public trace's blocks that the caches have room for
+SCANS = "scans of YCSB E"
+SCANS_OF_KEY = 0.2  # as many, with as many before them to fill the caches
 QUICK_WORKLOADS = ("zipf", "zipf_scan")
 ALL = (*policy_systems.REPLAYED, *policy_systems.SIMULATED)
 
@@ -51,6 +53,7 @@ def cases(args):
                                     secondary_cache_2q.WORKLOADS[workload] * data_mb)
         result.append(Case(workload, (*ALL, policy_systems.IN_ROCKSDB),
                            functools.partial(run_workload, scale, workload)))
+    result.append(Case(SCANS, ALL, functools.partial(run_scans, data_mb * 10**6 // 1024)))
     if args.quick or args.no_public_traces:
         return result
     reason = public_traces.missing()
@@ -76,6 +79,17 @@ def run_workload(scale, workload, context, number):
     return figures
 
 
+def run_scans(keys, context, number):
+    trace = context.path("trace")
+    scans = int(2 * SCANS_OF_KEY * keys)
+    blocks, accesses = scan_trace.write(trace, keys, scans, seed=42 + number)
+    try:
+        return policy_systems.over(context, trace, accesses // 2,
+                                   blocks * scan_trace.BLOCK * policy_systems.WHOLE // 100)
+    finally:
+        os.unlink(trace)
+
+
 def run_public(name, context, _number):
     trace = context.path("trace")
     blocks = public_traces.write(context, name, trace)
@@ -90,7 +104,7 @@ def gates(results):
     """Misses of ours: not more than with all of the memory in RocksDB's LRU block cache, nor than
     of the best policy that does not know the future."""
     judge = Judge(results)
-    for workload in secondary_cache_2q.WORKLOADS:
+    for workload in (*secondary_cache_2q.WORKLOADS, SCANS):
         yield judge.ratio(f"{workload}: misses, 2q / all memory in LRU", workload, "miss_ratio",
                           OURS, ("dram",), 1.0)
         yield judge.ratio(f"{workload}: misses, 2q / best policy", workload, "miss_ratio", OURS,
