@@ -55,10 +55,9 @@ class PoliciesTest(unittest.TestCase):
         self.assertEqual(set(figures), {*policy_systems.REPLAYED, *policy_systems.SIMULATED})
         hits = lru_hits(self.keys)
         self.assertEqual(figures["sim_lru"]["hits"], hits)
-        # RocksDB's cache has shards, and its book-keeping in its capacity.
-        ratio = figures["dram"]["hit_ratio"]
-        self.assertLessEqual(ratio, hits / self.lookups + 0.01)
-        self.assertGreaterEqual(ratio, hits / self.lookups - 0.03)
+        # RocksDB's LRU cache has shards, and its book-keeping in its capacity. It keeps blocks that
+        # were hit longer than others: by default half of it is for them.
+        self.assertGreaterEqual(figures["dram"]["hit_ratio"], hits / self.lookups - 0.03)
         self.assertGreater(figures["2q"]["hit_ratio"], 0.4)
         self.assertGreater(figures["2q"]["copied_bytes_per_lookup"], 0)
         for system, one in figures.items():
