@@ -9,7 +9,7 @@ from common.harness import Benchmark, Case, Metric, Panel
 
 WORKLOADS = ("overwrite", "overwrite_30")
 SYSTEMS = ("2q", "2q_file")
-OPS = 400  # thousands per GB of data
+OPS = 1200  # thousands per GB of data
 WORTH = 0.05  # share of the misses above which a cache that survives compactions is worth building
 
 METRICS = (
@@ -54,10 +54,9 @@ def gates(results):
 
 
 def quick_gates(results):
-    judge = Judge(results)
-    for workload in WORKLOADS:
-        yield judge.worst(f"{workload}: compacted SSTs", (workload,), "compacted_files", "2q", 1,
-                          True)
+    """That there is something to count; at this size 5% writes fill no memtable."""
+    yield Judge(results).worst("overwrite_30: compacted SSTs", ("overwrite_30",), "compacted_files",
+                               "2q", 1, True)
 
 
 BENCHMARK = Benchmark(

@@ -24,7 +24,8 @@ using ROCKSDB_NAMESPACE::TraceType;
 
 namespace {
 
-constexpr uint64_t kNearby = 3;  // keys: a block has four of 1 KB
+constexpr uint64_t kNearby = 3;     // keys: a block has four of 1 KB
+constexpr size_t kInternalKey = 8;  // bytes that an internal key of RocksDB has behind the user's
 
 }  // namespace
 
@@ -89,9 +90,11 @@ class Tracer : public BlockCacheTraceWriter {
   Status WriteBlockAccess(const BlockCacheTraceRecord& record, const Slice& block_key,
                           const Slice& /*cf_name*/, const Slice& referenced_key) override {
     if (record.block_type == TraceType::kBlockTraceDataBlock &&
-        record.caller == TableReaderCaller::kUserGet && referenced_key.size() == kKeySize) {
+        record.caller == TableReaderCaller::kUserGet &&
+        referenced_key.size() == kKeySize + kInternalKey) {
       ErasedBlocks::Read read;
-      read.key = std::strtoull(referenced_key.ToString().c_str(), nullptr, 16);
+      const std::string key(referenced_key.data(), kKeySize);
+      read.key = std::strtoull(key.c_str(), nullptr, 16);
       read.block = BlockNumber(block_key);
       read.file = record.sst_fd_number;
       read.bytes = record.block_size;
