@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rocksdb/convenience.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
@@ -26,6 +28,20 @@ uint64_t DiskSpace::Bytes(DB* db) {
   }
   return IntProperty(db, DB::Properties::kTotalSstFilesSize) +
          IntProperty(db, DB::Properties::kObsoleteSstFilesSize);
+}
+
+void DiskSpace::EndIterator::operator()(Iterator* iterator) const {
+  std::lock_guard<std::mutex> lock(space->mutex_);
+  delete iterator;
+}
+
+DiskSpace::ScopedIterator DiskSpace::NewIterator(DB* db) {
+  return ScopedIterator(db->NewIterator(ReadOptions()), EndIterator{this});
+}
+
+Status DiskSpace::DeleteFiles(DB* db, const std::vector<RangePtr>& ranges) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return DeleteFilesInRanges(db, db->DefaultColumnFamily(), ranges.data(), ranges.size());
 }
 
 void DiskSpace::OnCompactionBegin(DB* db, const CompactionJobInfo& /*info*/) {

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "rocksdb/db.h"
+#include "rocksdb/iterator.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/options.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -18,7 +22,8 @@ uint64_t IntProperty(DB* db, const std::string& name);
 //
 // A reader that holds a version when a compaction ends keeps the files that were compacted. RocksDB
 // deletes them at the end of the next compaction, not when that reader has ended. Until then they
-// are in no version, and still on the disk.
+// are in no version, and still on the disk. While RocksDB deletes files it counts them no more. So
+// all that deletes files in the thread of the caller is here, one at a time.
 class DiskSpace : public EventListener {
  public:
   // `capacity`: bytes, most that files have when a compaction begins.
@@ -28,13 +33,24 @@ class DiskSpace : public EventListener {
   // first.
   uint64_t Bytes(DB* db);
 
+  // An iterator over all of the store. Its end deletes files that only it has held.
+  struct EndIterator {
+    DiskSpace* space;
+    void operator()(Iterator* iterator) const;
+  };
+  using ScopedIterator = std::unique_ptr<Iterator, EndIterator>;
+  ScopedIterator NewIterator(DB* db);
+
+  // Removes the files that are within one of these ranges.
+  Status DeleteFiles(DB* db, const std::vector<RangePtr>& ranges);
+
   // Waits until files have at most the capacity, or no reader holds files that were compacted
   // before. Readers do not wait for compactions.
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
 
  private:
   const uint64_t capacity_;
-  std::mutex mutex_;  // held while files are deleted
+  std::mutex mutex_;  // held while a caller deletes files
 };
 
 }  // namespace hot_promotion

@@ -12,6 +12,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
+// Bytes of a small store's MANIFESTs and OPTIONS files, of which there may be two of each for a
+// moment. Those of a large store are within the 5% that all files may have beside the budget.
+constexpr uint64_t kOtherFiles = 32 << 10;
+
 // RocksDbSettings: what differs from store to store in the options of its RocksDB.
 struct RocksDbSettings {
   Env* env = nullptr;

@@ -176,7 +176,7 @@ Status Store::CheckFormat() {
     return OtherFormat(path_, format);
   }
   if (s.IsNotFound()) {
-    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    const auto it = space_->NewIterator(db_.get());
     it->SeekToFirst();
     if (it->Valid()) {
       return Status::InvalidArgument("HotPromotionTable: path=" + path_,
@@ -298,7 +298,7 @@ Status Store::Ingest(const std::vector<std::string>& paths) {
 }
 
 Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntry&)>& visit) {
-  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  const auto it = space_->NewIterator(db_.get());
   for (it->SeekToFirst(); it->Valid();) {
     StoreKey key;
     if (!DecodeKey(it->key(), &key)) {
@@ -316,7 +316,7 @@ Status Store::ForEachFile(const std::function<void(const FileId&, const FileEntr
 
 Status Store::ForEachRecord(uint64_t bytes, const std::function<void(const Slice& key)>& visit,
                             std::string* next) {
-  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  const auto it = space_->NewIterator(db_.get());
   uint64_t seen = 0;
   for (it->Seek(*next); it->Valid() && seen < bytes; it->Next()) {
     seen += it->key().size() + it->value().size();
@@ -348,9 +348,7 @@ Status Store::Drop(const std::vector<FileId>& files) {
       ranges.emplace_back(&slices[slices.size() - 2], &slices.back());
     }
   }
-  return ranges.empty() ? Status::OK()
-                        : DeleteFilesInRanges(db_.get(), db_->DefaultColumnFamily(), ranges.data(),
-                                              ranges.size());
+  return ranges.empty() ? Status::OK() : space_->DeleteFiles(db_.get(), ranges);
 }
 
 Status Store::Evict(bool forced) {

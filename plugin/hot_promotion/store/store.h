@@ -89,8 +89,9 @@ class Store {
   // Bytes of files, but for what is being written.
   uint64_t Bytes() const;
   // Most bytes that additions may fill. The rest of the budget is for what a compaction writes
-  // before it removes what it has read. Evictions begin above high() and end below low().
-  uint64_t capacity() const { return budget_ - reserve(); }
+  // before it removes what it has read, and for files that are no SSTs. Evictions begin above
+  // high() and end below low().
+  uint64_t capacity() const { return budget_ - reserve() - kOtherFiles; }
   uint64_t high() const { return capacity() / 100 * 98; }
   uint64_t low() const { return capacity() / 100 * 96; }
 
