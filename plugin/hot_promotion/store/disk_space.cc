@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "rocksdb/convenience.h"
-
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
