@@ -79,10 +79,13 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   }
   bool swapped = false;
   s = MoveInto(database, file, limiter, &swapped);
-  if (!swapped) {
-    file.to->Release(file.size);
+  if (swapped) {
+    return s;
   }
-  return s;
+  file.to->Release(file.size);
+  std::lock_guard<std::mutex> lock(*names_->mutex());
+  // RocksDB deletes files while they are copied.
+  return database->IsStill(file) ? s : IOStatus::Aborted(file.base, "is gone, or was written anew");
 }
 
 IOStatus Relocator::FindSource(const std::string& path, const Database::Misplaced& file,

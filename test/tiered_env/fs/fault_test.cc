@@ -323,6 +323,36 @@ TEST_F(TieredFaultTest, MovesAfterAnotherDatabaseWasClosed) {
   EXPECT_TRUE(Contains(log, "tiered_env: moved"));
 }
 
+// RocksDB deletes files while they are copied. That is no failure of a tier.
+TEST_F(TieredFaultTest, AFileThatIsDeletedWhileItIsCopied) {
+  FillFast();
+  NewFs(Tiers(), "0..=slow");
+  std::atomic<bool> copying{false};
+  std::atomic<bool> go{false};
+  auto* sync = SyncPoint::GetInstance();
+  sync->SetCallBack("Relocator::Move:BeforeCopy", [&](void*) {
+    copying = true;
+    while (!go) {
+      std::this_thread::yield();
+    }
+  });
+  sync->EnableProcessing();
+  Open();
+  while (!copying) {
+    std::this_thread::yield();
+  }
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+  go = true;
+  ASSERT_OK(WaitForMoves(fs_.get()));
+  sync->DisableProcessing();
+  sync->ClearAllCallBacks();
+  EXPECT_EQ(StatsOf("slow").errors, 0u);
+  EXPECT_EQ(FilesIn("fast"), 0u);
+  Verify();
+}
+
 TEST_F(TieredFaultTest, ASlowMoverDoesNotHoldUpClosing) {
   FillFast();
   NewFs(Tiers(), "0..=slow");
