@@ -85,7 +85,7 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   file.to->Release(file.size);
   std::lock_guard<std::mutex> lock(*names_->mutex());
   // RocksDB deletes files while they are copied.
-  return database->IsStill(file) ? s : IOStatus::Aborted(file.base, "is gone, or was written anew");
+  return database->IsStill(file) ? s : IOStatus::Aborted(file.base, "is gone");
 }
 
 IOStatus Relocator::FindSource(const std::string& path, const Database::Misplaced& file,
