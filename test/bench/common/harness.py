@@ -149,8 +149,10 @@ class Context:
         return self._drivers[-1]
 
     def without_folders(self, text):
-        """A text that does not tell where its folder and the programs are."""
-        return text.replace(self.scratch, "...").replace(os.path.join(self.bin_dir, ""), "")
+        """A text that does not tell where its folder, the programs and the scripts are."""
+        for folder in (self.bin_dir, BENCH):
+            text = text.replace(os.path.join(folder, ""), "")
+        return text.replace(self.scratch, "...")
 
     def shared(self, name, make):
         """The folder `name`, made by make(folder) when it is first asked for."""
