@@ -4,6 +4,7 @@ Each workload writes a trace of its block accesses. The caches get it, and the p
 libCacheSim, all with as many bytes.
 """
 
+import contextlib
 import functools
 import os
 
@@ -68,15 +69,23 @@ def cases(args):
                      for name in public_traces.TRACES]
 
 
-def run_workload(scale, workload, context, number):
-    trace = context.path("trace")
+@contextlib.contextmanager
+def trace_file(context):
+    """The path of a trace, which is removed afterwards: it may be large."""
+    path = context.path("trace")
     try:
+        yield path
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def run_workload(scale, workload, context, number):
+    with trace_file(context) as trace:
         measured = cache_systems.run(context, scale, OURS, workload, read_latency_us=0,
                                      seed=42 + number, extra=(f"--trace={trace}",))
         figures = policy_systems.over(context, trace, measured["traced_warmup"],
                                       scale.share(policy_systems.WHOLE))
-    finally:
-        os.unlink(trace)
     if workload in POINT_READS:
         real = measured["hit_rate"]
         figures[policy_systems.IN_ROCKSDB] = {"hit_ratio": real}
@@ -85,24 +94,17 @@ def run_workload(scale, workload, context, number):
 
 
 def run_scans(keys, context, number):
-    trace = context.path("trace")
     scans = int(2 * SCANS_OF_KEY * keys)
-    blocks, accesses = scan_trace.write(trace, keys, scans, seed=42 + number)
-    try:
+    with trace_file(context) as trace:
+        blocks, accesses = scan_trace.write(trace, keys, scans, seed=42 + number)
         return policy_systems.over(context, trace, accesses // 2,
                                    blocks * scan_trace.BLOCK * policy_systems.WHOLE // 100)
-    finally:
-        os.unlink(trace)
 
 
 def run_public(name, context, _number):
-    trace = context.path("trace")
-    blocks = public_traces.write(context, name, trace)
-    capacity = blocks * public_traces.BLOCK * SHARE // 100
-    try:
-        return policy_systems.over(context, trace, 0, capacity)
-    finally:
-        os.unlink(trace)
+    with trace_file(context) as trace:
+        blocks = public_traces.write(context, name, trace)
+        return policy_systems.over(context, trace, 0, blocks * public_traces.BLOCK * SHARE // 100)
 
 
 def gates(results):
