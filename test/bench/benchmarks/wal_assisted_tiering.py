@@ -107,8 +107,11 @@ def shape_of(args):
         SHAPE, records=args.volatile_records, file_bytes=args.volatile_file_bytes,
         level_base=args.volatile_level_base, multiplier=args.volatile_level_multiplier,
     )
-    if not args.quick:
-        return shape
+    return smaller(shape) if args.quick else shape
+
+
+def smaller(shape):
+    """The same tree of less data, for a quick run."""
     return dataclasses.replace(
         shape, records=shape.records // QUICK, file_bytes=shape.file_bytes // QUICK,
         level_base=shape.level_base // QUICK,

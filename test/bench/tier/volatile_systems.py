@@ -211,17 +211,17 @@ def memory_of(context):
 
 
 def db_bench(context, place, system, shape, benchmarks, flags, compression="none",
-             cache=CACHE_BYTES, compacts=True, most_memory=None):
+             cache=CACHE_BYTES, compacts=True, most_memory=None, before=()):
     """(what it printed, figures of the process and the devices).
 
-    The database is closed afterwards.
+    The database is closed afterwards. `before`: words of the command that come before db_bench.
     """
     place.make()
     options = context.path(f"{system}.ini")
     with open(options, "w", encoding="utf-8") as file:
         file.write(options_text(place, system, shape, compacts))
     argv = [
-        context.program("db_bench"), f"--db={place.db}", f"--options_file={options}",
+        *before, context.program("db_bench"), f"--db={place.db}", f"--options_file={options}",
         f"--benchmarks={benchmarks}", f"--num={shape.records}", f"--value_size={shape.value_size}",
         f"--cache_size={cache}", "--bloom_bits=10", "--histogram=1",
         "--statistics=1", *db_bench_reports.flags(context), *flags,
@@ -365,6 +365,15 @@ def read_again(context, place, system, shape, compression, reads, more=""):
     return volatile_figures.found_keys(text)
 
 
+def compress_logs(context, place, system, shape, compression):
+    """Opens a database until all of its retained logs are compressed."""
+    for _ in range(20):
+        if compression == "none" or not place.retained_logs():
+            return
+        db_bench(context, place, system, shape, "readrandom", ["--duration=3", "--use_existing_db"],
+                 compression, compacts=False)
+
+
 def recover(context, place, system, shape, compression, reads):
     """Figures of an opening that finds nothing in memory.
 
@@ -372,11 +381,7 @@ def recover(context, place, system, shape, compression, reads):
     was.
     """
     found, asked = read_again(context, place, system, shape, compression, reads)
-    for _ in range(20):  # until all logs are compressed
-        if compression == "none" or not place.retained_logs():
-            break
-        db_bench(context, place, system, shape, "readrandom", ["--duration=3", "--use_existing_db"],
-                 compression, compacts=False)
+    compress_logs(context, place, system, shape, compression)
     retained = volatile_figures.sizes(place.db, volatile_figures.RETAINED.fullmatch)
     place.lose_memory()
     left, asked_again = read_again(context, place, system, shape, compression, reads,

@@ -15,8 +15,11 @@ DEVICE_BYTES = 2 << 30
 SYSTEMS = ("stock", "recycled", "file", "loop")
 
 
-def run(context, system, flags, neighbour=False, journal=False):
-    """Figures of one db_bench run on an empty database; `journal`: on ext4 with a journal."""
+def run(context, system, flags, neighbour=False, journal=False, before=()):
+    """Figures of one db_bench run on an empty database.
+
+    `journal`: on ext4 with a journal; `before`: words of the command that come before db_bench.
+    """
     folder = journaled_folder(context) if journal else context.path("")
     db = os.path.join(folder, "db")
     with contextlib.ExitStack() as stack:
@@ -24,6 +27,7 @@ def run(context, system, flags, neighbour=False, journal=False):
         if neighbour:
             stack.enter_context(compacting_neighbour(context))
         argv = [
+            *before,
             context.program("db_bench"),
             f"--db={db}",
             f"--options_file={options_file(context, recycled=4 if system == 'recycled' else 0)}",
