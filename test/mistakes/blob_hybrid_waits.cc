@@ -77,7 +77,7 @@ class WaitMistakes : public SpaceTest {
     for (const SstFileMetaData& file : meta.levels.back().files) {
       names.push_back(file.relative_filename);
     }
-    compacter_ = std::thread([=] {
+    compacter_ = std::thread([this, names, meta] {
       EXPECT_OK(db_->CompactFiles(CompactionOptions(), names, meta.levels.back().level));
     });
     ASSERT_TRUE(Await([this] { return latch_->held.load(); }));

@@ -28,8 +28,7 @@ def add_arguments(group):
 
 
 def cases(args):
-    share = secondary_cache_2q.QUICK_SHARE if args.quick else 1
-    data_mb = args.erased_data_mb or 1000 // share
+    data_mb = secondary_cache_2q.megabytes(args.erased_data_mb, args)
     return [Case(workload, (system,), functools.partial(run_case, data_mb, system, workload))
             for workload in WORKLOADS for system in SYSTEMS]
 

@@ -47,8 +47,7 @@ def workloads(args):
 
 
 def cases(args):
-    share = secondary_cache_2q.QUICK_SHARE if args.quick else 1
-    data_mb = args.policy_data_mb or 1000 // share
+    data_mb = secondary_cache_2q.megabytes(args.policy_data_mb, args)
     result = []
     for workload in workloads(args):
         scale = cache_systems.Scale(data_mb, 1024, secondary_cache_2q.COLD_OPS * data_mb,

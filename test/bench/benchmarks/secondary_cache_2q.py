@@ -70,9 +70,14 @@ def add_arguments(group):
     group.add_argument("--only-main", action="store_true", help="leave out the variants")
 
 
+def megabytes(chosen, args):
+    """Of values: what was chosen, or else what a run of this size has."""
+    return chosen or (1000 // QUICK_SHARE if args.quick else 1000)
+
+
 def scale_of(args, workload, system, value_size):
     warmup_ops = WARMUP_OPS * (FILE_WARMUP if system == "2q_file" else 1)
-    data_mb = args.data_mb or (1000 // QUICK_SHARE if args.quick else 1000)
+    data_mb = megabytes(args.data_mb, args)
     return cache_systems.Scale(
         data_mb,
         value_size,
