@@ -63,10 +63,17 @@ struct TierOptions {
   // Absolute directory of the tier, without ';', braces and "..". Databases have folders of their
   // own in it. It must exist when a database is opened; one of kind memory is made. Empty for home
   // only.
+  //
+  // In text, several with commas between them: "/d1,/d2,/d3". Each file goes to one of them, by
+  // their free space. The second one is a TierOptions of its own, with the name "NAME.2", and so
+  // on; all else is as the first one's. Not of kind memory.
   std::string path;
 
-  // Most bytes of SSTs and blob files in this tier, of all databases that are open through one
-  // FileSystem. What finds no room goes to the next tier. Default: 0, no limit.
+  // The name of the tier whose further directory this is. Empty: it is the first or only one.
+  std::string first;
+
+  // Most bytes of SSTs and blob files in this directory, of all databases that are open through one
+  // FileSystem. What finds no room goes to the next directory or tier. Default: 0, no limit.
   uint64_t budget = 0;
 
   // What the tier's files are reported as. In text: hot, warm, cold, ... Default: unknown.
@@ -96,6 +103,16 @@ struct TieredOptions {
   // written. Trimming of logs counts, too. More brings files sooner where they belong, and takes
   // more of the devices. 0: no limit. Default: 100 MiB.
   uint64_t mover_bytes_per_second = 100 << 20;
+
+  // What holds the mover back. "own": mover_bytes_per_second. "database": DBOptions::rate_limiter
+  // of the database whose files are moved, at low priority; mover_bytes_per_second if it has none.
+  // Default: own.
+  std::string mover_limiter = "own";
+
+  // When files are moved, each day: "HH:mm-HH:mm" in UTC, as DBOptions::daily_offpeak_time_utc. The
+  // end may be on the next day. What leaves tiers in memory is moved at any hour. Default: empty,
+  // always.
+  std::string mover_hours;
 
   // Whether files are moved at all. Default: true.
   bool mover = true;

@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/tier/directories.h"
 #include "plugin/tiered_env/tier/plan.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -167,6 +168,7 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   }
   facts->level = *claim = table->second.level;
   facts->temperature = table->second.temperature;
+  facts->keys = table->second.keys;
   facts->family = FamilyOf(table->second.column_family);
   const auto shape = shapes_.find(table->second.column_family);
   facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
@@ -181,6 +183,7 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
   if (leaving != nullptr) {
     room[static_cast<size_t>(leaving->index())].usable = false;
   }
+  const Directories directories(policy, leaving);
   {
     const uint64_t now = SecondsSince1970();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -203,6 +206,10 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
         plan.wanted = DurableTier(policy, plan.wanted);
       }
       ContentOf(base, &plan.number);
+      const bool is_there = file.tier->IsOneWith(*policy.tier(plan.wanted));
+      plan.wanted = is_there && file.tier != leaving
+                        ? plan.tier
+                        : directories.For(policy.tier(plan.wanted), plan.number)->index();
       planned.push_back(plan);
       found.push_back(
           {base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted), file.note});
@@ -252,10 +259,14 @@ void Database::PersistOldest() {
 
 std::vector<Database::Misplaced> Database::FindVolatile(const Policy& policy) const {
   std::vector<Misplaced> result;
+  const Directories directories(policy);
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [base, file] : files_) {
     if (file.tier->is_volatile()) {
-      Tier* const to = policy.tier(DurableTier(policy, file.tier->index()));
+      uint64_t number = 0;
+      ContentOf(base, &number);
+      Tier* const to =
+          directories.For(policy.tier(DurableTier(policy, file.tier->index())), number);
       result.push_back({base, file.size, 0, file.tier, to, to, file.note});
     }
   }

@@ -15,6 +15,7 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/tier/policy.h"
+#include "rocksdb/rate_limiter.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -89,6 +90,10 @@ class Database : public std::enable_shared_from_this<Database> {
   std::vector<Misplaced> FindVolatile(const Policy& policy) const;
   // The SSTs of the MANIFEST by number, by the last Refresh().
   std::map<uint64_t, LiveTable> tables() const;
+
+  // DBOptions::rate_limiter, which lives as long as the database is open. Null: it has none, or has
+  // written no log yet.
+  std::atomic<RateLimiter*> limiter{nullptr};
 
   // Set before it is unlocked: no more moves.
   std::atomic<bool> closing{false};

@@ -19,6 +19,14 @@ namespace {
 
 constexpr size_t kMostOfCurrent = 4096;
 
+std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& meta) {
+  if (!meta.smallest.Valid() || !meta.largest.Valid()) {
+    return nullptr;
+  }
+  return std::make_shared<const KeyRange>(
+      KeyRange{meta.smallest.user_key().ToString(), meta.largest.user_key().ToString()});
+}
+
 // Notes the first damage.
 class Reporter : public log::Reader::Reporter {
  public:
@@ -161,6 +169,7 @@ void Manifest::Apply(const VersionEdit& edit) {
     table.column_family = edit.GetColumnFamily();
     table.path_id = meta.fd.GetPathId();
     table.temperature = meta.temperature;
+    table.keys = KeysOf(meta);
   }
   for (const BlobFileAddition& blob : edit.GetBlobFileAdditions()) {
     Blob& added = blobs_[blob.GetBlobFileNumber()];

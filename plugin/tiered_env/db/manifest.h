@@ -28,6 +28,7 @@ struct LiveTable {
   uint32_t column_family = 0;
   uint32_t path_id = 0;  // which of DBOptions::db_paths
   Temperature temperature = Temperature::kUnknown;
+  std::shared_ptr<const KeyRange> keys;
 };
 
 // And of a blob file.

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "plugin/tiered_env/files/clock.h"
+#include "test_util/sync_point.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
@@ -14,10 +17,15 @@ namespace {
 constexpr auto kRetryAfter = std::chrono::seconds(10);
 
 // Sixteen times until the youngest file that a rule calls old has come to that, and each minute.
-std::chrono::seconds LookForOld(const Placement& placement) {
+std::chrono::seconds LookAgain(const Placement& placement, const OffpeakTimeOption& hours) {
+  constexpr uint64_t kMinute = 60;
   const uint64_t least = placement.LeastAge();
-  return std::chrono::seconds(
-      least == 0 ? 0 : std::min<uint64_t>(std::max<uint64_t>(least / 16, 1), 60));
+  std::chrono::seconds pause(least == 0 ? 0 : std::min(std::max<uint64_t>(least / 16, 1), kMinute));
+  if (least == 0 && !hours.daily_offpeak_time_utc.empty()) {
+    pause = std::chrono::seconds(kMinute);
+    TEST_SYNC_POINT_CALLBACK("Mover::LookAgain", &pause);
+  }
+  return pause;
 }
 
 }  // namespace
@@ -32,11 +40,11 @@ bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b) {
   return a_leaves ? a.level > b.level : a.level < b.level;
 }
 
-Mover::Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter)
+Mover::Mover(Relocator* relocator, Settings settings)
     : relocator_(relocator),
       names_(relocator->names()),
-      limiter_(std::move(limiter)),
-      look_for_old_(LookForOld(names_->policy().placement)) {}
+      settings_(std::move(settings)),
+      look_again_(LookAgain(names_->policy().placement, settings_.hours)) {}
 
 Mover::~Mover() {
   {
@@ -104,19 +112,33 @@ void Mover::Run() {
     lock.unlock();
     const bool done = Round(busy_with_);
     lock.lock();
-    if ((!done || look_for_old_ > Clock::duration::zero()) && !busy_with_->closing.load()) {
-      later_[busy_with_] = Clock::now() + (done ? look_for_old_ : kRetryAfter);
+    if ((!done || look_again_ > Clock::duration::zero()) && !busy_with_->closing.load()) {
+      later_[busy_with_] = Clock::now() + (done ? look_again_ : kRetryAfter);
     }
     busy_with_.reset();
     changed_.notify_all();
   }
 }
 
+bool Mover::IsHour() const {
+  return settings_.hours.daily_offpeak_time_utc.empty() ||
+         settings_.hours.GetOffpeakTimeInfo(static_cast<int64_t>(SecondsSince1970()))
+             .is_now_offpeak;
+}
+
+RateLimiter* Mover::LimiterOf(const Database& database) const {
+  RateLimiter* const of_database = database.limiter.load();
+  return settings_.prefers_database_limiter && of_database != nullptr ? of_database
+                                                                      : settings_.limiter.get();
+}
+
 bool Mover::Choose(const Database& database, const std::set<std::string>& failed,
                    std::set<std::string>* detours, Misplaced* next) const {
   std::vector<Misplaced> files = database.FindMisplaced(names_->policy());
-  const auto none = std::remove_if(files.begin(), files.end(),
-                                   [](const Misplaced& file) { return file.from == file.to; });
+  const bool is_hour = IsHour();
+  const auto none = std::remove_if(files.begin(), files.end(), [&](const Misplaced& file) {
+    return file.from == file.to || (!is_hour && !file.from->is_volatile());
+  });
   files.erase(none, files.end());
   const auto tried = std::partition(files.begin(), files.end(), [&](const Misplaced& file) {
     return failed.count(file.base) == 0;
@@ -169,7 +191,7 @@ bool Mover::Round(const std::shared_ptr<Database>& database) {
       }
     }
     const bool detour = failed.count(next.base) > 0;
-    s = relocator_->Move(database.get(), next, limiter_.get());
+    s = relocator_->Move(database.get(), next, LimiterOf(*database));
     relocator_->Report(database->directory() + "/" + next.base, next, s);
     if (!s.ok()) {
       failed.insert(next.base);

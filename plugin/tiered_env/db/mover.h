@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "options/offpeak_time_info.h"
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/db/relocate.h"
 #include "rocksdb/rate_limiter.h"
@@ -25,8 +26,15 @@ bool MovesBefore(const Database::Misplaced& a, const Database::Misplaced& b);
 // A thread that puts files where they belong. Thread-safe.
 class Mover {
  public:
-  // `limiter` may be null. `relocator` must outlive this object.
-  Mover(Relocator* relocator, std::shared_ptr<RateLimiter> limiter);
+  struct Settings {
+    std::shared_ptr<RateLimiter> limiter;  // null: there is no limit
+    // The database's own, if it has one, takes its place.
+    bool prefers_database_limiter = false;
+    OffpeakTimeOption hours;  // empty: always
+  };
+
+  // `relocator` must outlive this object.
+  Mover(Relocator* relocator, Settings settings);
   ~Mover();
 
   // Called when something about a database has changed.
@@ -49,14 +57,18 @@ class Mover {
   // Chooses what to do next, of what has not failed, or, by way of `detours`, has. False: nothing.
   bool Choose(const Database& database, const std::set<std::string>& failed,
               std::set<std::string>* detours, Misplaced* next) const;
+  // Whether files may be moved now that leave no tier in memory.
+  bool IsHour() const;
+  RateLimiter* LimiterOf(const Database& database) const;
   bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
                     Misplaced* next) const;
 
   Relocator* const relocator_;
   Namespace* const names_;
-  const std::shared_ptr<RateLimiter> limiter_;
-  // How long what is where it belongs is not looked at; nothing if no rule is of an age.
-  const Clock::duration look_for_old_;
+  const Settings settings_;
+  // How long what is where it belongs is not looked at; nothing if neither a rule is of an age, nor
+  // there are hours.
+  const Clock::duration look_again_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

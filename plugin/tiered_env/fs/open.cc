@@ -65,7 +65,11 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
                                                       : NewGenericRateLimiter(static_cast<int64_t>(
                                                             options_.mover_bytes_per_second)));
   if (options_.mover && names_->policy().tiers.size() > 1) {
-    mover_ = std::make_unique<Mover>(relocator_.get(), limiter_);
+    Mover::Settings settings;
+    settings.limiter = limiter_;
+    settings.prefers_database_limiter = options_.mover_limiter == "database";
+    settings.hours = OffpeakTimeOption(options_.mover_hours);
+    mover_ = std::make_unique<Mover>(relocator_.get(), std::move(settings));
   }
   return s;
 }

@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/files/copy.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/tier/directories.h"
 #include "plugin/tiered_env/tier/expected_level.h"
 #include "test_util/sync_point.h"
 
@@ -49,9 +50,15 @@ Facts PlacedFile::WhatIsKnown() {
 void PlacedFile::Start() {
   const Policy& policy = names_->policy();
   tried_.assign(policy.tiers.size(), false);
+  if (request_.kind == Content::kWal) {  // SSTs may be somebody else's, who has another limiter
+    database_->limiter = request_.options.rate_limiter;
+  }
   const Facts facts = WhatIsKnown();
   purpose_.level = facts.level;
-  status_ = StartIn(FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home))));
+  Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
+  uint64_t number = 0;
+  ContentOf(request_.path, &number);
+  status_ = StartIn(Directories(policy).For(tier, number));
   if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
     file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
   }
@@ -93,7 +100,7 @@ IOStatus PlacedFile::StartIn(Tier* first) {
       s = Open(place);
     }
     if (s.ok()) {
-      if (tier != first) {
+      if (!tier->IsOneWith(*first)) {
         names_->ReportSpill(request_.path, *first, *tier);
       }
       return s;

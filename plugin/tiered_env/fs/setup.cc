@@ -21,8 +21,8 @@ namespace {
 constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
 constexpr char kMetricsEnd[] = ".prom";
 
-Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<FileSystem>& target,
-                std::shared_ptr<Tier>* result) {
+Status MakeTier(const TierOptions& options, int index, int first,
+                const std::shared_ptr<FileSystem>& target, std::shared_ptr<Tier>* result) {
   std::shared_ptr<FileSystem> fs = target;
   Status s;
   if (options.kind == TierKind::kPmem) {
@@ -32,7 +32,7 @@ Status MakeTier(const TierOptions& options, int index, const std::shared_ptr<Fil
     fs = NewEmulatedFileSystem(fs, options.emulate);
   }
   if (s.ok()) {
-    *result = std::make_shared<Tier>(options, index, std::move(fs));
+    *result = std::make_shared<Tier>(options, index, first, std::move(fs));
   }
   return s;
 }
@@ -91,6 +91,19 @@ Status CheckMetrics(const TieredOptions& options) {
   return Status::OK();
 }
 
+Status CheckMover(const TieredOptions& options) {
+  if (options.mover_limiter != "own" && options.mover_limiter != "database") {
+    return Refuse("mover_limiter", options.mover_limiter, "must be own or database");
+  }
+  int start = 0;
+  int end = 0;
+  if (!options.mover_hours.empty() &&
+      (!TryParseTimeRangeString(options.mover_hours, start, end) || start == end)) {
+    return Refuse("mover_hours", options.mover_hours, "must be HH:mm-HH:mm, in UTC");
+  }
+  return Status::OK();
+}
+
 // Only SSTs can be rebuilt.
 Status CheckPlacement(const Policy& policy) {
   const std::pair<Content, const char*> kinds[] = {
@@ -103,6 +116,13 @@ Status CheckPlacement(const Policy& policy) {
       }
     }
   }
+  for (const auto& tier : policy.tiers) {
+    if (tier->is_volatile() && policy.placement.HasRangeIn(tier->index())) {
+      return Refuse("placement", "range:...=" + tier->name(),
+                    "SSTs go to a tier of kind memory when they are begun: their keys are not "
+                    "known then");
+    }
+  }
   return Status::OK();
 }
 
@@ -111,10 +131,13 @@ Status MakePolicy(const TieredOptions& options, const std::shared_ptr<FileSystem
   std::vector<TierOptions> tiers;
   std::vector<std::string> names;
   Status s = ParseTiers(options.tiers, &tiers);
+  int first = 0;
   for (size_t i = 0; s.ok() && i < tiers.size(); i++) {
-    names.push_back(tiers[i].name);
+    const bool is_first = tiers[i].first.empty();
+    first = is_first ? static_cast<int>(i) : first;
+    names.push_back(is_first ? tiers[i].name : "");  // rules are of whole tiers
     std::shared_ptr<Tier> tier;
-    s = MakeTier(tiers[i], static_cast<int>(i), target, &tier);
+    s = MakeTier(tiers[i], static_cast<int>(i), first, target, &tier);
     policy->tiers.push_back(std::move(tier));
   }
   if (s.ok()) {
@@ -131,6 +154,8 @@ std::string TextOf(const TieredOptions& options) {
       {"tiers", options.tiers},
       {"placement", options.placement},
       {"mover_bytes_per_second", std::to_string(options.mover_bytes_per_second)},
+      {"mover_limiter", options.mover_limiter},
+      {"mover_hours", options.mover_hours},
       {"mover", std::to_string(options.mover)},
       {"wal_amplification_high", std::to_string(options.wal_amplification_high)},
       {"wal_amplification_low", std::to_string(options.wal_amplification_low)},
@@ -169,6 +194,9 @@ Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>
   }
   if (s.ok()) {
     s = CheckRecoveryOptions(options, &result->recovery);
+  }
+  if (s.ok()) {
+    s = CheckMover(options);
   }
   if (s.ok()) {
     s = CheckMetrics(options);

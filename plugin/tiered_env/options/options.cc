@@ -15,6 +15,8 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"tiers", NestedText(offsetof(Options, tiers))},
       {"placement", NestedText(offsetof(Options, placement))},
       {"mover_bytes_per_second", {offsetof(Options, mover_bytes_per_second), OptionType::kUInt64T}},
+      {"mover_limiter", {offsetof(Options, mover_limiter), OptionType::kString}},
+      {"mover_hours", {offsetof(Options, mover_hours), OptionType::kString}},
       {"mover", {offsetof(Options, mover), OptionType::kBoolean}},
       {"wal_amplification_high", {offsetof(Options, wal_amplification_high), OptionType::kDouble}},
       {"wal_amplification_low", {offsetof(Options, wal_amplification_low), OptionType::kDouble}},

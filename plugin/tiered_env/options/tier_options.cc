@@ -126,13 +126,23 @@ Status SetKind(const std::string& where, const Item& item, TierOptions* tier) {
   return Invalid(where, item, "must be path, pmem or memory");
 }
 
+// Splits "/a,/b". A comma may be in a name, so it separates before a slash only.
+std::vector<std::string> SplitDirectories(const std::string& text) {
+  std::vector<std::string> result;
+  size_t begin = 0;
+  for (size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(",/", begin);
+    result.push_back(text.substr(begin, end - begin));
+  }
+  return result;
+}
+
 // Leaves out what would make one directory look like two.
-Status SetPath(const std::string& where, const Item& item, TierOptions* tier) {
-  const std::string& path = item.value;
-  if (path.empty() || path[0] != '/' || path.find_first_of(";{}") != std::string::npos) {
+Status Normalize(const std::string& where, const Item& item, std::string* path) {
+  if (path->empty() || (*path)[0] != '/' || path->find_first_of(";{}") != std::string::npos) {
     return Invalid(where, item, "must be an absolute path without ; { and }");
   }
-  std::istringstream parts(path);
+  std::istringstream parts(*path);
   std::string result;
   for (std::string part; std::getline(parts, part, '/');) {
     if (part == "..") {
@@ -142,8 +152,18 @@ Status SetPath(const std::string& where, const Item& item, TierOptions* tier) {
       result += "/" + part;
     }
   }
-  tier->path = result.empty() ? "/" : result;
+  *path = result.empty() ? "/" : result;
   return Status::OK();
+}
+
+Status SetPath(const std::string& where, const Item& item, TierOptions* tier) {
+  Status s;
+  tier->path.clear();
+  for (std::string& directory : SplitDirectories(item.value)) {
+    s = s.ok() ? Normalize(where, item, &directory) : s;
+    tier->path += (tier->path.empty() ? "" : ",") + directory;
+  }
+  return s;
 }
 
 Status SetTemperature(const std::string& where, const Item& item, TierOptions* tier) {
@@ -206,6 +226,24 @@ Status ParseTier(const Item& item, TierOptions* tier) {
     s = Invalid(kOption, item, "has no path");
   }
   return s;
+}
+
+// Makes a tier of each of its directories.
+Status Expand(const Item& item, TierOptions tier, std::vector<TierOptions>* result) {
+  const std::vector<std::string> directories = SplitDirectories(tier.path);
+  if (tier.kind == TierKind::kMemory && directories.size() > 1) {
+    return Invalid(kOption, item, "a tier in memory has one directory");
+  }
+  const std::string name = tier.name;
+  for (size_t i = 0; i < directories.size(); i++) {
+    tier.path = directories[i];
+    tier.name = i == 0 ? name : name + "." + std::to_string(i + 1);
+    tier.first = i == 0 ? "" : name;
+    result->push_back(tier);
+  }
+  return tier.name.size() <= kMostOfName
+             ? Status::OK()
+             : Invalid(kOption, item, "the name is too long for so many directories");
 }
 
 Status CheckNew(const Item& item, const TierOptions& tier, const std::vector<TierOptions>& others) {
@@ -271,11 +309,15 @@ Status ParseTiers(const std::string& text, std::vector<TierOptions>* result) {
   Status s = ParseItems(kOption, text, &items);
   for (size_t i = 0; s.ok() && i < items.size(); i++) {
     TierOptions tier;
+    std::vector<TierOptions> directories;
     s = ParseTier(items[i], &tier);
     if (s.ok()) {
-      s = CheckNew(items[i], tier, tiers);
+      s = Expand(items[i], tier, &directories);
     }
-    tiers.push_back(std::move(tier));
+    for (TierOptions& directory : directories) {
+      s = s.ok() ? CheckNew(items[i], directory, tiers) : s;
+      tiers.push_back(std::move(directory));
+    }
   }
   if (!s.ok()) {
     return s;
@@ -290,7 +332,11 @@ Status ParseTiers(const std::string& text, std::vector<TierOptions>* result) {
 
 std::string PrintTiers(const std::vector<TierOptions>& tiers) {
   std::string text;
-  for (const TierOptions& tier : tiers) {
+  for (size_t i = 0; i < tiers.size();) {
+    TierOptions tier = tiers[i];
+    while (++i < tiers.size() && tiers[i].first == tier.name) {
+      tier.path += "," + tiers[i].path;
+    }
     Add(tier.name, "{" + PrintTier(tier) + "}", &text);
   }
   return text;

@@ -16,16 +16,18 @@ namespace tiered_env {
 //
 //   tiers    = tier {";" tier}
 //   tier     = name "=" "{" [setting {";" setting}] "}"
-//   setting  = "kind" "=" ("path" | "pmem" | "memory") | "path" "=" directory | "budget" "=" size
+//   setting  = "kind" "=" ("path" | "pmem" | "memory") | "path" "=" directory {"," directory}
+//            | "budget" "=" size
 //            | "temperature" "=" ("hot" | "warm" | "cold" | ...)
 //            | "emulate" "=" "{" [limit {";" limit}] "}"
 //   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size
 //            | "slowdown" "=" factor
 //
 // Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and
-// trailing slashes. InvalidArgument names the tier and the setting: a name or a setting twice, no
+// trailing slashes. A comma before a slash separates directories; each is one of the result, next
+// to each other. InvalidArgument names the tier and the setting: a name or a setting twice, no
 // path, a relative path, one with "..", ";" or braces, two tiers with one path, a path or a kind
-// for home.
+// for home, several directories in memory.
 Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
 
 // A text that ParseTiers() turns into these again.

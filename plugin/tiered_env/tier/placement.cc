@@ -22,6 +22,8 @@ constexpr size_t kMaxDigits = 3;
 
 constexpr char kOlder[] = "older:";
 constexpr char kFamily[] = "cf:";
+constexpr char kRange[] = "range:";
+constexpr char kHex[] = "0x";
 constexpr uint64_t kOldest = 100ull * 365 * 24 * 60 * 60;  // seconds
 
 bool ParseLevel(const std::string& text, int* level) {
@@ -51,6 +53,18 @@ bool ParseContent(const std::string& text, Content* content) {
     }
   }
   return false;
+}
+
+bool IsCondition(const std::string& text) {
+  return StartsWith(text, kOlder) || StartsWith(text, kFamily) || StartsWith(text, kRange);
+}
+
+bool ParseKey(const std::string& text, std::string* key) {
+  if (StartsWith(text, kHex)) {
+    return Slice(text.data() + strlen(kHex), text.size() - strlen(kHex)).DecodeHex(key);
+  }
+  *key = text;
+  return true;
 }
 
 // The shape that the column family has with a file at this level.
@@ -127,7 +141,20 @@ bool Placement::Rule::ParseCondition(const std::string& text) {
     family = text.substr(strlen(kFamily));
     return !family.empty();
   }
+  if (StartsWith(text, kRange) && !by_range) {
+    by_range = true;
+    return ParseRange(text.substr(strlen(kRange)));
+  }
   return false;
+}
+
+bool Placement::Rule::ParseRange(const std::string& text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string::npos || text.find("..", dots + 2) != std::string::npos ||
+      !ParseKey(trim(text.substr(0, dots)), &from) || !ParseKey(trim(text.substr(dots + 2)), &to)) {
+    return false;
+  }
+  return to.empty() ? !from.empty() : from < to;
 }
 
 bool Placement::Rule::Parse(const std::string& text) {
@@ -137,23 +164,27 @@ bool Placement::Rule::Parse(const std::string& text) {
   }
   for (size_t i = 0; i < parts.size(); i++) {
     const std::string part = trim(parts[i]);
-    const bool condition = StartsWith(part, kOlder) || StartsWith(part, kFamily);
+    const bool condition = IsCondition(part);
     if (condition ? !ParseCondition(part) : i + 1 < parts.size() || !ParseSelector(part)) {
       return false;
     }
     any = condition;
   }
-  const bool has_conditions = age != 0 || !family.empty();
-  return !parts.empty() &&
-         (any || !has_conditions || content == Content::kTable || content == Content::kBlob);
+  const bool has_conditions = age != 0 || !family.empty() || by_range;
+  return !parts.empty() && (any || !has_conditions || content == Content::kTable ||
+                            (content == Content::kBlob && !by_range));
 }
 
 bool Placement::Rule::IsOf(Content kind) const {
   return any ? kind == Content::kTable || kind == Content::kBlob : kind == content;
 }
 
+bool Placement::Rule::IsInRange(const KeyRange* keys) const {
+  return keys != nullptr && keys->smallest >= from && (to.empty() || keys->largest < to);
+}
+
 bool Placement::Rule::Fits(const Facts& facts) const {
-  if (!IsOf(facts.content) || facts.age < age ||
+  if (!IsOf(facts.content) || facts.age < age || (by_range && !IsInRange(facts.keys.get())) ||
       (!family.empty() &&
        (facts.family.empty() || fnmatch(family.c_str(), facts.family.c_str(), 0) != 0))) {
     return false;
@@ -187,8 +218,9 @@ Status Placement::Parse(const std::string& text, const std::vector<std::string>&
           option, items[i],
           "is not of levels (2, 0..2, 3.., base+1, last-1..last; the lower number first), "
           "a temperature, blob, wal or meta; nor of an age (older:7d, older:12h/blob; s, m, h, d; "
-          "at most 100 years) or column families (cf:users, cf:log_*/older:1d, cf:users/2..), each "
-          "once, with levels, a temperature or blob at the end");
+          "at most 100 years), column families (cf:users, cf:log_*/older:1d, cf:users/2..) or keys "
+          "of SSTs (range:a..b, range:0x00ff..), each once, with levels, a temperature or blob at "
+          "the end");
     }
     const auto tier = std::find(tiers.begin(), tiers.end(), items[i].value);
     if (tier == tiers.end()) {
@@ -212,6 +244,11 @@ int Placement::TierOf(const Facts& facts, int home) const {
 bool Placement::HasIn(int tier, Content content) const {
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.tier == tier && rule.IsOf(content); });
+}
+
+bool Placement::HasRangeIn(int tier) const {
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.tier == tier && rule.by_range; });
 }
 
 uint64_t Placement::LeastAge() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,14 +30,21 @@ struct LevelRange {
   int last = 1;  // the deepest level with files, at least base
 };
 
+// The user keys of an SST, both ends included.
+struct KeyRange {
+  std::string smallest;
+  std::string largest;
+};
+
 // What is known of a file.
 struct Facts {
   Content content = Content::kOther;
   int level = -1;    // of an SST; -1: not known
   LevelRange shape;  // of its column family
   Temperature temperature = Temperature::kUnknown;
-  uint64_t age = 0;    // seconds since it was written
-  std::string family;  // the column family; empty: not known
+  uint64_t age = 0;                      // seconds since it was written
+  std::string family;                    // the column family; empty: not known
+  std::shared_ptr<const KeyRange> keys;  // of an SST; null: not known
 };
 
 // The option `placement`: rules, the first that fits counts.
@@ -44,6 +52,8 @@ struct Facts {
 //   placement = rule {";" rule}
 //   rule      = (selector | condition {"/" condition} ["/" selector]) "=" tier
 //   condition = "older:" number ("s" | "m" | "h" | "d") | "cf:" pattern
+//             | "range:" [key] ".." [key]        one end at least; the second one is not included
+//   key       = text | "0x" hexadecimal digits
 //   selector  = levels | "hot" | "warm" | "cold" | ... | "blob" | "wal" | "meta"
 //   levels    = point | point ".." [point]    both ends included; without an end: to the last level
 //   point     = number | "base" ["+" number] | "last" ["-" number]
@@ -55,7 +65,8 @@ struct Facts {
 // that the last. Only a number, or a range that begins with one, stands for L0: last-1 does not,
 // where last is 1. A rule with conditions fits SSTs and blob files that were written so long ago,
 // and are of a column family whose name matches the pattern (fnmatch); with a selector, those that
-// it fits. A rule of families fits no file whose family is not known.
+// it fits. A rule of families fits no file whose family is not known. A rule of a range fits SSTs
+// all of whose keys are in it, by the order of their bytes; none whose keys are not known.
 class Placement {
  public:
   // `tiers`: names, in their order. InvalidArgument names the rule.
@@ -67,6 +78,9 @@ class Placement {
 
   // Returns whether a rule has files of this kind in the tier.
   bool HasIn(int tier, Content content) const;
+
+  // Returns whether a rule has SSTs with some keys in the tier.
+  bool HasRangeIn(int tier) const;
 
   // The least age in seconds from which a rule fits; 0: no rule is of an age.
   uint64_t LeastAge() const;
@@ -86,6 +100,9 @@ class Placement {
     bool by_level = false;
     uint64_t age = 0;    // seconds; 0: any
     std::string family;  // a pattern; empty: any
+    bool by_range = false;
+    std::string from;  // the first key of the range
+    std::string to;    // the first one after it; empty: there is none
     Point first;
     Point last;
     Temperature temperature = Temperature::kUnknown;
@@ -93,9 +110,11 @@ class Placement {
 
     bool Parse(const std::string& text);
     bool ParseCondition(const std::string& text);
+    bool ParseRange(const std::string& text);
     bool ParseSelector(const std::string& text);
     bool ParseLevels(const std::string& text);
     bool IsOf(Content kind) const;
+    bool IsInRange(const KeyRange* keys) const;
     bool Fits(const Facts& facts) const;
   };
 

@@ -23,11 +23,14 @@ struct Policy {
   Tier* home_tier() const { return tier(home); }
 };
 
-// The tiers for a file that belongs to `first`: that one, those after it, home.
+// The tiers for a file that belongs to `first`: that one, the tier's other directories, the tiers
+// after it, home.
 inline std::vector<Tier*> SpillOrder(const Policy& policy, Tier* first) {
-  std::vector<Tier*> result;
-  for (size_t i = static_cast<size_t>(first->index()); i < policy.tiers.size(); i++) {
-    result.push_back(policy.tiers[i].get());
+  std::vector<Tier*> result = {first};
+  for (size_t i = static_cast<size_t>(first->first()); i < policy.tiers.size(); i++) {
+    if (policy.tiers[i].get() != first) {
+      result.push_back(policy.tiers[i].get());
+    }
   }
   if (policy.home < first->index()) {
     result.push_back(policy.home_tier());

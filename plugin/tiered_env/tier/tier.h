@@ -20,8 +20,9 @@ namespace tiered_env {
 // A tier at work: where its files are, and how much of it is used. Thread-safe.
 class Tier {
  public:
-  Tier(TierOptions options, int index, std::shared_ptr<FileSystem> fs)
-      : options_(std::move(options)), index_(index), fs_(std::move(fs)) {}
+  // `first`: index of the tier's first directory, if this is one of several.
+  Tier(TierOptions options, int index, int first, std::shared_ptr<FileSystem> fs)
+      : options_(std::move(options)), index_(index), first_(first), fs_(std::move(fs)) {}
 
   const TierOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
@@ -30,6 +31,9 @@ class Tier {
     return is_home() ? "the database directory" : "tier " + name() + " (" + options_.path + ")";
   }
   int index() const { return index_; }
+  int first() const { return first_; }
+  // Whether both are directories of one tier.
+  bool IsOneWith(const Tier& other) const { return first_ == other.first_; }
   FileSystem* fs() const { return fs_.get(); }
   bool is_home() const { return options_.path.empty(); }
   // What is in it may be gone at the next start.
@@ -110,6 +114,7 @@ class Tier {
 
   const TierOptions options_;
   const int index_;
+  const int first_;
   const std::shared_ptr<FileSystem> fs_;
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> held_{0};  // of these

@@ -99,6 +99,8 @@ TEST(TieredGrammarTest, PrintedTiersAreTheSameWhenRead) {
       {"x={path=/a;budget=1k};y={path=/ab;budget=1025}",
        "x={path=/a;budget=1K};y={path=/ab;budget=1025};home={}"},
       {"x={path=/a;emulate={}}", "x={path=/a};home={}"},
+      {"x={path=/a,/b/,//c;budget=1K};y={path=/d,e}",
+       "x={path=/a,/b,/c;budget=1K};y={path=/d,e};home={}"},
       {"x={path=/a;emulate={slowdown=1.1;iops=7}}",
        "x={path=/a;emulate={iops=7;slowdown=1.1}};home={}"},
       {"x={path=/a;emulate={slowdown=3.0000000001;bandwidth=1G;read_latency_us=9}}",
@@ -108,6 +110,24 @@ TEST(TieredGrammarTest, PrintedTiersAreTheSameWhenRead) {
     EXPECT_EQ(Reprinted(c.given), c.printed);
     EXPECT_EQ(Reprinted(c.printed), c.printed);
   }
+}
+
+TEST(TieredGrammarTest, DirectoriesOfATierAreNextToEachOther) {
+  const std::vector<TierOptions> tiers =
+      Tiers("a={path=/a};b={path=/1,/2,/3;budget=7};c={path=/c}");
+  ASSERT_EQ(tiers.size(), 6u);
+  const std::vector<std::string> names = {"a", "b", "b.2", "b.3", "c", "home"};
+  for (size_t i = 0; i < names.size(); i++) {
+    EXPECT_EQ(tiers[i].name, names[i]);
+    EXPECT_EQ(tiers[i].first, i == 2 || i == 3 ? "b" : "");
+    EXPECT_EQ(tiers[i].budget, i >= 1 && i <= 3 ? 7u : 0u);
+  }
+  EXPECT_EQ(tiers[2].path, "/2");
+  ExpectRefused("b={path=/1,/1}", "has the path of b");
+  ExpectRefused("a={path=/2};b={path=/1,/2}", "has the path of a");
+  ExpectRefused("b={path=/1,/../2}", "must be a path without ..");
+  ExpectRefused("m={kind=memory;path=/1,/2}", "a tier in memory has one directory");
+  ExpectRefused(std::string(63, 'x') + "={path=/1,/2}", "the name is too long");
 }
 
 TEST(TieredGrammarTest, ErrorsNameTheTierAndTheSetting) {

@@ -212,6 +212,29 @@ TEST(TieredPlacementTest, RulesOfColumnFamilies) {
   EXPECT_TRUE(placement.HasIn(0, Content::kWal));
 }
 
+TEST(TieredPlacementTest, RulesOfKeys) {
+  const std::string rules =
+      "range:b..d=fast;range:0x00ff..0x01/2..=slow;range:x../cf:users=mid;range:..a/1=slow";
+  const auto of = [&](const std::string& smallest, const std::string& largest, int level = 1) {
+    Facts facts = Table(level, {1, 3});
+    facts.keys = std::make_shared<KeyRange>(KeyRange{smallest, largest});
+    return TierOf(rules, facts);
+  };
+  EXPECT_EQ(of("b", "czzz"), "fast");
+  EXPECT_EQ(of("b", "d"), "home") << "the end is not in the range";
+  EXPECT_EQ(of("azz", "c"), "home") << "all keys must be";
+  EXPECT_EQ(of(std::string("\0\xff", 2), std::string("\0\xff\xff", 3), 2), "slow");
+  EXPECT_EQ(of(std::string("\0\xff", 2), std::string("\1", 1), 2), "home");
+  EXPECT_EQ(of("", "Z"), "slow");
+  EXPECT_EQ(of("x", "y"), "home") << "of another family";
+  EXPECT_EQ(TierOf(rules, Table(1, {1, 3})), "home") << "not known";
+  EXPECT_EQ(TierOf("range:..z=fast", File(Content::kBlob)), "home");
+  Facts facts = Table(1, {1, 3});
+  facts.keys = std::make_shared<KeyRange>(KeyRange{"x", "y"});
+  facts.family = "users";
+  EXPECT_EQ(TierOf(rules, facts), "mid");
+}
+
 TEST(TieredPlacementTest, ErrorsNameTheRule) {
   const std::vector<std::string> bad = {"0=nvme",
                                         "0=",
@@ -261,7 +284,18 @@ TEST(TieredPlacementTest, ErrorsNameTheRule) {
                                         "cf:a/wal=fast",
                                         "cf:a/meta=fast",
                                         "cf:a/b=fast",
-                                        "/cf:a=fast"};
+                                        "/cf:a=fast",
+                                        "range:=fast",
+                                        "range:a=fast",
+                                        "range:..=fast",
+                                        "range:b..a=fast",
+                                        "range:a..a=fast",
+                                        "range:a..b..c=fast",
+                                        "range:0x6..=fast",
+                                        "range:0xxx..=fast",
+                                        "range:a..b/range:a..b=fast",
+                                        "range:a..b/blob=fast",
+                                        "range:a..b/wal=fast"};
   for (const std::string& rule : bad) {
     Placement placement;
     ASSERT_OK(Placement::Parse("0..=mid", kTiers, &placement));

@@ -1,0 +1,30 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/tiered_env/tier/policy.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace tiered_env {
+
+// Which directory gets a file, of tiers that have several: each gets files in proportion to its
+// free space. Files whose numbers follow one another go to different ones, so that the directories
+// are written to and read at once. Asks for the free space when it is made; constant afterwards.
+class Directories {
+ public:
+  // `leaving`: gets none. May be null.
+  explicit Directories(const Policy& policy, const Tier* leaving = nullptr);
+
+  // The directory for a file of this number: one of the tier that `tier` is a directory of.
+  Tier* For(Tier* tier, uint64_t number) const;
+
+ private:
+  const Policy& policy_;
+  std::vector<double> free_;  // bytes, by the index of the tier; 0 of a tier's only directory
+};
+
+}  // namespace tiered_env
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,246 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Tiers of several directories. Free space is what the test says.
+
+#include "plugin/tiered_env/tier/directories.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "plugin/tiered_env/options/tier_options.h"
+#include "test/tiered_env/support/tiered_test.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Says how much is free, by path.
+class SpaciousFs : public FileSystemWrapper {
+ public:
+  explicit SpaciousFs(std::map<std::string, uint64_t> free)
+      : FileSystemWrapper(FileSystem::Default()), free_(std::move(free)) {}
+  const char* Name() const override { return "SpaciousFs"; }
+  IOStatus GetFreeSpace(const std::string& path, const IOOptions& /*options*/, uint64_t* free,
+                        IODebugContext* /*dbg*/) override {
+    const auto known = free_.find(path);
+    *free = known == free_.end() ? 0 : known->second;
+    return known == free_.end() ? IOStatus::IOError(path) : IOStatus::OK();
+  }
+
+ private:
+  const std::map<std::string, uint64_t> free_;
+};
+
+// Tiers a, b of three directories, home.
+class DirectoriesTest : public ::testing::Test {
+ protected:
+  void Make(const std::map<std::string, uint64_t>& free, uint64_t budget = 0) {
+    const auto fs = std::make_shared<SpaciousFs>(free);
+    const char* const names[] = {"a", "b", "b.2", "b.3", "home"};
+    const char* const paths[] = {"/a", "/b1", "/b2", "/b3", ""};
+    policy_.tiers.clear();
+    for (int i = 0; i < 5; i++) {
+      TierOptions options;
+      options.name = names[i];
+      options.path = paths[i];
+      options.budget = budget;
+      policy_.tiers.push_back(std::make_shared<Tier>(options, i, i == 2 || i == 3 ? 1 : i, fs));
+    }
+    policy_.home = 4;
+  }
+  // How many of a thousand files each directory gets, of numbers that follow one another.
+  std::map<std::string, int> Shares(int tier, const Tier* leaving = nullptr) {
+    const Directories directories(policy_, leaving);
+    std::map<std::string, int> shares;
+    for (uint64_t number = 7; number < 1007; number++) {
+      shares[directories.For(policy_.tier(tier), number)->name()]++;
+    }
+    return shares;
+  }
+
+  Policy policy_;
+};
+
+TEST_F(DirectoriesTest, FilesGoByFreeSpace) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  for (const auto& [name, count] : Shares(1)) {
+    EXPECT_NEAR(count, 333, 5) << name;
+  }
+  EXPECT_EQ(Shares(2), Shares(1)) << "whichever of the tier's directories is named";
+  EXPECT_EQ(Shares(0), (std::map<std::string, int>{{"a", 1000}}));
+  EXPECT_EQ(Shares(4), (std::map<std::string, int>{{"home", 1000}}));
+  Make({{"/b1", uint64_t{6} << 40}, {"/b2", uint64_t{3} << 40}, {"/b3", uint64_t{1} << 40}});
+  EXPECT_NEAR(Shares(1)["b"], 600, 5);
+  EXPECT_NEAR(Shares(1)["b.2"], 300, 5);
+  EXPECT_NEAR(Shares(1)["b.3"], 100, 5);
+}
+
+TEST_F(DirectoriesTest, NeighboursGoToDifferentOnes) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  const Directories directories(policy_);
+  int same = 0;
+  for (uint64_t number = 1; number < 1000; number++) {
+    same += directories.For(policy_.tier(1), number) == directories.For(policy_.tier(1), number + 1)
+                ? 1
+                : 0;
+  }
+  EXPECT_EQ(same, 0);
+}
+
+TEST_F(DirectoriesTest, WhatTakesNothingGetsNothing) {
+  const std::map<std::string, uint64_t> free = {{"/b1", 100}, {"/b2", 100}, {"/b3", 100}};
+  Make(free);
+  policy_.tier(1)->Failed();
+  EXPECT_EQ(Shares(1).count("b"), 0u);
+  EXPECT_NEAR(Shares(1)["b.2"], 500, 5);
+  EXPECT_NEAR(Shares(1)["b.3"], 500, 5);
+  EXPECT_EQ(Shares(1, policy_.tier(3)), (std::map<std::string, int>{{"b.2", 1000}}));
+  Make({{"/b1", 0}, {"/b3", 100}});
+  EXPECT_EQ(Shares(1), (std::map<std::string, int>{{"b.3", 1000}})) << "b2 does not tell";
+  Make({});
+  EXPECT_EQ(Shares(1), (std::map<std::string, int>{{"b", 1000}})) << "it says why it fails";
+}
+
+TEST_F(DirectoriesTest, BudgetsCount) {
+  Make({{"/b1", 1000}, {"/b2", 1000}, {"/b3", 1000}}, 100);
+  policy_.tier(1)->Take(100);
+  policy_.tier(2)->Take(50);
+  EXPECT_EQ(Shares(1).count("b"), 0u);
+  EXPECT_NEAR(Shares(1)["b.2"], 333, 5);
+  EXPECT_NEAR(Shares(1)["b.3"], 667, 5);
+}
+
+class TieredDirectoriesTest : public TieredTest {
+ protected:
+  TieredDirectoriesTest() {
+    for (const char* name : {"d1", "d2", "d3"}) {
+      std::filesystem::create_directory(TierPath(name));
+    }
+  }
+  // A tier of so many directories.
+  std::string Several(int count) const {
+    std::string paths;
+    for (int i = 1; i <= count; i++) {
+      paths += (paths.empty() ? "" : ",") + TierPath("d" + std::to_string(i));
+    }
+    return "slow={path=" + paths + "}";
+  }
+  Status TryToOpen(const std::string& tiers) {
+    NewFs(tiers, "0..=slow");
+    Options options = DbOptions();
+    return OpenDb(options, db_name_, &db_);
+  }
+};
+
+TEST_F(TieredDirectoriesTest, FilesAreInAll) {
+  NewFs(Several(3), "0..=slow");
+  Open();
+  Fill(20000);
+  Settle();
+  EXPECT_GT(FilesIn("d1"), 0u);
+  EXPECT_GT(FilesIn("d2"), 0u);
+  EXPECT_GT(FilesIn("d3"), 0u);
+  EXPECT_EQ(Moves(), 0u) << "each is where it belongs";
+  EXPECT_EQ(StatsOf("slow").spills, 0u);
+  EXPECT_EQ(StatsOf("slow.2").files, FilesIn("d2"));
+  EXPECT_EQ(StatsOf("slow.2").stranded_bytes, 0u);
+  Verify();
+  Reopen(Several(3), "0..=slow");
+  Settle();
+  EXPECT_EQ(Moves(), 0u);
+  Verify();
+}
+
+TEST_F(TieredDirectoriesTest, TheMoverSpreads) {
+  NewFs(Several(3), "");
+  Open();
+  Fill(20000);
+  Settle();
+  Reopen(Several(3), "0..=slow");
+  Settle();
+  EXPECT_GT(FilesIn("d1"), 0u);
+  EXPECT_GT(FilesIn("d2"), 0u);
+  EXPECT_GT(FilesIn("d3"), 0u);
+  for (const std::string& base : FilesOf(".sst")) {
+    EXPECT_NE(TierOf(base), "home") << base;
+  }
+  Verify();
+}
+
+TEST_F(TieredDirectoriesTest, OneIsAddedAtTheEnd) {
+  NewFs(Several(2), "0..=slow");
+  Open();
+  Fill(5000);
+  Settle();
+  ASSERT_EQ(FilesIn("d3"), 0u);
+  const uint64_t before = FilesIn("d1");
+  Reopen(Several(3), "0..=slow");
+  Settle();
+  EXPECT_EQ(Moves(), 0u) << "what is there stays";
+  EXPECT_EQ(FilesIn("d1"), before);
+  Fill(20000);
+  Settle();
+  EXPECT_GT(FilesIn("d3"), 0u);
+  Verify();
+}
+
+TEST_F(TieredDirectoriesTest, WhoseDirectoryIsMissingOrAnotherIsRefused) {
+  ASSERT_OK(TryToOpen(Several(3)));
+  Fill(10000);
+  Settle();
+  Close();
+  const std::string d = TierPath("d");
+  std::filesystem::rename(d + "2", d + "2-unplugged");
+  Status s = TryToOpen(Several(3));
+  EXPECT_FALSE(s.ok());
+  EXPECT_NE(s.ToString().find(d + "2"), std::string::npos) << s.ToString();
+  s = TryToOpen("slow={path=" + d + "1," + d + "3}");
+  EXPECT_FALSE(s.ok()) << "the third one in the place of the second";
+  s = TryToOpen(Several(1));
+  EXPECT_FALSE(s.ok()) << "left out";
+  std::filesystem::rename(d + "2-unplugged", d + "2");
+  s = TryToOpen("slow={path=" + d + "2," + d + "1," + d + "3}");
+  EXPECT_FALSE(s.ok()) << "in another order";
+  ASSERT_OK(TryToOpen(Several(3)));
+  Verify();
+}
+
+TEST_F(TieredDirectoriesTest, OneIsDrainedAndLeftOut) {
+  ASSERT_OK(TryToOpen(Several(3)));
+  Fill(10000);
+  Settle();
+  Close();
+  ASSERT_GT(FilesIn("d3"), 0u);
+  const size_t all = FilesIn("d1") + FilesIn("d2") + FilesIn("d3");
+  const size_t of_third = FilesIn("d3");
+  uint64_t moved = 0;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "slow.3", &moved));
+  EXPECT_EQ(moved, of_third);
+  EXPECT_EQ(FilesIn("d3"), 0u);
+  EXPECT_EQ(FilesIn("d1") + FilesIn("d2"), all) << "within the tier";
+  ASSERT_OK(TryToOpen(Several(2)));
+  Verify();
+}
+
+TEST_F(TieredDirectoriesTest, ABudgetIsOfEachDirectory) {
+  std::string tiers = Several(3);
+  tiers.insert(tiers.size() - 1, ";budget=200K");
+  NewFs(tiers, "0..=slow");
+  Open();
+  Fill(20000);
+  Settle();
+  for (const std::string name : {"slow", "slow.2", "slow.3"}) {
+    EXPECT_LE(StatsOf(name).bytes, 200u << 10) << name;
+    EXPECT_GT(StatsOf(name).bytes, 60u << 10) << name;
+  }
+  EXPECT_GT(StatsOf("home").bytes, 0u) << "the rest";
+  Verify();
+}
+
+}  // namespace
+
+}  // namespace rocktier
