@@ -8,6 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -105,12 +106,27 @@ final class Cluster implements AutoCloseable {
       return process != null && process.isAlive();
     }
 
+    /** By the end of its log. */
+    boolean cannotConnectTo(Member other) throws IOException {
+      try (RandomAccessFile file = new RandomAccessFile(log(), "r")) {
+        byte[] end = new byte[(int) Math.min(file.length(), 4096)];
+        file.seek(file.length() - end.length);
+        file.readFully(end);
+        return new String(end, StandardCharsets.UTF_8)
+            .contains("Check connection[127.0.0.1:" + other.port + "] fail");
+      }
+    }
+
+    private File log() {
+      return Cluster.this.folder.resolve("node" + number + ".log").toFile();
+    }
+
     void start() throws Exception {
       if (process != null && !killed) {
         throw new AssertionError(end());
       }
       Files.createDirectories(folder);
-      File log = Cluster.this.folder.resolve("node" + number + ".log").toFile();
+      File log = log();
       List<String> command = new ArrayList<>(setup.nodeCommand(log));
       command.addAll(List.of(folder.toString(), setup.options().toString(), setup.sizes,
           setup.mode.toString(), servers(), String.valueOf(port)));

@@ -82,6 +82,7 @@ public final class RheaKv {
       results.put("rounds", rounds);
       results.put("kills", session.kills());
       results.put("replaced", session.replaced());
+      results.put("reconnected", session.reconnected());
       results.put("acknowledged", session.oracle.acknowledged());
       results.put("unknown", session.oracle.unknown());
       if (plugged) {

@@ -11,6 +11,8 @@ import java.util.function.BooleanSupplier;
 /** A cluster, its client, and what the cluster must have. */
 final class Session implements AutoCloseable {
   private static final int SECONDS = 300;
+  /** Half of these. */
+  private static final long PATIENCE_NANOS = SECONDS * 500_000_000L;
 
   final Cluster cluster;
   final Client client;
@@ -20,6 +22,7 @@ final class Session implements AutoCloseable {
   private final Setup setup;
   private int kills;
   private int replaced;
+  private int reconnected;
 
   /** The nodes run when this returns. Writers delete, too, if `deletions`. */
   Session(Setup setup, Path folder, long seed, boolean deletions) throws Exception {
@@ -39,6 +42,10 @@ final class Session implements AutoCloseable {
 
   int replaced() {
     return replaced;
+  }
+
+  int reconnected() {
+    return reconnected;
   }
 
   /** Kills nodes, one right after the other. */
@@ -120,14 +127,36 @@ final class Session implements AutoCloseable {
   /** Compares the node's own store, without Raft. */
   private void checkStore(Cluster.Member member) throws Exception {
     List<String> wrong = new ArrayList<>();
+    long reconnect = System.nanoTime() + PATIENCE_NANOS;
     for (long end = end(); System.nanoTime() < end; Thread.sleep(100)) {
       wrong = oracle.wrong(member.records());
       if (wrong.isEmpty()) {
         return;
       }
+      if (System.nanoTime() > reconnect) {
+        reconnect(member);
+        reconnect = Long.MAX_VALUE;
+      }
     }
     throw new AssertionError("node " + member.number + " has in its store: "
         + Oracle.summary(wrong));
+  }
+
+  /**
+   * Restarts nodes that say that they cannot connect to this one, which listens. SOFAJRaft's
+   * transport stays so for minutes now and then, until there is another leader.
+   */
+  private void reconnect(Cluster.Member member) throws Exception {
+    for (Cluster.Member each : cluster.members) {
+      if (each.cannotConnectTo(member)) {
+        System.out.println("node " + each.number + " is restarted: it cannot connect to node "
+            + member.number);
+        reconnected++;
+        kill(List.of(each));
+        each.start();
+      }
+    }
+    cluster.start();
   }
 
   /**
