@@ -38,10 +38,11 @@ def run(mode, rounds, seed, folder):
 
 
 def line_of(mode, rounds, seed, folder):
-    began, now = time.monotonic(), machine.now()
+    began = time.monotonic()
+    about = {"time": machine.now(), "commit": machine.commit(ROOT)}  # what the nodes are built of
     told = run(mode, rounds, seed, folder)
-    return {"time": now, **told, "seconds": round(time.monotonic() - began),
-            "verdict": "ok" if "kills" in told else "failed", "commit": machine.commit(ROOT)}
+    return {**about, **told, "seconds": round(time.monotonic() - began),
+            "verdict": "ok" if "kills" in told else "failed"}
 
 
 def print_table(lines):
