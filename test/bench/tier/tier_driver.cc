@@ -20,12 +20,16 @@
 #include <vector>
 
 #include "plugin/tiered_env/tiered_env.h"
+#include "rocksdb/block_cache_trace_writer.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/system_clock.h"
 #include "rocksdb/table.h"
+#include "rocksdb/trace_reader_writer.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "test/bench/common/devices.h"
 #include "test/bench/common/json_out.h"
@@ -63,23 +67,32 @@ DEFINE_uint64(rate, 0,
               "operations per second, of the filling if slices follow; 0: as many as can be");
 DEFINE_uint64(slice_operations, 0, "after which a slice ends early; 0: at its time");
 DEFINE_uint64(seed, 42, "same seed, same operations");
+DEFINE_string(trace, "", "file that gets RocksDB's block cache trace of a run; empty: none");
 
 namespace rocktier_bench {
 namespace {
 
 using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
+using ROCKSDB_NAMESPACE::BlockCacheTraceOptions;
+using ROCKSDB_NAMESPACE::BlockCacheTraceWriterOptions;
 using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::Env;
+using ROCKSDB_NAMESPACE::EnvOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FileSystemWrapper;
 using ROCKSDB_NAMESPACE::FlushOptions;
+using ROCKSDB_NAMESPACE::get_perf_context;
 using ROCKSDB_NAMESPACE::Iterator;
+using ROCKSDB_NAMESPACE::NewBlockCacheTraceWriter;
 using ROCKSDB_NAMESPACE::NewCompositeEnv;
+using ROCKSDB_NAMESPACE::NewFileTraceWriter;
 using ROCKSDB_NAMESPACE::ObjectLibrary;
 using ROCKSDB_NAMESPACE::Options;
 using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::SystemClock;
+using ROCKSDB_NAMESPACE::TraceWriter;
 using ROCKSDB_NAMESPACE::WaitForCompactOptions;
 using ROCKSDB_NAMESPACE::tiered_env::GetTieredStats;
 using ROCKSDB_NAMESPACE::tiered_env::TieredStats;
@@ -218,6 +231,7 @@ class TierBench {
   Status Work(const TierMix& mix, int number, std::vector<double>* micros);
   Status Operate(const TierMix& mix, Random* random);
   Status Scan(uint64_t key, Random* random);
+  Status StartTrace();
   void AddTiers();
   // Of --slow.
   uint64_t SlowReads() const;
@@ -230,7 +244,11 @@ class TierBench {
   std::atomic<uint64_t> count_{FLAGS_records};
   Clock::time_point end_;
   std::atomic<uint64_t> started_{0};  // operations of a slice
-  uint64_t runs_ = 0;                 // of the clients
+  // Of scans: how many, and what RocksDB's perf counters say that they read from SSTs.
+  std::atomic<uint64_t> scans_{0};
+  std::atomic<uint64_t> scan_reads_{0};
+  std::atomic<uint64_t> scan_read_bytes_{0};
+  uint64_t runs_ = 0;  // of the clients
   JsonObject json_;
 };
 
@@ -328,9 +346,14 @@ Status TierBench::Fill() {
 Status TierBench::Scan(uint64_t key, Random* random) {
   std::string name;
   MakeKey(key, &name);
+  const uint64_t reads = get_perf_context()->block_read_count;
+  const uint64_t bytes = get_perf_context()->block_read_byte;
   const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
   int left = 1 + static_cast<int>(random->Uniform(kLongestScan));
   for (it->Seek(name); it->Valid() && left > 0; it->Next()) left--;
+  scans_.fetch_add(1);
+  scan_reads_.fetch_add(get_perf_context()->block_read_count - reads);
+  scan_read_bytes_.fetch_add(get_perf_context()->block_read_byte - bytes);
   return it->status();
 }
 
@@ -417,14 +440,27 @@ uint64_t TierBench::SlowReads() const {
   return reads;
 }
 
+Status TierBench::StartTrace() {
+  if (FLAGS_trace.empty()) return Status::OK();
+  std::unique_ptr<TraceWriter> file;
+  const Status s = NewFileTraceWriter(Env::Default(), EnvOptions(), FLAGS_trace, &file);
+  if (!s.ok()) return s;
+  return db_->StartBlockCacheTrace(
+      BlockCacheTraceOptions(),
+      NewBlockCacheTraceWriter(SystemClock::Default().get(), BlockCacheTraceWriterOptions(),
+                               std::move(file)));
+}
+
 Status TierBench::Run(const TierMix& mix) {
   Status s = Settle();
+  if (s.ok()) s = StartTrace();
   if (!s.ok()) return s;
   Devices devices;
   std::vector<double> all;
   const auto start = Clock::now();
   s = RunClients(mix, FLAGS_seconds, &all);
   const double seconds = SecondsSince(start);
+  if (s.ok() && !FLAGS_trace.empty()) s = db_->EndBlockCacheTrace();
   devices.AddTo(&json_);
   AddTiers();
   if (!s.ok()) return s;
@@ -437,6 +473,9 @@ Status TierBench::Run(const TierMix& mix) {
   json_.Add("p99_us", percentile(99));
   json_.Add("p999_us", percentile(99.9));
   json_.Add("max_us", all.back());
+  json_.Add("scans", scans_.load());
+  json_.Add("scan_reads", scan_reads_.load());
+  json_.Add("scan_read_bytes", scan_read_bytes_.load());
   return s;
 }
 
