@@ -55,12 +55,12 @@ class Shared(needs.Needs):
         self.assertEqual(sorted(line.split()[-1] for line in lines),
                          ["_ZN7rocksdb3Env7DefaultEv", "rocktier_status"])
 
-    def test_names_of_sources_begin_at_the_root(self):
+    def test_names_of_sources_are_relative(self):
         """RocksDB's logging.h cuts as much off them as its own name is too long by."""
         with open(self.lib + "/librocktier.so", "rb") as file:
-            names = set(re.findall(rb"[^\0]*/[a-z_]+\.(?:cc|h)(?=\0)", file.read()))
-        self.assertIn(b"plugin/tiered_env/fs/open.cc", names)
-        self.assertEqual([name for name in names if not name.startswith(b"plugin/")], [])
+            names = re.findall(rb"/?(?:[\w.-]+/)*plugin/[a-z_/]+\.cc(?=\0)", file.read())
+        self.assertGreater(len(names), 0)
+        self.assertEqual([name for name in names if name.startswith(b"/")], [])
 
     def test_public_headers_alone(self):
         source = succeed(SCRIPTS + "source")
