@@ -77,8 +77,9 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
+    asked = {name: value for name, value in vars(arguments).items() if name != "results"}
     results = {"time": machine.now(), "commit": machine.commit(ROOT),
-               "machine": machine.hardware(tempfile.gettempdir()), "arguments": vars(arguments),
+               "machine": machine.hardware(tempfile.gettempdir()), "arguments": asked,
                "rounds": []}
     for number in range(arguments.rounds):
         figures = {}
