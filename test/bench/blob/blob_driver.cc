@@ -28,6 +28,7 @@
 #include "test/bench/blob/oracle.h"
 #include "test/bench/blob/sized_records.h"
 #include "test/bench/blob/space_sampler.h"
+#include "test/bench/blob/write_trace.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/slices.h"
 #include "test/bench/common/workload.h"
@@ -50,6 +51,8 @@ DEFINE_uint64(cache_bytes, 8 << 20, "capacity of the block cache");
 DEFINE_uint64(space_floor, 32 << 20, "of live bytes, for the space amplification");
 DEFINE_int32(threads, 4, "client threads");
 DEFINE_uint64(seed, 42, "same seed, same operations");
+DEFINE_string(write_trace, "",
+              "of a fill or a run: appends each put to this file; see write_trace.h");
 
 namespace rocktier_bench {
 namespace {
@@ -173,6 +176,7 @@ class BlobBench {
   void AddState();
   std::string OraclePath() const { return FLAGS_db + ".oracle"; }
 
+  std::unique_ptr<WriteTrace> trace_;
   Oracle oracle_;
   const Permutation popular_;
   const Zipf zipf_;
@@ -225,6 +229,11 @@ Status BlobBench::Open() {
   if (s.ok()) s = ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_);
   if (s.ok() && !Fills()) s = oracle_.Load(OraclePath());
   next_ = oracle_.count();
+  if (s.ok() && !FLAGS_write_trace.empty()) {
+    s = WriteTrace::Open(FLAGS_write_trace, Fills() ? WriteTrace::kLoad : WriteTrace::kRun,
+                         &trace_);
+    oracle_.TraceTo(trace_.get());
+  }
   return s;
 }
 
@@ -422,6 +431,7 @@ void BlobBench::AddState() {
   json_.Add("levels", levels);
   json_.Add("sst_bytes", meta.size);
   json_.Add("blob_bytes", meta.blob_file_size);
+  json_.Add("blob_files", uint64_t{meta.blob_file_count});
   json_.Add("live_bytes", oracle_.live_bytes());
   BlobHybridStats stats;
   if (!GetBlobHybridStats(db_.get(), db_->DefaultColumnFamily(), &stats).ok()) return;
@@ -446,8 +456,9 @@ Status BlobBench::Check() {
 }
 
 Status BlobBench::Close() {
-  const Status s = db_->Close();
+  Status s = db_->Close();
   db_.reset();
+  if (s.ok() && trace_ != nullptr) s = trace_->Close();
   return s;
 }
 
@@ -464,6 +475,9 @@ Status RunAll() {
   SizedRecords records;
   const BlobMix* mix = FindMix(FLAGS_mix);
   if (mix == nullptr) return Status::InvalidArgument("--mix is not known", FLAGS_mix);
+  if (!FLAGS_write_trace.empty() && FLAGS_mode != "fill" && FLAGS_mode != "run") {
+    return Status::InvalidArgument("--write_trace is of --mode=fill or run", FLAGS_mode);
+  }
   if (!SizedRecords::Find(FLAGS_sizes, &records)) {
     return Status::InvalidArgument("--sizes is not known", FLAGS_sizes);
   }

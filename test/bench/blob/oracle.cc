@@ -66,7 +66,7 @@ Status Oracle::Put(DB* db, uint64_t number, uint64_t* bytes) {
     live_bytes_ -= records_.ValueSize(number, before);
   }
   *bytes += key.size() + value.size();
-  return s;
+  return trace_ == nullptr ? s : trace_->Add(number, value.size());
 }
 
 Status Oracle::Get(DB* db, uint64_t number, uint64_t* bytes) {

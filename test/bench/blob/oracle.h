@@ -13,6 +13,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/iterator.h"
 #include "test/bench/blob/sized_records.h"
+#include "test/bench/blob/write_trace.h"
 
 namespace rocktier_bench {
 
@@ -27,6 +28,9 @@ class Oracle {
   // Of a file that Save() has made for a database.
   ROCKSDB_NAMESPACE::Status Load(const std::string& path);
   ROCKSDB_NAMESPACE::Status Save(const std::string& path) const;
+
+  // Has each put from now on written to a trace, which must outlive it; null: to none.
+  void TraceTo(WriteTrace* trace) { trace_ = trace; }
 
   // Bytes of keys and values are added to `bytes`. Corruption: an answer is wrong.
   ROCKSDB_NAMESPACE::Status Put(ROCKSDB_NAMESPACE::DB* db, uint64_t number, uint64_t* bytes);
@@ -51,6 +55,7 @@ class Oracle {
   std::array<std::mutex, 1024> locks_;           // of the writers of numbers
   std::atomic<uint64_t> count_{0};
   std::atomic<uint64_t> live_bytes_{0};
+  WriteTrace* trace_ = nullptr;
 };
 
 }  // namespace rocktier_bench
