@@ -17,7 +17,7 @@ namespace rocktier_bench {
 struct TracedWrite {
   uint64_t record = 0;
   uint32_t value_bytes = 0;
-  uint32_t phase = 0;
+  uint32_t phase = 0;  // WriteTrace::Phase
 };
 static_assert(sizeof(TracedWrite) == 16, "lifetimes.py reads it");
 
