@@ -153,7 +153,6 @@ final class Session implements AutoCloseable {
             + member.number);
         reconnected++;
         kill(List.of(each));
-        each.start();
       }
     }
     cluster.start();
