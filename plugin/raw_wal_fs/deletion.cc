@@ -61,15 +61,28 @@ namespace {
 
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
 
+// Finds the header of a log that is in the standby alone. False if there is none.
+bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {
+  SegmentHeader header;
+  if (standby == nullptr || !standby->Describe(log, &header).ok()) {
+    return false;
+  }
+  result->directory = header.directory;
+  result->name = header.name;
+  result->whole_name = header.whole_name;
+  return true;
+}
+
 // Refuses a stub that was copied: with the copy, the log of the original would be deleted.
-IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume) {
+IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume,
+                    const Standby* standby) {
   const std::string database = DatabaseOf(path);
   const DirectoryId here = IdentityOf(database);
   Volume::Segment header;
   if (!here.known()) {
     return IOStatus::OK();
   }
-  if (!volume.DescribeLog(stub.log, &header)) {
+  if (!volume.DescribeLog(stub.log, &header) && !DescribeInStandby(standby, stub.log, &header)) {
     // Does this process write the log, and had no need of a segment yet?
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
     return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
@@ -146,7 +159,11 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   }
   IOStatus s = volume.CheckAge(stub.epoch);
   s = s.IsCorruption() && IsOfEmptyLog(target_.get(), path) ? IOStatus::OK() : s;
-  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
+  std::shared_ptr<Standby> standby;
+  if (s.ok()) {
+    s = StandbyOf(path, stub, volume, &standby);
+  }
+  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume, standby.get()) : s;
 }
 
 // Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
@@ -201,8 +218,19 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   if (s.ok()) {
     s = CheckStub(path, stub.stub, *volume);
   }
+  if (s.ok() && (volume->IsHeld(stub.stub.log) ||
+                 (volume->health().stalled() && volume->HasSegments(stub.stub.log)))) {
+    s = IOStatus::Busy("device=" + volume->path(), "does not answer");
+  }
   if (s.ok()) {
     s = volume->Delete(stub.stub.log);
+  }
+  std::shared_ptr<Standby> standby;
+  if (s.ok()) {
+    s = StandbyOf(path, stub.stub, *volume, &standby);
+  }
+  if (s.ok() && standby != nullptr) {
+    s = standby->Delete(stub.stub.log);
   }
   if (!s.ok()) {
     return s;
@@ -243,16 +271,43 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     }
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:NameIsGone");
   }
-  LogId log;
   if (s.ok()) {
-    s = DeleteLog(trash, &log);
+    s = DeleteTrash(trash, options, dbg);
   }
+  if (s.IsBusy()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    deferred_.push_back(trash);
+    s = IOStatus::OK();
+  }
+  return s;
+}
+
+IOStatus RawWalFileSystem::DeleteTrash(const std::string& trash, const IOOptions& options,
+                                       IODebugContext* dbg) {
+  LogId log;
+  IOStatus s = DeleteLog(trash, &log);
   if (s.ok()) {
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:LogIsGone");
     s = target_->DeleteFile(trash, options, dbg);
     Forget(log);  // somebody may have found it before the stub went
   }
   return s;
+}
+
+// Deletes logs that could not be deleted while the device stalled. What fails now is deleted when
+// the database is opened.
+void RawWalFileSystem::DeleteDeferred() {
+  std::vector<std::string> deferred;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    deferred.swap(deferred_);
+  }
+  for (const std::string& trash : deferred) {
+    if (DeleteTrash(trash, IOOptions(), nullptr).IsBusy()) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      deferred_.push_back(trash);
+    }
+  }
 }
 
 // Deletes what is left of deleted logs where RocksDB does not look for that: in the archive, and
@@ -310,6 +365,10 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   s = ForWriting(&volume);
   if (s.ok()) {
     s = CheckDirectory(DirectoryOf(path), *volume);
+  }
+  std::shared_ptr<Standby> standby;
+  if (s.ok()) {
+    s = StandbyForWriting(*volume, &standby);
   }
   std::string wal_dir;
   if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&

@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/raw_wal_fs/sync_points.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -71,6 +73,11 @@ class PosixDevice : public Device {
   // Writes with one system call: that measured 5 to 15% faster than a linked io_uring write and
   // fsync, whose fsync a worker thread of the kernel runs, and as fast as two calls.
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
+    IOStatus s;
+    TEST_SYNC_POINT_CALLBACK("PosixDevice::Write", &s);
+    if (!s.ok()) {
+      return s;
+    }
     size_t done = 0;
     while (done < size) {
       iovec left = {const_cast<char*>(from) + done, size - done};
@@ -88,6 +95,11 @@ class PosixDevice : public Device {
   }
 
   IOStatus Flush() override {
+    IOStatus s;
+    TEST_SYNC_POINT_CALLBACK("PosixDevice::Flush", &s);
+    if (!s.ok()) {
+      return s;
+    }
     return fdatasync(fd_.get()) == 0 ? IOStatus::OK() : PosixError("flush", path_, errno);
   }
 

@@ -174,9 +174,13 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
     if (s.ok() && !volume->writable()) {
       s = volume->Refresh();
     }
+    std::shared_ptr<Standby> standby;
     if (s.ok()) {
-      s = RecoveredLog::Recover(volume, target_.get(), path, std::move(stub), options_.force,
-                                result);
+      s = StandbyOf(path, stub.stub, *volume, &standby);
+    }
+    if (s.ok()) {
+      s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
+                                options_.force, result);
     }
     damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
   }
@@ -228,17 +232,12 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   if (!s.ok()) {
     return s;
   }
-  LogWriter::Settings settings;
-  settings.target = target_.get();
-  settings.tail_size = options_.tail_size;
-  settings.on_full = options_.on_full;
-  settings.on_create = AddOpenLog;
-  Counters* const counters = &volume->counters();
-  settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
-    counters->logs_spilled++;
-    Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
-         target_->Name(), reason.ToString().c_str());
-  };
+  DeleteDeferred();
+  LogWriter::Settings settings = SettingsOfLogs(&volume->counters());
+  s = StandbyForWriting(*volume, &settings.standby);
+  if (!s.ok()) {
+    return s;
+  }
   std::shared_ptr<LogWriter> log;
   s = LogWriter::Create(volume, settings, path, &log);
   if (s.IsNoSpace() && options_.on_full == OnFull::kSpill) {
@@ -247,6 +246,67 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   if (s.ok()) {
     result->reset(new LogWritableFile(std::move(log), options));
+  }
+  return s;
+}
+
+LogWriter::Settings RawWalFileSystem::SettingsOfLogs(Counters* counters) const {
+  LogWriter::Settings settings;
+  settings.target = target_.get();
+  settings.tail_size = options_.tail_size;
+  settings.on_full = options_.on_full;
+  settings.on_create = AddOpenLog;
+  settings.on_spill = [this, counters](const std::string& path, const IOStatus& reason) {
+    counters->logs_spilled++;
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", path.c_str(), target_->Name(),
+         reason.ToString().c_str());
+  };
+  settings.failover_latency = std::chrono::milliseconds(options_.failover_latency);
+  settings.health = Health::Limits(options_);
+  settings.on_failover = [this](const std::string& path, const IOStatus& reason) {
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in standby=%s: %s", path.c_str(),
+         options_.standby.c_str(), reason.ToString().c_str());
+  };
+  return settings;
+}
+
+IOStatus RawWalFileSystem::StandbyForWriting(const Volume& volume,
+                                             std::shared_ptr<Standby>* result) {
+  result->reset();
+  if (options_.standby.empty()) {
+    return IOStatus::OK();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s = standby_ != nullptr
+                   ? IOStatus::OK()
+                   : Standby::Open(target_.get(), options_.standby, volume.superblock().uuid,
+                                   /*create=*/true, &standby_);
+  *result = standby_;
+  return s;
+}
+
+IOStatus RawWalFileSystem::StandbyOf(const std::string& path, const Stub& stub,
+                                     const Volume& volume, std::shared_ptr<Standby>* result) const {
+  result->reset();
+  if (stub.standby.empty()) {
+    return IOStatus::OK();
+  }
+  const std::string wanted =
+      "may go on in the standby with id " + Slice(stub.standby).ToString(/*hex=*/true);
+  if (options_.standby.empty()) {
+    return IOStatus::InvalidArgument(path, wanted + ": give its directory as standby=");
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    *result = standby_;
+  }
+  IOStatus s = *result != nullptr
+                   ? IOStatus::OK()
+                   : Standby::Open(target_.get(), options_.standby, volume.superblock().uuid,
+                                   /*create=*/false, result);
+  if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
+    s = IOStatus::InvalidArgument(
+        path, wanted + "; standby=" + options_.standby + " is not that one: is its disk mounted?");
   }
   return s;
 }
@@ -352,6 +412,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);
+  DeleteDeferred();
   {
     std::lock_guard<std::mutex> guard(mutex_);
     locked_.erase(lock);

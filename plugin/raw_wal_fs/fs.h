@@ -11,7 +11,7 @@
 
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/info_logs.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/metrics_page.h"
 #include "plugin/raw_wal_fs/metrics_reporter.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
@@ -133,6 +133,13 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                    std::shared_ptr<RecoveredLog>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
+  // Finds the standby that a stub names: null, with OK, if it names none. InvalidArgument: that one
+  // is not at hand.
+  IOStatus StandbyOf(const std::string& path, const Stub& stub, const Volume& volume,
+                     std::shared_ptr<Standby>* result) const;
+  // Finds the standby of the options for writing, null if they name none.
+  IOStatus StandbyForWriting(const Volume& volume, std::shared_ptr<Standby>* result);
+  LogWriter::Settings SettingsOfLogs(Counters* counters) const;
 
   // CheckStub() to CleanTrash(): in deletion.cc, which says who may delete what.
   //
@@ -142,8 +149,12 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
   IOStatus CheckKept(const std::string& path, const Volume& volume);
-  // Frees a log's space if `path` is a log's; which one, or 0.
+  // Frees a log's space if `path` is a log's; which one, or 0. Busy: not now, since the device
+  // stalls.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  // Deletes a log that has lost its name: now, or when the device answers again.
+  IOStatus DeleteTrash(const std::string& trash, const IOOptions& options, IODebugContext* dbg);
+  void DeleteDeferred();
   void Forget(LogId log);
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
@@ -161,6 +172,8 @@ class RawWalFileSystem : public FileSystemWrapper {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
+  std::shared_ptr<Standby> standby_;             // null until it is needed
+  std::vector<std::string> deferred_;            // *.trash, of logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
   std::weak_ptr<Logger> info_log_;               // the LOG that was begun last

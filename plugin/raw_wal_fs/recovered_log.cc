@@ -68,6 +68,18 @@ IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::strin
              : s;
 }
 
+// Finds the frames that are not on the device: of a log that found no room there, or for which the
+// device was too slow. There are none of the one kind once there are of the other.
+IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* standby,
+                   const Stub& stub, const Superblock& superblock, Frames* frames,
+                   std::unique_ptr<Spill>* result) {
+  IOStatus s =
+      standby != nullptr ? standby->Find(stub, superblock, frames, result) : IOStatus::OK();
+  return s.ok() && *result == nullptr
+             ? Spill::Find(target, path, stub.SpillOffset(), stub, superblock, frames, result)
+             : s;
+}
+
 }  // namespace
 
 // Scans the last segment that holds anything, and lists those before it. NotFound: the log has no
@@ -108,8 +120,8 @@ void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* co
 }
 
 IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
-                               const std::string& path, StubFile file, bool take_damaged,
-                               std::shared_ptr<RecoveredLog>* result) {
+                               const std::string& path, const Standby* standby, StubFile file,
+                               bool take_damaged, std::shared_ptr<RecoveredLog>* result) {
   const Stub& stub = file.stub;
   Contents contents;
   Frames found;
@@ -117,7 +129,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
   const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
   if (s.ok() || is_nowhere) {
-    s = Spill::Find(target, path, stub, volume->superblock(), &found, &contents.spill);
+    s = FindSpill(target, path, standby, stub, volume->superblock(), &found, &contents.spill);
   }
   if (!s.ok()) {
     return s;
@@ -181,6 +193,9 @@ IOStatus RecoveredLog::Sync() {
   }
   if (s.ok()) {
     s = stub->Close(IOOptions(), nullptr);
+  }
+  if (s.ok() && contents_.spill != nullptr) {
+    s = contents_.spill->SyncFound(target_);
   }
   return s.ok() ? SyncDirectory(target_, DirectoryOf(path())) : s;
 }

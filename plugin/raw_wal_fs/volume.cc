@@ -289,6 +289,51 @@ IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::strin
 
 void Volume::Release(LogId log) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (held_.count(log) > 0) {
+    released_.insert(log);
+  } else {
+    Free(log);
+  }
+}
+
+void Volume::Hold(LogId log) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  held_[log]++;
+}
+
+void Volume::LetGo(LogId log) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = held_.find(log);
+  if (--it->second > 0) {
+    return;
+  }
+  held_.erase(it);
+  if (released_.erase(log) > 0) {
+    Free(log);
+  }
+}
+
+bool Volume::IsHeld(LogId log) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return held_.count(log) > 0;
+}
+
+bool Volume::HoldsAny() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !held_.empty();
+}
+
+IOStatus Volume::Probe() {
+  const Buffer buffer = NewBuffer(kHeaderBlock);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  memset(buffer.get(), 0, kHeaderBlock);
+  return device_->Write(Superblock::kProbeOffset, kHeaderBlock, buffer.get(), /*durable=*/true);
+}
+
+// Requires mutex_.
+void Volume::Free(LogId log) {
   for (uint64_t i = 0; i < segments_.size(); i++) {
     if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
       segments_[i] = Segment();
@@ -354,8 +399,11 @@ void Volume::AddStats(RawWalStats* stats) const {
   ADD(logs_created);
   ADD(logs_deleted);
   ADD(logs_spilled);
+  ADD(failovers);
+  ADD(stalls);
   ADD(io_errors);
 #undef ADD
+  stats->stalled += health_.stalled() ? 1 : 0;
   stats->sync_p50_us = counters_.sync_times.Percentile(50);
   stats->sync_p99_us = counters_.sync_times.Percentile(99);
   stats->sync_max_us = counters_.sync_times.max();

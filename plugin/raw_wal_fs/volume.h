@@ -4,13 +4,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "plugin/raw_wal_fs/device.h"
 #include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/health.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "plugin/raw_wal_fs/sync_times.h"
 #include "plugin/raw_wal_fs/window.h"
@@ -31,6 +34,8 @@ struct Counters {
   std::atomic<uint64_t> logs_created{0};
   std::atomic<uint64_t> logs_deleted{0};
   std::atomic<uint64_t> logs_spilled{0};
+  std::atomic<uint64_t> failovers{0};
+  std::atomic<uint64_t> stalls{0};
   std::atomic<uint64_t> io_errors{0};
   SyncTimes sync_times;
 };
@@ -65,6 +70,8 @@ class Volume {
   Device* device() const { return device_.get(); }
   const std::string& path() const { return device_->path(); }
   Counters& counters() { return counters_; }
+  Health& health() { return health_; }
+  const Health& health() const { return health_; }
 
   IOStatus NewLogId(LogId* result);
 
@@ -81,8 +88,19 @@ class Volume {
   // Marks a log's segments free on the device, durably. They stay out of use until Release():
   // somebody may still be reading. After a failure it can be done again.
   IOStatus Delete(LogId log);
-  // Lets the segments of a deleted log be used again.
+  // Lets the segments of a deleted log be used again: now, or when nothing holds them any more.
   void Release(LogId log);
+  // Notes that a write to the log's segments was begun and may come at any time, until LetGo().
+  void Hold(LogId log);
+  void LetGo(LogId log);
+  // Returns whether that may be so. Such a log must not be deleted: its headers would be written
+  // beside that write.
+  bool IsHeld(LogId log) const;
+  bool HoldsAny() const;
+  // Returns whether the log has a segment.
+  bool HasSegments(LogId log) const { return !NumbersOf(log).empty(); }
+  // Writes a block that belongs to nothing, durably.
+  IOStatus Probe();
   // Writes another directory and file name into a log's headers, durably, and into the first
   // segment's last. After a failure it can be done again.
   IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name);
@@ -110,6 +128,7 @@ class Volume {
   IOStatus RaiseEpoch();
   std::vector<uint64_t> NumbersOf(LogId log) const;
   IOStatus WriteHeader(const SegmentHeader& header);
+  void Free(LogId log);
   IOStatus ReadHeaders(std::vector<Segment>* segments) const;
   IOStatus ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) const;
 
@@ -117,12 +136,15 @@ class Volume {
   const bool writable_;
   Superblock superblock_;  // constant after Open()
   Counters counters_;
+  Health health_;
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::vector<Segment> segments_;
-  std::vector<uint64_t> free_;  // the last one is the next to be used
-  uint64_t damaged_ = 0;        // segments that are
+  std::vector<uint64_t> free_;      // the last one is the next to be used
+  uint64_t damaged_ = 0;            // segments that are
+  std::map<LogId, uint64_t> held_;  // how many writes hold each log's segments
+  std::set<LogId> released_;        // logs that can go when nothing holds them
   std::unique_ptr<Window> window_;
   uint64_t ticket_ = 0;  // the last one that was given out
 };

@@ -85,9 +85,9 @@ class RecoveryTest : public ::testing::Test {
     StubFile stub;
     EXPECT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
     std::shared_ptr<RecoveredLog> log;
-    IOStatus s =
-        RecoveredLog::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub),
-                              /*take_damaged=*/false, &log);
+    IOStatus s = RecoveredLog::Recover(Mount(write), FileSystem::Default().get(), path_, nullptr,
+                                       std::move(stub),
+                                       /*take_damaged=*/false, &log);
     EXPECT_TRUE(s.ok()) << s.ToString();
     return log;
   }
@@ -245,7 +245,8 @@ TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {
   for (std::shared_ptr<RecoveredLog>& log : logs) {
     StubFile stub;
     ASSERT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
-    ASSERT_TRUE(RecoveredLog::Recover(volume, FileSystem::Default().get(), path_, std::move(stub),
+    ASSERT_TRUE(RecoveredLog::Recover(volume, FileSystem::Default().get(), path_, nullptr,
+                                      std::move(stub),
                                       /*take_damaged=*/false, &log)
                     .ok());
   }

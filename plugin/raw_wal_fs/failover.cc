@@ -1,0 +1,108 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// The part of LogWriter that goes on in a standby when the device stalls or fails.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plugin/raw_wal_fs/log_writer.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+// Holds a log's segments as long as it lives: while a write that was given up may still come.
+struct Hold {
+  Hold(std::shared_ptr<Volume> held, LogId id) : volume(std::move(held)), log(id) {
+    volume->Hold(log);
+  }
+  ~Hold() { volume->LetGo(log); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  const std::shared_ptr<Volume> volume;
+  const LogId log;
+};
+
+}  // namespace
+
+// Does a work on the device; if there is a standby, waits no longer than failover_latency. TimedOut
+// leaves the device to the work, and the frame, too.
+IOStatus LogWriter::OnDevice(const DeviceWork& work) {
+  if (device_thread_ == nullptr) {
+    return work.Run(volume().device());
+  }
+  IOStatus s = device_thread_->Run(work, settings_.failover_latency);
+  if (s.IsTimedOut()) {
+    device_thread_->GiveUp(std::make_shared<Hold>(shared_volume(), id()), std::move(frame_));
+    device_thread_.reset();
+    frame_ = NewFrame();
+  }
+  return s;
+}
+
+// Goes on in the standby, with what is not known to be durable on the device.
+IOStatus LogWriter::FailOver(const IOStatus& reason) {
+  Counters& counters = mutable_volume()->counters();
+  counters.io_errors += reason.IsTimedOut() ? 0 : 1;
+  counters.failovers++;
+  mutable_volume()->health().NoteStall(shared_volume(), settings_.health);
+  if (settings_.on_failover != nullptr) {
+    settings_.on_failover(path(), reason);
+  }
+  std::unique_ptr<Spill> standby;
+  std::vector<Extent> extents;
+  IOStatus s = tail_->MakeDurable();
+  if (s.ok()) {
+    s = settings_.standby->Begin(header_, volume().superblock(), &standby);
+  }
+  if (s.ok()) {
+    s = WritePending(standby.get(), &extents);
+  }
+  if (!s.ok()) {
+    s = IOStatus::IOError(
+        reason.ToString(),
+        "nor can the log go on in standby=" + settings_.standby->directory() + ": " + s.ToString());
+    s.SetRetryable(true);  // another log may find one of the two well
+    return s;
+  }
+  unflushed_ = !extents.empty();
+  new_segment_ = false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  extents_.Truncate(durable_);
+  for (const Extent& extent : extents) {
+    extents_.Append(extent);
+  }
+  spill_ = std::move(standby);
+  version_++;
+  return s;
+}
+
+// Writes all pending bytes as frames, without a sync.
+IOStatus LogWriter::WritePending(Spill* standby, std::vector<Extent>* extents) {
+  const Superblock& superblock = volume().superblock();
+  if (frame_ == nullptr) {
+    return IOStatus::IOError(path(), "no memory for a buffer");
+  }
+  char* const frame = frame_.get() + kHeaderRoom;
+  IOStatus s;
+  for (uint64_t done = 0; s.ok() && done < pending_.size();) {
+    FrameHeader header;
+    header.log = id();
+    header.offset = durable_ + done;
+    header.durable = durable_;
+    header.length = static_cast<uint32_t>(std::min(pending_.size() - done, kMaxPayload));
+    memcpy(frame + FrameHeader::kSize, pending_.data() + done, header.length);
+    header.Seal(superblock.uuid, superblock.block_size, frame);
+    uint64_t position = 0;
+    s = standby->Append(Slice(frame, header.FrameSize(superblock.block_size)), &position);
+    extents->push_back({header.offset, position, FrameHeader::kSize, header.length});
+    done += header.length;
+  }
+  return s;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,44 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+class Volume;
+
+// Knows whether a device stalls or fails, and asks it each second until it answers again. Each
+// Volume has one; LogWriter, which waits for the device, tells it. The thresholds are those of
+// Pebble's WAL failover, as its documentation has them. Thread-safe.
+class Health {
+ public:
+  // When it is well again: each answer within `good`, for as long as `period`.
+  struct Limits {
+    explicit Limits(const RawWalOptions& options)
+        : good(options.failover_latency * 1000 / 4), period(options.failback_after) {}
+    std::chrono::microseconds good;
+    std::chrono::seconds period;
+  };
+
+  // Returns whether new logs should go to the standby.
+  bool stalled() const { return stalled_.load(std::memory_order_acquire); }
+
+  // Notes that the device of this volume, whose Health this is, took too long or failed, and begins
+  // to ask it. False if that was known. The thread that asks does not keep the volume open, but
+  // while the device does not answer.
+  bool NoteStall(const std::shared_ptr<Volume>& volume, const Limits& limits);
+
+ private:
+  static void Ask(const std::weak_ptr<Volume>& asked, const Limits& limits);
+
+  std::atomic<bool> stalled_{false};
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,61 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/spill.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// The directory of standby=, on another disk than the device: logs go on there while the device
+// stalls or fails. It has a file of each such log: the header of a segment, which says whose log it
+// is, then frames. RawWalFileSystem opens it, and LogWriter goes on in it. One device has it.
+//
+// Constant once it is open. Thread-safe; one caller at a time for each log.
+class Standby {
+ public:
+  // Opens the directory. With `create` it becomes the device's if it is nobody's; else NotFound.
+  // InvalidArgument: it is not there, or another device's.
+  static IOStatus Open(FileSystem* fs, const std::string& directory, const std::string& uuid,
+                       bool create, std::shared_ptr<Standby>* result);
+
+  // Begins the file of a log, whose header is `header`. Its name is durable when this returns.
+  IOStatus Begin(SegmentHeader header, const Superblock& superblock,
+                 std::unique_ptr<Spill>* result) const;
+  // Finds the frames of a log that is not being written, as Spill::Find() does.
+  IOStatus Find(const Stub& stub, const Superblock& superblock, Frames* frames,
+                std::unique_ptr<Spill>* result) const;
+  // Finds whose log it is. NotFound: there is nothing of the log here. Corruption: a damaged header.
+  IOStatus Describe(LogId log, SegmentHeader* result) const;
+  // Writes another directory and name into a log's header, durably. OK if there is nothing of it.
+  IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name,
+                 const Superblock& superblock) const;
+  // Deletes what is here of a log, if anything is.
+  IOStatus Delete(LogId log) const;
+
+  const std::string& id() const { return id_; }
+  const std::string& directory() const { return directory_; }
+
+ private:
+  // Where the frames begin in a log's file.
+  static constexpr uint64_t kFramesAt = 4096;
+
+  Standby(FileSystem* fs, std::string directory, const StandbyMark& mark)
+      : fs_(fs), directory_(std::move(directory)), uuid_(mark.uuid), id_(mark.id) {}
+  std::string PathOf(LogId log) const;
+
+  FileSystem* const fs_;
+  const std::string directory_;
+  const std::string uuid_;  // the device's
+  const std::string id_;
+};
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

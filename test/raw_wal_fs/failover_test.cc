@@ -1,0 +1,298 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A device that stalls or fails beside a standby: writes go on there, nothing is lost, and new logs
+// come back when it is well.
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/transaction_log.h"
+#include "test/raw_wal_fs/support.h"
+#include "test/support/wait.h"
+#include "test_util/sync_point.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Makes writes and flushes of all log devices wait, or fail.
+class Trouble {
+ public:
+  Trouble() {
+    for (const char* call : {"PosixDevice::Write", "PosixDevice::Flush"}) {
+      SyncPoint::GetInstance()->SetCallBack(
+          call, [this](void* status) { Meet(static_cast<IOStatus*>(status)); });
+    }
+    SyncPoint::GetInstance()->EnableProcessing();
+  }
+  ~Trouble() {
+    End();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+
+  void Stall() { Set(true, false); }
+  void Fail() { Set(false, true); }
+  void End() { Set(false, false); }
+  // How many wait now.
+  int waiting() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  void Set(bool stalls, bool fails) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stalls_ = stalls;
+    fails_ = fails;
+    changed_.notify_all();
+  }
+  void Meet(IOStatus* status) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    waiting_++;
+    changed_.wait(lock, [this] { return !stalls_; });
+    waiting_--;
+    if (fails_) {
+      *status = IOStatus::IOError("the device", "fails");
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stalls_ = false;
+  bool fails_ = false;
+  int waiting_ = 0;
+};
+
+class RawWalFailoverTest : public RawWalTest {
+ protected:
+  void SetUp() override {
+    standby_ = folder_ + "/standby";
+    std::filesystem::create_directory(standby_);
+    NewFs(WithStandby());
+    Open();
+  }
+  void TearDown() override {
+    trouble_.End();
+    db_.reset();
+  }
+
+  std::string WithStandby() const {
+    return "standby=" + standby_ + ";failover_latency=100;failback_after=0";
+  }
+  raw_wal_fs::RawWalStats Stats() const {
+    raw_wal_fs::RawWalStats stats;
+    EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
+    return stats;
+  }
+  // Writes records with sync, and remembers them.
+  void Write(int count) {
+    for (int i = 0; i < count; i++) {
+      const std::string key = "key" + std::to_string(written_.size());
+      const std::string value(static_cast<size_t>(1 + (written_.size() * 37) % 9000), 'v');
+      Put(key, value);
+      written_[key] = value;
+    }
+  }
+  void Check() {
+    for (const auto& [key, value] : written_) {
+      ASSERT_EQ(Get(key), value) << key;
+    }
+  }
+  void Reopen() {
+    db_.reset();
+    NewFs(WithStandby());
+    Open();
+  }
+  // How many logs have a file in the standby.
+  int InStandby() const {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
+      count += entry.path().extension() == ".frames" ? 1 : 0;
+    }
+    return count;
+  }
+  bool AwaitHealth() const {
+    return WaitFor([this] { return Stats().stalled == 0; });
+  }
+
+  std::string standby_;
+  std::map<std::string, std::string> written_;
+  Trouble trouble_;
+};
+
+TEST_F(RawWalFailoverTest, AStallOfTheDeviceIsNoneOfWrites) {
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 0u);
+  EXPECT_EQ(InStandby(), 0);
+  trouble_.Stall();
+  Write(20);
+  EXPECT_EQ(trouble_.waiting(), 1) << "no write of this log but the one that was given up";
+  EXPECT_EQ(Stats().failovers, 1u);
+  EXPECT_EQ(Stats().stalls, 1u);
+  EXPECT_EQ(Stats().stalled, 1u);
+  EXPECT_EQ(InStandby(), 1);
+  Check();
+  // A log that is begun while the device stalls waits for nothing.
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 2u);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, NewLogsComeBackAndDeletedOnesGo) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  // The log is deleted while a write to it may still come: it keeps its segment.
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  EXPECT_TRUE(WaitFor([this] { return trouble_.waiting() >= 2; })) << "it is asked each second";
+  EXPECT_GE(Stats().segments_used, 1u);
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t failovers = Stats().failovers;
+  Write(10);
+  EXPECT_EQ(Stats().failovers, failovers);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(1);
+  EXPECT_TRUE(WaitFor([this] { return InStandby() == 0 && Stats().segments_used == 1; }))
+      << InStandby() << " files, " << Stats().segments_used << " segments";
+  Check();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, UnsyncedBytesGoAlong) {
+  WriteOptions no_sync;
+  for (int i = 0; i < 300; i++) {
+    const std::string key = "unsynced" + std::to_string(i);
+    const std::string value(static_cast<size_t>(1 + i * 31 % 5000), 'u');
+    ASSERT_OK(db_->Put(no_sync, key, value));
+    written_[key] = value;
+    if (i == 100) {
+      ASSERT_OK(db_->FlushWAL(/*sync=*/false));
+    }
+    if (i == 150) {
+      trouble_.Stall();
+    }
+  }
+  Write(3);
+  EXPECT_EQ(Stats().failovers, 1u);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ReadersOfTheLogSeeAllOfIt) {
+  Write(50);
+  trouble_.Stall();
+  Write(50);
+  std::unique_ptr<TransactionLogIterator> updates;
+  trouble_.End();
+  ASSERT_OK(db_->GetUpdatesSince(1, &updates));
+  size_t count = 0;
+  for (; updates->Valid(); updates->Next()) {
+    count++;
+  }
+  ASSERT_OK(updates->status());
+  EXPECT_EQ(count, written_.size());
+}
+
+TEST_F(RawWalFailoverTest, ADeviceThatFailsIsTheSame) {
+  Write(10);
+  trouble_.Fail();
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 1u);
+  EXPECT_GE(Stats().io_errors, 1u);
+  Check();
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, WithBothBrokenItFailsAndResumesWhenOneIsBack) {
+  Write(10);
+  std::filesystem::rename(standby_, standby_ + "-away");
+  trouble_.Fail();
+  WriteOptions sync;
+  sync.sync = true;
+  const Status s = db_->Put(sync, "fails", "v");
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("standby="), std::string::npos) << s.ToString();
+  EXPECT_FALSE(db_->Put(sync, "fails", "v").ok());
+  std::filesystem::rename(standby_ + "-away", standby_);
+  ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+  Write(10);
+  Check();
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ItOpensWithItsStandbyOnly) {
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  const std::string other = folder_ + "/other";
+  for (const std::string& more : {std::string(), "standby=" + other, "standby=" + other}) {
+    NewFs(more);
+    const Status s = OpenDb(DbOptions(), db_name_, &db_);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find("standby"), std::string::npos) << s.ToString();
+    std::filesystem::create_directory(other);
+  }
+  NewFs("standby=" + standby_);
+  Open();
+  Check();
+  // The standby of one device is no other's.
+  const std::string device = device_;
+  device_ = folder_ + "/device2";
+  db_.reset();
+  NewFs("standby=" + standby_);
+  const Status s = OpenDb(DbOptions(), folder_ + "/db2", &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("another log device"), std::string::npos) << s.ToString();
+  device_ = device;
+}
+
+TEST_F(RawWalFailoverTest, ACopyIsRefused) {
+  trouble_.Stall();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  NewFs(WithStandby());
+  std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
+  const Status s = OpenDb(DbOptions(), db_name_ + "2", &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("is a copy of"), std::string::npos) << s.ToString();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, OptionsAreChecked) {
+  for (const char* bad : {"standby=relative", "failover_latency=0", "failover_latency=60001",
+                          "failback_after=86401"}) {
+    std::shared_ptr<FileSystem> fs;
+    const Status s = FileSystem::CreateFromString(ConfigOptions(), Uri(bad), &fs);
+    EXPECT_TRUE(s.IsInvalidArgument()) << bad << ": " << s.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace rocktier
