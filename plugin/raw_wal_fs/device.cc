@@ -103,6 +103,7 @@ class PosixDevice : public Device {
     return fdatasync(fd_.get()) == 0 ? IOStatus::OK() : PosixError("flush", path_, errno);
   }
 
+  int fd() const override { return fd_.get(); }
   const std::string& path() const override { return path_; }
   const DeviceInfo& info() const override { return info_; }
 

@@ -31,13 +31,16 @@ struct Hold {
 // Does a work on the device; if there is a standby, waits no longer than failover_latency. TimedOut
 // leaves the device to the work, and the frame, too.
 IOStatus LogWriter::OnDevice(const DeviceWork& work) {
-  if (device_thread_ == nullptr) {
+  if (settings_.standby == nullptr) {
     return work.Run(volume().device());
   }
-  IOStatus s = device_thread_->Run(work, settings_.failover_latency);
+  if (patient_ == nullptr) {
+    return IOStatus::TimedOut("device=" + volume().path(), "has not answered yet");
+  }
+  IOStatus s = patient_->Run(work, settings_.failover_latency);
   if (s.IsTimedOut()) {
-    device_thread_->GiveUp(std::make_shared<Hold>(shared_volume(), id()), std::move(frame_));
-    device_thread_.reset();
+    patient_->GiveUp(std::make_shared<Hold>(shared_volume(), id()), std::move(frame_));
+    patient_.reset();
     frame_ = NewFrame();
   }
   return s;

@@ -52,7 +52,7 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
   log->header_.name = AbsolutePath(path);
   log->header_.directory = IdentityOf(DirectoryOf(path));
   if (settings.standby != nullptr) {
-    log->device_thread_ = std::make_unique<DeviceThread>(volume->device());
+    log->patient_ = PatientWriter::New(volume->device());
   }
   log->ReleaseWhenDestroyed();  // the segment, should anything fail
   // With OnFull::kFail a log begins without a segment: RocksDB needs a new log to let go of old
@@ -187,7 +187,7 @@ IOStatus LogWriter::Close() {
   if (spill_ != nullptr) {
     s = spill_->Close();
   }
-  device_thread_.reset();
+  patient_.reset();
   IOStatus closed = tail->Close(/*truncate=*/spill_ == nullptr);
   return s.ok() ? closed : s;
 }

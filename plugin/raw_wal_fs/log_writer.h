@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/raw_wal_fs/device_thread.h"
 #include "plugin/raw_wal_fs/frame_placer.h"
 #include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/posix.h"
 #include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/tail.h"
@@ -125,9 +125,9 @@ class LogWriter : public Log {
   bool new_segment_ = false;  // the segment's header is still to be written
   Buffer frame_;              // one frame, behind room for a segment's header
   std::string pending_;       // bytes [durable_, written_), if the log may go on in a standby
-  std::unique_ptr<DeviceThread> device_thread_;  // the same
-  std::string last_payload_;                     // the last frame's, if that is one block
-  std::unique_ptr<Spill> spill_;                 // set once, under mutex_ too
+  std::unique_ptr<PatientWriter> patient_;  // the same
+  std::string last_payload_;                // the last frame's, if that is one block
+  std::unique_ptr<Spill> spill_;            // set once, under mutex_ too
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -5,7 +5,7 @@
 // key must be there. Without sync too: kill -9 loses nothing that a buffered write would not have
 // lost.
 //
-// In two variants the device stalls or fails now and then, and logs go on in a standby.
+// In three variants there is a standby; in two of them the device stalls or fails now and then.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
@@ -105,32 +105,46 @@ const Variant kVariants[] = {
      &RawWalStats::logs_deleted},
     {"Archived", "", true, 64 << 20, "WAL_ttl_seconds=1;write_buffer_size=65536", nullptr},
     {"ManualFlush", "", false, 64 << 20, "manual_wal_flush=true", &RawWalStats::syncs},
+    {"Standby", kStandby, true, 64 << 20, "", &RawWalStats::repeated_bytes},
     {"StallsBesideAStandby", kStandby, true, 64 << 20, "write_buffer_size=131072",
      &RawWalStats::failovers},
     {"FailsBesideAStandby", kStandby, false, 64 << 20, "write_buffer_size=131072",
      &RawWalStats::failovers},
 };
 
+bool HasTrouble(const Variant& variant) { return strstr(variant.name, "Beside") != nullptr; }
+
+// Has threads write to the device, not io_uring: that would not come across the trouble.
+void PrepareTrouble(const Variant& variant) {
+  if (HasTrouble(variant)) {
+    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [](void* may_use_ring) {
+      *static_cast<bool*>(may_use_ring) = false;
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+  }
+}
+
 // Makes the device of the process stall, or fail, now and then.
 void MakeTrouble(const Variant& variant) {
-  if (variant.fs_options != kStandby) {
+  if (!HasTrouble(variant)) {
     return;
   }
   const bool stalls = strcmp(variant.name, "StallsBesideAStandby") == 0;
   const auto meet = [stalls](void* status) {
     thread_local std::mt19937_64 random(std::random_device{}());
-    if (random() % 100 != 0) {
+    if (random() % 20 != 0) {
       return;
     }
     if (stalls) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));  // and comes late
     } else {
       *static_cast<IOStatus*>(status) = IOStatus::IOError("the device", "fails");
     }
   };
+  SyncPoint::GetInstance()->SetCallBack(
+      "PatientWriter::New", [](void* may_use_ring) { *static_cast<bool*>(may_use_ring) = false; });
   SyncPoint::GetInstance()->SetCallBack("PosixDevice::Write", meet);
   SyncPoint::GetInstance()->SetCallBack("PosixDevice::Flush", meet);
-  SyncPoint::GetInstance()->EnableProcessing();
 }
 
 uint64_t ReachedBy(const Variant& variant, const RawWalStats& stats, const std::string& folder) {
@@ -173,6 +187,7 @@ int ChildMain(const std::string& folder, int variant_number) {
   std::shared_ptr<FileSystem> fs;
   std::unique_ptr<Env> env;
   std::unique_ptr<DB> db;
+  PrepareTrouble(variant);
   Status s = OpenWith(folder, variant, &fs, &env, &db);
   MakeTrouble(variant);
   for (uint64_t n = shared->acknowledged; s.ok(); n++) {
