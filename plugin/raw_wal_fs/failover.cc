@@ -51,7 +51,11 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   Counters& counters = mutable_volume()->counters();
   counters.io_errors += reason.IsTimedOut() ? 0 : 1;
   counters.failovers++;
-  mutable_volume()->health().NoteStall(shared_volume(), settings_.health);
+  Volume* const volume = mutable_volume();
+  const auto answers = [volume] { return volume->Probe().ok() && !volume->HoldsAny(); };
+  if (volume->health().NoteStall(shared_volume(), answers, settings_.health)) {
+    counters.stalls++;
+  }
   if (settings_.on_failover != nullptr) {
     settings_.on_failover(path(), reason);
   }
@@ -59,7 +63,7 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   std::vector<Extent> extents;
   IOStatus s = tail_->MakeDurable();
   if (s.ok()) {
-    s = settings_.standby->Begin(header_, volume().superblock(), &standby);
+    s = settings_.standby->Begin(header_, volume->superblock(), &standby);
   }
   if (s.ok()) {
     s = WritePending(standby.get(), &extents);

@@ -3,8 +3,7 @@
 #include "plugin/raw_wal_fs/health.h"
 
 #include <thread>
-
-#include "plugin/raw_wal_fs/volume.h"
+#include <utility>
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -15,34 +14,36 @@ constexpr auto kPause = std::chrono::seconds(1);  // between two questions
 
 }  // namespace
 
-bool Health::NoteStall(const std::shared_ptr<Volume>& volume, const Limits& limits) {
+bool Health::NoteStall(const std::weak_ptr<void>& owner, std::function<bool()> answers,
+                       const Limits& limits) {
   if (stalled_.exchange(true)) {
     return false;
   }
-  volume->counters().stalls++;
-  std::thread(Ask, std::weak_ptr<Volume>(volume), limits).detach();
+  std::thread([this, owner, asked = std::move(answers), limits] {
+    Ask(owner, asked, limits);
+  }).detach();
   return true;
 }
 
-void Health::Ask(const std::weak_ptr<Volume>& asked, const Limits& limits) {
+void Health::Ask(const std::weak_ptr<void>& owner, const std::function<bool()>& answers,
+                 const Limits& limits) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point good_since = Clock::time_point::max();
   while (true) {
     std::this_thread::sleep_for(kPause);
-    const std::shared_ptr<Volume> volume = asked.lock();
-    if (volume == nullptr) {
+    const std::shared_ptr<void> kept = owner.lock();
+    if (kept == nullptr) {
       return;
     }
     const Clock::time_point begin = Clock::now();
-    const bool answers = volume->Probe().ok();
-    const Clock::time_point end = Clock::now();
-    if (!answers || end - begin > limits.good || volume->HoldsAny()) {
+    const bool is_good = answers() && Clock::now() - begin <= limits.good;
+    if (!is_good) {
       good_since = Clock::time_point::max();
     } else if (good_since == Clock::time_point::max()) {
       good_since = begin;
     }
-    if (good_since != Clock::time_point::max() && end - good_since >= limits.period) {
-      volume->health().stalled_.store(false, std::memory_order_release);
+    if (is_good && Clock::now() - good_since >= limits.period) {
+      stalled_.store(false, std::memory_order_release);
       return;
     }
   }

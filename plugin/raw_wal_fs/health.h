@@ -4,14 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
-
-class Volume;
 
 // Knows whether a device stalls or fails, and asks it each second until it answers again. Each
 // Volume has one; LogWriter, which waits for the device, tells it. The thresholds are those of
@@ -29,13 +28,16 @@ class Health {
   // Returns whether new logs should go to the standby.
   bool stalled() const { return stalled_.load(std::memory_order_acquire); }
 
-  // Notes that the device of this volume, whose Health this is, took too long or failed, and begins
-  // to ask it. False if that was known. The thread that asks does not keep the volume open, but
-  // while the device does not answer.
-  bool NoteStall(const std::shared_ptr<Volume>& volume, const Limits& limits);
+  // Notes that the device took too long or failed, and begins to call answers(), from a thread of
+  // its own, which returns whether the device has written something. False if that was known.
+  // `owner` has this object and what answers() needs: it is kept while the device is asked, and
+  // nobody is asked any more when it is gone.
+  bool NoteStall(const std::weak_ptr<void>& owner, std::function<bool()> answers,
+                 const Limits& limits);
 
  private:
-  static void Ask(const std::weak_ptr<Volume>& asked, const Limits& limits);
+  void Ask(const std::weak_ptr<void>& owner, const std::function<bool()>& answers,
+           const Limits& limits);
 
   std::atomic<bool> stalled_{false};
 };

@@ -32,7 +32,8 @@ class Standby {
   // Finds the frames of a log that is not being written, as Spill::Find() does.
   IOStatus Find(const Stub& stub, const Superblock& superblock, Frames* frames,
                 std::unique_ptr<Spill>* result) const;
-  // Finds whose log it is. NotFound: there is nothing of the log here. Corruption: a damaged header.
+  // Finds whose log it is. NotFound: there is nothing of the log here. Corruption: a damaged
+  // header.
   IOStatus Describe(LogId log, SegmentHeader* result) const;
   // Writes another directory and name into a log's header, durably. OK if there is nothing of it.
   IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name,

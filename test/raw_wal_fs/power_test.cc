@@ -1,10 +1,10 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a
-// stub's pages each may be as it was when it was made durable, or as it is. Half of the devices have
-// a standby and stall now and then; of a file there what was synced is left, and some bytes behind
-// that. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of losses of
-// power.
+// stub's pages each may be as it was when it was made durable, or as it is. Half of the devices
+// have a standby and stall now and then; of a file there what was synced is left, and some bytes
+// behind that. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of
+// losses of power.
 
 #include <sys/stat.h>
 
