@@ -93,9 +93,12 @@ class Adoption {
     }
     const std::string created = DirectoryOf(header.name);
     places_.insert(created);
-    const DirectoryId here = IdentityOf(DatabaseOf(path));
-    const bool is_same_path = IdentityOf(created) == here;
-    if (header.directory == here || (!header.directory.known() && is_same_path)) {
+    const std::string here = DatabaseOf(path);
+    const bool is_same_path = IsSameDirectory(created, here);
+    const DirectoryId id = IdentityOf(here);
+    const bool is_own =
+        header.directory == id || (!header.directory.known() && IdentityOf(created) == id);
+    if (is_own && !IsClone(created, here)) {
       return s;
     }
     foreign_[stub.log] = path;

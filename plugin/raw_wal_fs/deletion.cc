@@ -7,6 +7,9 @@
 //   A stub is found in a directory, and            then
 //   the log's header names this directory, by      it is this database's, under whatever path:
 //     inode and time of creation                   read, and deleted when RocksDB deletes the stub
+//   ... this directory, and another one of the     a copy, block by block, or the original of one:
+//     same identity is where the log was created,    the same as the next
+//     in another file system
 //   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
 //     or not                                       and, if this process writes to the device, at
 //                                                  reading and deleting, until `rocktier wal adopt`
@@ -72,16 +75,18 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   if (!volume.DescribeLog(stub.log, &header)) {
     // Does this process write the log, and had no need of a segment yet?
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
-    return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
+    return open == nullptr || IsSameDirectory(DatabaseOf(open->path()), database)
                ? IOStatus::OK()
                : IOStatus::InvalidArgument(path, "is a copy of " + open->path() +
                                                      ", which is being written: remove the copy");
   }
-  if (header.directory == here || header.directory == IdentityOf(DirectoryOf(path))) {
-    return IOStatus::OK();  // the latter of a database whose own name is archive or lost
-  }
   const std::string there = DirectoryOf(header.name);
-  const bool is_same_path = IdentityOf(there) == here;
+  const bool is_own = header.directory == here ||
+                      header.directory == IdentityOf(DirectoryOf(path));  // called archive or lost
+  if (is_own && !IsClone(there, DirectoryOf(path)) && !IsClone(there, database)) {
+    return IOStatus::OK();
+  }
+  const bool is_same_path = IsSameDirectory(there, database);
   const bool is_of_version1 = !header.directory.known();  // only the path is known
   if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
                          header.name.compare(0, 1, "/") != 0)) {
