@@ -14,6 +14,7 @@
 #include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -30,7 +31,10 @@ class Adoption {
 
   IOStatus Look() {
     std::vector<std::string> paths;
-    IOStatus s = FindLogs(FileSystem::Default().get(), database_, &paths);
+    IOStatus s = LookAtWalDir();
+    if (s.ok()) {
+      s = FindLogs(FileSystem::Default().get(), database_, &paths);
+    }
     for (size_t i = 0; s.ok() && i < paths.size(); i++) {
       s = Consider(paths[i]);
     }
@@ -47,7 +51,9 @@ class Adoption {
         s = volume_->Adopt(log, IdentityOf(DatabaseOf(path)), NameFor(path));
       }
     }
-    return s;
+    return s.ok() && is_others_wal_dir_
+               ? WriteWalHome(FileSystem::Default().get(), wal_dir_, database_)
+               : s;
   }
 
  private:
@@ -58,6 +64,26 @@ class Adoption {
       base.resize(base.size() - (sizeof(kTrash) - 1));
     }
     return AbsolutePath(DatabaseOf(path) + "/" + base);
+  }
+
+  // Finds out whether the wal_dir is another database's. A damaged file that says so is written
+  // anew.
+  IOStatus LookAtWalDir() {
+    IOStatus s = FindWalDir(FileSystem::Default().get(), database_, &wal_dir_);
+    if (!s.ok() || IsSameDirectory(wal_dir_, database_)) {
+      return s;
+    }
+    s = ReadWalHome(FileSystem::Default().get(), wal_dir_, &wal_home_);
+    is_others_wal_dir_ = s.IsCorruption() || (s.ok() && wal_home_.IsOtherThan(database_));
+    return s.IsCorruption() || s.IsNotFound() ? IOStatus::OK() : s;
+  }
+
+  // Adds a stub in another database's wal_dir.
+  void AddToForeign(const std::string& path) {
+    result_->foreign.push_back(path);
+    if (result_->losers.empty() && wal_home_.IsThere()) {
+      result_->losers.push_back(wal_home_.path);
+    }
   }
 
   IOStatus Consider(const std::string& path) {
@@ -84,6 +110,11 @@ class Adoption {
       return s;
     }
     named_.insert(stub.log);
+    const bool is_in_others_wal_dir =
+        is_others_wal_dir_ && DatabaseOf(path) == wal_dir_ && !IsTrashName(path);
+    if (is_in_others_wal_dir) {
+      AddToForeign(path);
+    }
     Volume::Segment header;
     if (!volume_->DescribeLog(stub.log, &header)) {
       if (stub.durable > 0 && !IsTrashName(path)) {
@@ -102,7 +133,9 @@ class Adoption {
       return s;
     }
     foreign_[stub.log] = path;
-    result_->foreign.push_back(path);
+    if (!is_in_others_wal_dir) {
+      result_->foreign.push_back(path);
+    }
     std::string other;
     if (!is_same_path && finder_.Look(stub.log, header, &other) == StubFinder::Answer::kFound) {
       result_->losers.push_back(other);
@@ -126,6 +159,9 @@ class Adoption {
   const std::string database_;
   StubFinder finder_;
   RawWalAdoption* const result_;
+  std::string wal_dir_;
+  WalHome wal_home_;  // whose it is, if a file says so
+  bool is_others_wal_dir_ = false;
   std::map<LogId, std::string> foreign_;  // and their stubs
   std::set<LogId> named_;                 // logs of which there is a stub
   std::set<std::string> places_;          // where these were created

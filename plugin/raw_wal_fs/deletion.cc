@@ -13,6 +13,9 @@
 //   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
 //     or not                                       and, if this process writes to the device, at
 //                                                  reading and deleting, until `rocktier wal adopt`
+//   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
+//     another folder than that of the database       renaming and deletion, and so is a new log
+//     that is being opened                           there, until `rocktier wal adopt`
 //   ... none (version 1), and there is a stub of   a copy: the same
 //     the log where it was created, not here
 //   ... none, and there is no stub of it there     it is this database's
@@ -56,6 +59,7 @@
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 #include "plugin/raw_wal_fs/sync_points.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -151,7 +155,8 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   }
   IOStatus s = volume.CheckAge(stub.epoch);
   s = s.IsCorruption() && IsOfEmptyLog(target_.get(), path) ? IOStatus::OK() : s;
-  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
+  s = s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
+  return s.ok() && volume.writable() ? CheckOpener(path) : s;
 }
 
 // Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
@@ -289,6 +294,10 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsStubName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
+  s = s.ok() ? CheckOpener(from) : IOStatus::OK();
+  if (!s.ok()) {
+    return s;
+  }
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
   // move the same log to its archive twice.
   std::lock_guard<std::mutex> lock(rename_mutex_);
@@ -312,29 +321,34 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (!s.ok() || options.property_bag.count(kLookOnly) > 0) {
     return s;
   }
+  const std::string database = DirectoryOf(path);
+  BeginOpening(*lock, database);
   s = ForWriting(&volume);
   if (s.ok()) {
-    s = CheckDirectory(DirectoryOf(path), *volume);
+    s = CheckDirectory(database, *volume);
   }
+  // The wal_dir of the last opening. Another one's, as in a checkpoint, is not looked at: if this
+  // one is opened with it, it is refused at the first log.
   std::string wal_dir;
-  if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
-      wal_dir != DirectoryOf(path)) {
+  if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
+      CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     s = s.ok() ? CleanTrash(wal_dir) : s;
   }
   if (s.ok()) {
-    s = CleanTrash(DirectoryOf(path));
+    s = CleanTrash(database);
   }
   if (!s.ok()) {
+    EndOpening(*lock);
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
     *lock = nullptr;
     return s;
   }
   {
     std::lock_guard<std::mutex> guard(mutex_);
-    locked_[*lock] = DirectoryOf(path);
+    locked_[*lock] = database;
   }
-  StartReporting(*lock, DirectoryOf(path));
+  StartReporting(*lock, database);
   return s;
 }
 

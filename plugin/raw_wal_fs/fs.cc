@@ -212,8 +212,12 @@ IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const Fi
 IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
+  IOStatus s = TakeWalDirOf(path);
+  if (!s.ok()) {
+    return s;
+  }
   StubFile stub;
-  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  s = FindStub(path, /*contents=*/false, &stub);
   if (!s.IsNotFound()) {
     s = DeleteFile(path, options.io_options, dbg);
     if (!s.ok()) {
@@ -320,7 +324,7 @@ IOStatus RawWalFileSystem::GetChildren(const std::string& dir, const IOOptions& 
                                        std::vector<std::string>* result, IODebugContext* dbg) {
   IOStatus s = target_->GetChildren(dir, options, result, dbg);
   if (s.ok()) {
-    result->erase(std::remove_if(result->begin(), result->end(), IsMetricsName), result->end());
+    result->erase(std::remove_if(result->begin(), result->end(), IsHiddenName), result->end());
   }
   return s;
 }
@@ -333,7 +337,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
   if (s.ok()) {
     result->erase(
         std::remove_if(result->begin(), result->end(),
-                       [](const FileAttributes& file) { return IsMetricsName(file.name); }),
+                       [](const FileAttributes& file) { return IsHiddenName(file.name); }),
         result->end());
   }
   for (FileAttributes& file : *result) {
@@ -352,6 +356,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);
+  EndOpening(lock);
   {
     std::lock_guard<std::mutex> guard(mutex_);
     locked_.erase(lock);

@@ -147,6 +147,28 @@ TEST_F(CloneMistakes, ACloneOfADatabaseThatIsOpen) {
   EXPECT_EQ(Get("a"), "1");
 }
 
+TEST_F(CloneMistakes, ACloneOfADatabaseWhoseWalDirIsElsewhere) {
+  if (!CanMount()) {
+    return;
+  }
+  db_name_ = first_ + "/db";
+  NewFs();
+  Open(WithWalDir());
+  Put("a", "1");
+  NewFs();
+  MountClone();
+  for (const bool paranoid : {true, false}) {
+    Options options = WithWalDir();
+    options.paranoid_checks = paranoid;
+    std::unique_ptr<DB> db;
+    const Status s = OpenDb(options, second_ + "/db", &db);
+    EXPECT_NE(s.ToString().find("is a copy of " + db_name_), std::string::npos) << s.ToString();
+  }
+  NewFs();
+  Open(WithWalDir());
+  EXPECT_EQ(Get("a"), "1");
+}
+
 }  // namespace
 
 }  // namespace rocktier
