@@ -7,9 +7,15 @@
 //   A stub is found in a directory, and            then
 //   the log's header names this directory, by      it is this database's, under whatever path:
 //     inode and time of creation                   read, and deleted when RocksDB deletes the stub
+//   ... this directory, and another one of the     a copy, block by block, or the original of one:
+//     same identity is where the log was created,    the same as the next
+//     in another file system
 //   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
 //     or not                                       and, if this process writes to the device, at
 //                                                  reading and deleting, until `rocktier wal adopt`
+//   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
+//     another folder than that of the database       renaming and deletion, and so is a new log
+//     that is being opened                           there, until `rocktier wal adopt`
 //   ... none (version 1), and there is a stub of   a copy: the same
 //     the log where it was created, not here
 //   ... none, and there is no stub of it there     it is this database's
@@ -53,6 +59,7 @@
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 #include "plugin/raw_wal_fs/sync_points.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -60,18 +67,6 @@ namespace raw_wal_fs {
 namespace {
 
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
-
-// Finds the header of a log that is in the standby alone. False if there is none.
-bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {
-  SegmentHeader header;
-  if (standby == nullptr || !standby->Describe(log, &header).ok()) {
-    return false;
-  }
-  result->directory = header.directory;
-  result->name = header.name;
-  result->whole_name = header.whole_name;
-  return true;
-}
 
 // Refuses a stub that was copied: with the copy, the log of the original would be deleted.
 IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume,
@@ -85,16 +80,18 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
   if (!volume.DescribeLog(stub.log, &header) && !DescribeInStandby(standby, stub.log, &header)) {
     // Does this process write the log, and had no need of a segment yet?
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
-    return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
+    return open == nullptr || IsSameDirectory(DatabaseOf(open->path()), database)
                ? IOStatus::OK()
                : IOStatus::InvalidArgument(path, "is a copy of " + open->path() +
                                                      ", which is being written: remove the copy");
   }
-  if (header.directory == here || header.directory == IdentityOf(DirectoryOf(path))) {
-    return IOStatus::OK();  // the latter of a database whose own name is archive or lost
-  }
   const std::string there = DirectoryOf(header.name);
-  const bool is_same_path = IdentityOf(there) == here;
+  const bool is_own = header.directory == here ||
+                      header.directory == IdentityOf(DirectoryOf(path));  // called archive or lost
+  if (is_own && !IsClone(there, DirectoryOf(path)) && !IsClone(there, database)) {
+    return IOStatus::OK();
+  }
+  const bool is_same_path = IsSameDirectory(there, database);
   const bool is_of_version1 = !header.directory.known();  // only the path is known
   if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
                          header.name.compare(0, 1, "/") != 0)) {
@@ -161,9 +158,10 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   s = s.IsCorruption() && IsOfEmptyLog(target_.get(), path) ? IOStatus::OK() : s;
   std::shared_ptr<Standby> standby;
   if (s.ok()) {
-    s = StandbyOf(path, stub, volume, &standby);
+    s = StandbyOf(path, stub, &standby);
   }
-  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume, standby.get()) : s;
+  s = s.ok() && volume.writable() ? CheckOwner(path, stub, volume, standby.get()) : s;
+  return s.ok() && volume.writable() ? CheckOpener(path) : s;
 }
 
 // Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
@@ -227,7 +225,7 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   }
   std::shared_ptr<Standby> standby;
   if (s.ok()) {
-    s = StandbyOf(path, stub.stub, *volume, &standby);
+    s = StandbyOf(path, stub.stub, &standby);
   }
   if (s.ok() && standby != nullptr) {
     s = standby->Delete(stub.stub.log);
@@ -339,6 +337,10 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsStubName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
+  s = s.ok() ? CheckOpener(from) : IOStatus::OK();
+  if (!s.ok()) {
+    return s;
+  }
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
   // move the same log to its archive twice.
   std::lock_guard<std::mutex> lock(rename_mutex_);
@@ -362,33 +364,38 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (!s.ok() || options.property_bag.count(kLookOnly) > 0) {
     return s;
   }
+  const std::string database = DirectoryOf(path);
+  BeginOpening(*lock, database);
   s = ForWriting(&volume);
   if (s.ok()) {
-    s = CheckDirectory(DirectoryOf(path), *volume);
+    s = CheckDirectory(database, *volume);
   }
   std::shared_ptr<Standby> standby;
   if (s.ok()) {
     s = StandbyForWriting(*volume, &standby);
   }
+  // The wal_dir of the last opening. Another one's, as in a checkpoint, is not looked at: if this
+  // one is opened with it, it is refused at the first log.
   std::string wal_dir;
-  if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
-      wal_dir != DirectoryOf(path)) {
+  if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
+      CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     s = s.ok() ? CleanTrash(wal_dir) : s;
   }
   if (s.ok()) {
-    s = CleanTrash(DirectoryOf(path));
+    s = CleanTrash(database);
   }
   if (!s.ok()) {
+    EndOpening(*lock);
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
     *lock = nullptr;
     return s;
   }
   {
     std::lock_guard<std::mutex> guard(mutex_);
-    locked_[*lock] = DirectoryOf(path);
+    locked_[*lock] = database;
   }
-  StartReporting(*lock, DirectoryOf(path));
+  StartReporting(*lock, database);
   return s;
 }
 

@@ -176,7 +176,7 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
     }
     std::shared_ptr<Standby> standby;
     if (s.ok()) {
-      s = StandbyOf(path, stub.stub, *volume, &standby);
+      s = StandbyOf(path, stub.stub, &standby);
     }
     if (s.ok()) {
       s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
@@ -216,8 +216,12 @@ IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const Fi
 IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
+  IOStatus s = TakeWalDirOf(path);
+  if (!s.ok()) {
+    return s;
+  }
   StubFile stub;
-  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  s = FindStub(path, /*contents=*/false, &stub);
   if (!s.IsNotFound()) {
     s = DeleteFile(path, options.io_options, dbg);
     if (!s.ok()) {
@@ -286,29 +290,12 @@ IOStatus RawWalFileSystem::StandbyForWriting(const Volume& volume,
 }
 
 IOStatus RawWalFileSystem::StandbyOf(const std::string& path, const Stub& stub,
-                                     const Volume& volume, std::shared_ptr<Standby>* result) const {
-  result->reset();
-  if (stub.standby.empty()) {
-    return IOStatus::OK();
-  }
-  const std::string wanted =
-      "may go on in the standby with id " + Slice(stub.standby).ToString(/*hex=*/true);
-  if (options_.standby.empty()) {
-    return IOStatus::InvalidArgument(path, wanted + ": give its directory as standby=");
-  }
+                                     std::shared_ptr<Standby>* result) const {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     *result = standby_;
   }
-  IOStatus s = *result != nullptr
-                   ? IOStatus::OK()
-                   : Standby::Open(target_.get(), options_.standby, volume.superblock().uuid,
-                                   /*create=*/false, result);
-  if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
-    s = IOStatus::InvalidArgument(
-        path, wanted + "; standby=" + options_.standby + " is not that one: is its disk mounted?");
-  }
-  return s;
+  return Standby::OfStub(target_.get(), options_.standby, path, stub, result);
 }
 
 IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
@@ -380,7 +367,7 @@ IOStatus RawWalFileSystem::GetChildren(const std::string& dir, const IOOptions& 
                                        std::vector<std::string>* result, IODebugContext* dbg) {
   IOStatus s = target_->GetChildren(dir, options, result, dbg);
   if (s.ok()) {
-    result->erase(std::remove_if(result->begin(), result->end(), IsMetricsName), result->end());
+    result->erase(std::remove_if(result->begin(), result->end(), IsHiddenName), result->end());
   }
   return s;
 }
@@ -393,7 +380,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
   if (s.ok()) {
     result->erase(
         std::remove_if(result->begin(), result->end(),
-                       [](const FileAttributes& file) { return IsMetricsName(file.name); }),
+                       [](const FileAttributes& file) { return IsHiddenName(file.name); }),
         result->end());
   }
   for (FileAttributes& file : *result) {
@@ -413,6 +400,7 @@ IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);
   DeleteDeferred();
+  EndOpening(lock);
   {
     std::lock_guard<std::mutex> guard(mutex_);
     locked_.erase(lock);

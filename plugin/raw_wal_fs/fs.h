@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plugin/raw_wal_fs/compat.h"
@@ -82,7 +83,11 @@ class RawWalFileSystem : public FileSystemWrapper {
                       IODebugContext* dbg) override;
   IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
                        IODebugContext* dbg) override;
-  // Shows no statistics files. So does the next call.
+  // Deletes the file that says whose logs are in a wal_dir, too, if there is no other one.
+  IOStatus DeleteDir(const std::string& dir, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  // Shows no statistics files, and none that says whose logs are in a wal_dir. So does the next
+  // call.
   IOStatus GetChildren(const std::string& dir, const IOOptions& options,
                        std::vector<std::string>* result, IODebugContext* dbg) override;
   IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
@@ -135,7 +140,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   static IOStatus Refuse(const std::string& path, const std::string& what);
   // Finds the standby that a stub names: null, with OK, if it names none. InvalidArgument: that one
   // is not at hand.
-  IOStatus StandbyOf(const std::string& path, const Stub& stub, const Volume& volume,
+  IOStatus StandbyOf(const std::string& path, const Stub& stub,
                      std::shared_ptr<Standby>* result) const;
   // Finds the standby of the options for writing, null if they name none.
   IOStatus StandbyForWriting(const Volume& volume, std::shared_ptr<Standby>* result);
@@ -159,6 +164,23 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
+  // BeginOpening() to TakeWalDirOf(), and DeleteDir(): in opening.cc.
+  //
+  // A database that a thread has locked, and of which it has not made a log yet.
+  struct Opening {
+    std::thread::id thread;
+    FileLock* lock = nullptr;
+    std::string database;
+  };
+  void BeginOpening(FileLock* lock, const std::string& database);
+  void EndOpening(FileLock* lock);
+  // Returns the database that this thread opens, the innermost one; an empty one if it opens none.
+  Opening Opened() const;
+  // Checks that a stub in a wal_dir is of the database that this thread opens, if it opens one.
+  IOStatus CheckOpener(const std::string& path) const;
+  // Makes the folder of a log that is created the wal_dir of the database that this thread opens.
+  IOStatus TakeWalDirOf(const std::string& path);
+
   // AddMetrics() to StopReporting(): in report.cc.
   //
   // Begins and ends the reports of a database: its statistics file, and the block in its LOG.
@@ -176,7 +198,8 @@ class RawWalFileSystem : public FileSystemWrapper {
   std::vector<std::string> deferred_;            // *.trash, of logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
-  std::weak_ptr<Logger> info_log_;               // the LOG that was begun last
+  std::vector<Opening> opening_;
+  std::weak_ptr<Logger> info_log_;  // the LOG that was begun last
 
   InfoLogs info_logs_;
 

@@ -76,6 +76,25 @@ IOStatus Standby::Open(FileSystem* fs, const std::string& directory, const std::
   return s;
 }
 
+IOStatus Standby::OfStub(FileSystem* fs, const std::string& directory, const std::string& path,
+                         const Stub& stub, std::shared_ptr<Standby>* result) {
+  if (stub.standby.empty()) {
+    result->reset();
+    return IOStatus::OK();
+  }
+  const std::string wanted = "may go on in the standby with id " + HexOf(stub.standby);
+  if (directory.empty()) {
+    return IOStatus::InvalidArgument(path, wanted + ": give its directory as standby=");
+  }
+  IOStatus s = *result != nullptr ? IOStatus::OK()
+                                  : Open(fs, directory, stub.uuid, /*create=*/false, result);
+  if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
+    s = IOStatus::InvalidArgument(
+        path, wanted + "; standby=" + directory + " is not that one: is its disk mounted?");
+  }
+  return s;
+}
+
 std::string Standby::PathOf(LogId log) const {
   return directory_ + "/" + log.ToString() + kFramesName;
 }
@@ -161,6 +180,17 @@ IOStatus Standby::Delete(LogId log) const {
   return fs_->FileExists(path, IOOptions(), nullptr).ok()
              ? fs_->DeleteFile(path, IOOptions(), nullptr)
              : IOStatus::OK();
+}
+
+bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {
+  SegmentHeader header;
+  if (standby == nullptr || !standby->Describe(log, &header).ok()) {
+    return false;
+  }
+  result->directory = header.directory;
+  result->name = header.name;
+  result->whole_name = header.whole_name;
+  return true;
 }
 
 }  // namespace raw_wal_fs

@@ -8,6 +8,7 @@
 
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/spill.h"
+#include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/io_status.h"
 
@@ -25,6 +26,11 @@ class Standby {
   // InvalidArgument: it is not there, or another device's.
   static IOStatus Open(FileSystem* fs, const std::string& directory, const std::string& uuid,
                        bool create, std::shared_ptr<Standby>* result);
+
+  // Finds the standby that the stub at `path` names: null, with OK, if it names none. Opens that of
+  // `directory`, if *result is not open. InvalidArgument: there is none, or it is another one.
+  static IOStatus OfStub(FileSystem* fs, const std::string& directory, const std::string& path,
+                         const Stub& stub, std::shared_ptr<Standby>* result);
 
   // Begins the file of a log, whose header is `header`. Its name is durable when this returns.
   IOStatus Begin(SegmentHeader header, const Superblock& superblock,
@@ -57,6 +63,9 @@ class Standby {
   const std::string uuid_;  // the device's
   const std::string id_;
 };
+
+// Finds the header of a log that is in the standby alone. False if there is none, or no standby.
+bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result);
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE
