@@ -3,8 +3,15 @@
 // A device that stalls or fails beside a standby: writes go on there, nothing is lost, and new logs
 // come back when it is well.
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -78,18 +85,50 @@ class Trouble {
   int waiting_ = 0;
 };
 
-class RawWalFailoverTest : public RawWalTest {
+// ext4 on a loop device, which can be made to stand still. Unmounted when it goes.
+class MountedDisk {
+ public:
+  ~MountedDisk() {
+    if (!place_.empty()) {
+      Thaw();
+      umount(place_.c_str());
+    }
+  }
+  // Returns why there can be none, "" if there is one.
+  std::string Mount(const std::string& place) {
+    std::string problem = loop_.Open(place + ".disk", 64 << 20, 512);
+    if (problem.empty() && system(("mkfs.ext4 -q -F " + loop_.path()).c_str()) != 0) {
+      problem = "mkfs.ext4 failed";
+    }
+    std::filesystem::create_directory(place);
+    if (problem.empty() && mount(loop_.path().c_str(), place.c_str(), "ext4", 0, nullptr) != 0) {
+      problem = "mount failed";
+    }
+    place_ = problem.empty() ? place : "";
+    return problem;
+  }
+  bool Freeze() { return Do(FIFREEZE); }
+  bool Thaw() { return Do(FITHAW); }
+
+ private:
+  bool Do(unsigned long what) {  // NOLINT(google-runtime-int): as ioctl(2) has it
+    const int fd = open(place_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool done = ioctl(fd, what, 0) == 0;
+    close(fd);
+    return done;
+  }
+
+  LoopDevice loop_;
+  std::string place_;
+};
+
+class RawWalStandbyTest : public RawWalTest {
  protected:
   void SetUp() override {
     standby_ = folder_ + "/standby";
     std::filesystem::create_directory(standby_);
-    NewFs(WithStandby());
-    Open();
   }
-  void TearDown() override {
-    trouble_.End();
-    db_.reset();
-  }
+  void TearDown() override { db_.reset(); }
 
   std::string WithStandby() const {
     return "standby=" + standby_ + ";failover_latency=100;failback_after=0";
@@ -132,8 +171,71 @@ class RawWalFailoverTest : public RawWalTest {
 
   std::string standby_;
   std::map<std::string, std::string> written_;
+};
+
+class RawWalFailoverTest : public RawWalStandbyTest {
+ protected:
+  void SetUp() override {
+    RawWalStandbyTest::SetUp();
+    NewFs(WithStandby());
+    Open();
+  }
+  void TearDown() override {
+    trouble_.End();
+    RawWalStandbyTest::TearDown();
+  }
+
   Trouble trouble_;
 };
+
+TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
+  MountedDisk disk;
+  const std::string problem = disk.Mount(folder_ + "/disk");
+  if (!problem.empty()) {
+    printf("skipped: %s\n", problem.c_str());
+    return;
+  }
+  device_ = folder_ + "/disk/device";
+  NewFs(WithStandby());
+  Open();
+  Write(20);
+  ASSERT_TRUE(disk.Freeze());
+  const auto begin = std::chrono::steady_clock::now();
+  Write(20);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(20);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(Stats().failovers, 2u);
+  ASSERT_TRUE(disk.Thaw());
+  EXPECT_LT(took, std::chrono::seconds(30)) << "the disk stood still until now";
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(20);
+  EXPECT_EQ(Stats().failovers, 2u);
+  Reopen();
+  Check();
+  db_.reset();
+  env_.reset();
+  fs_.reset();
+}
+
+TEST_F(RawWalStandbyTest, BothWritersWriteAndTellErrors) {
+  for (const bool ring : {true, false}) {
+    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [ring](void* may_use_ring) {
+      *static_cast<bool*>(may_use_ring) = ring;
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    NewFs(WithStandby());
+    Open();
+    Write(50);
+    EXPECT_EQ(Stats().failovers, 0u) << "no error, and nothing that took so long";
+    EXPECT_GT(Stats().syncs, 0u);
+    Reopen();
+    Check();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+}
 
 TEST_F(RawWalFailoverTest, AStallOfTheDeviceIsNoneOfWrites) {
   Write(10);
@@ -286,6 +388,55 @@ TEST_F(RawWalFailoverTest, ACopyIsRefused) {
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find("is a copy of"), std::string::npos) << s.ToString();
   Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ACopyIsAdopted) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  ASSERT_OK(db_->PauseBackgroundWork());
+  trouble_.End();
+  db_.reset();
+  fs_.reset();
+  env_.reset();
+  std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
+  std::filesystem::remove_all(db_name_);
+  db_name_ += "2";
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  raw_wal_fs::RawWalAdoption adoption;
+  Status s = raw_wal_fs::AdoptLogs(options, db_name_, &adoption);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options.standby = standby_;
+  options.force = true;
+  ASSERT_OK(raw_wal_fs::AdoptLogs(options, db_name_, &adoption));
+  EXPECT_EQ(adoption.foreign.size(), 1u);
+  EXPECT_TRUE(adoption.missing.empty());
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, LogsInTheStandbyAreExported) {
+  trouble_.Stall();
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);  // in the standby alone
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  db_.reset();  // deletes the first log, too
+  fs_.reset();
+  env_.reset();
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  uint64_t logs = 0;
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
+  options.standby = standby_;
+  ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+  EXPECT_GE(logs, 1u);
+  EXPECT_EQ(InStandby(), 0);
+  Options plain;
+  ASSERT_OK(OpenDb(plain, db_name_, &db_));
   Check();
 }
 
