@@ -13,12 +13,12 @@
 //   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
 //     or not                                       and, if this process writes to the device, at
 //                                                  reading and deleting, until `rocktier wal adopt`
-//   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
-//     another folder than that of the database       renaming and deletion, and so is a new log
-//     that is being opened                           there, until `rocktier wal adopt`
 //   ... none (version 1), and there is a stub of   a copy: the same
 //     the log where it was created, not here
 //   ... none, and there is no stub of it there     it is this database's
+//   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
+//     another folder than that of the database       renaming and deletion, and so is a new log
+//     that is being opened                           there, until `rocktier wal adopt`
 //   no header names the log; this process writes   a copy: refused
 //     it, in another directory
 //   no header names the log; the stub knows of     an empty log, except for its tail
