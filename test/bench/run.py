@@ -8,6 +8,7 @@ import sys
 
 from common import demo, gates, harness, machine, report, slice_cases
 
+MOST_LOAD = 1.0
 ROOT = os.path.dirname(os.path.dirname(harness.BENCH))
 
 
@@ -55,6 +56,8 @@ def run_benchmark(name, benchmark, args):
     if args.quick:
         benchmark = slice_cases.with_slices(benchmark)
     print(f"{name}: {benchmark.title}\n{benchmark.ground}", flush=True)
+    if args.publish is not None and not benchmark.counts_only:
+        check_publishable(args)
     began = machine.now()
     context = harness.Context(args.bin, args.data_dir, args.emulate)
     try:
@@ -77,6 +80,16 @@ def run_benchmark(name, benchmark, args):
     print("\n".join([*(f"ground: {text}" for text in document["ground"]), *gates.lines(judged)]))
     print(f"Written to {os.path.relpath(path)}" + (" (quick: a smoke check)" if args.quick else ""))
     return gates.exit_status(judged, args.quick)
+
+
+def check_publishable(args):
+    """Times of a build with assertions, or of a busy machine, say nothing."""
+    kind = machine.build(args.bin)["type"]
+    if kind != "Release":
+        raise RuntimeError(f"--bin is a {kind} build: times are published of a Release one only")
+    load = os.getloadavg()[0]
+    if load > MOST_LOAD:
+        print(f"The load of the machine is {load:.2f}: is it quiet?", file=sys.stderr)
 
 
 def gates_of(benchmark, results, quick):

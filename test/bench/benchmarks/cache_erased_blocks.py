@@ -71,4 +71,5 @@ BENCHMARK = Benchmark(
     cases=cases,
     gates=lambda results: list(gates(results)),
     quick_gates=lambda results: list(quick_gates(results)),
+    counts_only=True,
 )

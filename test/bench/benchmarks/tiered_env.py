@@ -155,7 +155,8 @@ def gates(results):
                 if metric == "ops_per_s" or not is_write:
                     yield judge.ratio(f"{name}: {text}, {system} / db_paths", name, metric, system,
                                       ("db_paths",), target, True)
-    yield budget_gate(judge, results)
+    for system in ("fill", "levels", "hints"):
+        yield budget_gate(judge, results, system)
     for name in (FILL_OVERHEAD, READ_OVERHEAD):
         yield judge.ratio(f"{name}: ops/s, tiers / stock", name, "ops_per_s", "tiers", ("stock",),
                           0.98, True)
@@ -163,15 +164,15 @@ def gates(results):
 
 def quick_gates(results):
     judge = Judge(results)
-    yield budget_gate(judge, results)
+    yield budget_gate(judge, results, "fill")
     yield slice_cases.gate(judge, THING, "slow reads per read", 1.0)
     yield slice_cases.gate(judge, THING, "reads/s", 1.0, True)
 
 
-def budget_gate(judge, results):
-    names = dict.fromkeys(name for name, system in results.keys() if system == "fill")
-    return judge.worst("bytes of SSTs on the fast device at any time / budget, fill", names,
-                       "fast_peak_by_budget", "fill", BUDGET_TOLERANCE)
+def budget_gate(judge, results, system):
+    names = dict.fromkeys(name for name, one in results.keys() if one == system)
+    return judge.worst(f"bytes of SSTs on the fast device at any time / budget, {system}", names,
+                       "fast_peak_by_budget", system, BUDGET_TOLERANCE)
 
 
 BENCHMARK = Benchmark(

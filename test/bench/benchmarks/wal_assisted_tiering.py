@@ -346,7 +346,8 @@ def gates(results):
     name = title(PLAIN, recovery_name("none"))
     yield judge.figure(f"{name}: GB/s", name, "recovery_gb_per_s", "ours", 0.5, True)
     yield ratio(title(PLAIN, SMALL_FILL), "cpu_s", "buffered", 1.25)
-    yield from safety_gates(judge, (fill, overwrite), COMPRESSIONS)
+    yield from safety_gates(judge, (fill, overwrite, title(PLAIN, FILL), title(PLAIN, SMALL_FILL)),
+                            COMPRESSIONS)
 
 
 def quick_gates(results):

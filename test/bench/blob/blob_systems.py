@@ -55,9 +55,11 @@ OTHERS = (*(system for system in OPTIONS if system != "ours"), *PREPARED)
 # Ours with another max_space_amplification: as much as others take, whatever that is.
 ROOMY = {"ours_1.8": 1.8, "ours_3": 3.0}
 ROOMY_MIXES = ("SD", "MD", "LD")
+# Ours with the default bound, for L alone.
+DEFAULT_BOUND = {"ours_1.5": 1.5}
 # After updates.
 AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))
-SYSTEMS = (*OPTIONS, *ROOMY, *PREPARED)
+SYSTEMS = (*OPTIONS, *ROOMY, *DEFAULT_BOUND, *PREPARED)
 # Of the filter, besides, for one mix: as PrepareForMediumValues() sets it.
 MEDIUM_PRESET = {"M": ";merge_level=last-1"}
 
@@ -85,13 +87,15 @@ def blob_files_of(megabytes):
 
 
 def is_ours(system):
-    return system == "ours" or system in ROOMY
+    return system == "ours" or system in ROOMY or system in DEFAULT_BOUND
 
 
 def is_measured(system, sizes):
     """Some are of interest with some mixes only."""
     if system in ROOMY:
         return sizes in ROOMY_MIXES
+    if system in DEFAULT_BOUND:
+        return sizes == "L"
     if system.startswith("blob_uncollected"):  # which has no blob files with smaller values
         return sizes not in ("S", "M")
     return system not in PREPARED or sizes != "S"
@@ -99,7 +103,7 @@ def is_measured(system, sizes):
 
 def bound(system, sizes):
     """Of a system that is ours."""
-    return ROOMY.get(system, BOUNDS[sizes])
+    return {**ROOMY, **DEFAULT_BOUND}.get(system, BOUNDS[sizes])
 
 
 def options(system, sizes, changes, floor):

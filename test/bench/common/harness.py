@@ -79,6 +79,8 @@ class Benchmark:
     gates: Callable
     # The same for a quick run: of what holds at its size, on a noisy machine.
     quick_gates: Callable
+    # It judges counts alone, which do not depend on the build: it may be published of any.
+    counts_only: bool = False
     # Modules of demos/ whose slices are a part of a quick run.
     things: tuple = ()
 

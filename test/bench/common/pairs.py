@@ -79,6 +79,11 @@ def median(values):
     return statistics.median(values) if values else None
 
 
+def level_of(rounds):
+    """Of an interval of so many: of few it is from the least to the largest."""
+    return 1 - 2 * 0.5 ** rounds if 1 < rounds <= FEW else LEVEL
+
+
 def interval(ratios, level=LEVEL, resamples=RESAMPLES, seed=SEED):
     """(low, high) of the median: the percentiles of medians of resampled ratios."""
     if len(ratios) <= FEW and level >= 0.95:

@@ -67,7 +67,7 @@ def document_of(header, benchmark, results, gates, ground):
         "title": benchmark.title,
         "about": benchmark.ground,
         "ground": ground,
-        "level": pairs.LEVEL,
+        "level": pairs.level_of(header["rounds"]),
         "load_averages": results.load_averages,
         "panels": [dataclasses.asdict(panel) for panel in benchmark.panels],
         "metrics": [dataclasses.asdict(metric) for metric in benchmark.metrics],
