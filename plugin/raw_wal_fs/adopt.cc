@@ -117,7 +117,7 @@ class Adoption {
       return s;
     }
     std::shared_ptr<Standby> standby = standby_;
-    s = Standby::OfStub(FileSystem::Default().get(), standby_folder_, path, stub, &standby);
+    s = Standby::OfStub(FileSystem::Default(), standby_folder_, path, stub, &standby);
     if (!s.ok()) {
       return s;
     }

@@ -36,6 +36,13 @@
 //   it is called otherwise than RocksDB calls      the same as of RocksDB's logs, but that its
 //     logs: somebody keeps it                      damage is only told to who reads it
 //
+//   it names a standby that is not at hand         InvalidArgument
+//   it says that the log goes on in the standby,   Corruption
+//     where nothing of it is
+//   the device stalls when it is deleted           it is *.trash, and deleted later
+//   A standby is another device's, or holds logs   InvalidArgument: nothing in it is touched
+//     and does not say whose it is
+//
 //   A log on the device has no stub anywhere       it stays, until `rocktier wal rm`
 //   The device is blank, or holds something else   it stays as it is: only a file that is not there
 //                                                  is made
@@ -216,22 +223,21 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   if (s.ok()) {
     s = CheckStub(path, stub.stub, *volume);
   }
-  if (s.ok() && (volume->IsHeld(stub.stub.log) ||
-                 (volume->health().stalled() && volume->HasSegments(stub.stub.log)))) {
-    s = IOStatus::Busy("device=" + volume->path(), "does not answer");
-  }
   if (s.ok()) {
-    s = volume->Delete(stub.stub.log);
+    s = DeleteSegments(volume.get(), stub.stub.log);
+  }
+  if (!s.ok()) {
+    return s;
   }
   std::shared_ptr<Standby> standby;
-  if (s.ok()) {
-    s = StandbyOf(path, stub.stub, &standby);
-  }
+  s = StandbyOf(path, stub.stub, &standby);
   if (s.ok() && standby != nullptr) {
     s = standby->Delete(stub.stub.log);
   }
   if (!s.ok()) {
-    return s;
+    Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),
+         options_.standby.c_str(), s.ToString().c_str());
+    s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
   std::shared_ptr<Log> log = FindOpenLog(*volume, stub.stub.log);
@@ -247,6 +253,22 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
     log->ReleaseWhenDestroyed();
   } else {
     volume->Release(stub.stub.log);
+  }
+  return s;
+}
+
+// Beside a standby, nobody waits for the device.
+IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
+  if (options_.standby.empty()) {
+    return volume->Delete(log);
+  }
+  if (volume->health().stalled() && volume->HasSegments(log)) {
+    return IOStatus::Aborted("device=" + volume->path(), "does not answer");
+  }
+  IOStatus s = volume->Delete(log, std::chrono::milliseconds(options_.failover_latency));
+  if (!s.ok() && !s.IsAborted()) {
+    volume->NoteStall(Health::Limits(options_));
+    s = IOStatus::Aborted(s.ToString());
   }
   return s;
 }
@@ -272,11 +294,12 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   if (s.ok()) {
     s = DeleteTrash(trash, options, dbg);
   }
-  if (s.IsBusy()) {
+  if (s.IsAborted()) {
     std::lock_guard<std::mutex> lock(mutex_);
     deferred_.push_back(trash);
-    s = IOStatus::OK();
+    return IOStatus::OK();
   }
+  DeleteDeferred();
   return s;
 }
 
@@ -292,20 +315,25 @@ IOStatus RawWalFileSystem::DeleteTrash(const std::string& trash, const IOOptions
   return s;
 }
 
-// Deletes logs that could not be deleted while the device stalled. What fails now is deleted when
-// the database is opened.
+// Deletes logs that could not be deleted while the device stalled. What is left is deleted with the
+// next log, or when the database is opened.
 void RawWalFileSystem::DeleteDeferred() {
   std::vector<std::string> deferred;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     deferred.swap(deferred_);
   }
+  std::vector<std::string> left;
   for (const std::string& trash : deferred) {
-    if (DeleteTrash(trash, IOOptions(), nullptr).IsBusy()) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      deferred_.push_back(trash);
+    // Not one after the other, each with its limit, if the device does not answer.
+    const IOStatus s =
+        left.empty() ? DeleteTrash(trash, IOOptions(), nullptr) : IOStatus::Aborted();
+    if (!s.ok() && !s.IsPathNotFound() && !s.IsNotFound()) {
+      left.push_back(trash);
     }
   }
+  std::lock_guard<std::mutex> lock(mutex_);
+  deferred_.insert(deferred_.end(), left.begin(), left.end());
 }
 
 // Deletes what is left of deleted logs where RocksDB does not look for that: in the archive, and
@@ -370,10 +398,6 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (s.ok()) {
     s = CheckDirectory(database, *volume);
   }
-  std::shared_ptr<Standby> standby;
-  if (s.ok()) {
-    s = StandbyForWriting(*volume, &standby);
-  }
   // The wal_dir of the last opening. Another one's, as in a checkpoint, is not looked at: if this
   // one is opened with it, it is refused at the first log.
   std::string wal_dir;
@@ -381,6 +405,10 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
       CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     s = s.ok() ? CleanTrash(wal_dir) : s;
+  }
+  if (s.ok()) {  // last: what the stubs say was checked
+    std::shared_ptr<Standby> standby;
+    s = StandbyForWriting(*volume, &standby);
   }
   if (s.ok()) {
     s = CleanTrash(database);

@@ -51,6 +51,7 @@ class PosixDevice : public Device {
   }
 
   IOStatus Read(uint64_t offset, size_t size, char* to) const override {
+    TEST_SYNC_POINT("PosixDevice::Read");
     size_t done = 0;
     while (done < size) {
       const ssize_t n = pread(fd_.get(), to + done, size - done, static_cast<off_t>(offset + done));

@@ -11,23 +11,6 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-namespace {
-
-// Holds a log's segments as long as it lives: while a write that was given up may still come.
-struct Hold {
-  Hold(std::shared_ptr<Volume> held, LogId id) : volume(std::move(held)), log(id) {
-    volume->Hold(log);
-  }
-  ~Hold() { volume->LetGo(log); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-
-  const std::shared_ptr<Volume> volume;
-  const LogId log;
-};
-
-}  // namespace
-
 // Does a work on the device; if there is a standby, waits no longer than failover_latency. TimedOut
 // leaves the device to the work, and the frame, too.
 IOStatus LogWriter::OnDevice(const DeviceWork& work) {
@@ -39,23 +22,20 @@ IOStatus LogWriter::OnDevice(const DeviceWork& work) {
   }
   IOStatus s = patient_->Run(work, settings_.failover_latency);
   if (s.IsTimedOut()) {
-    patient_->GiveUp(std::make_shared<Hold>(shared_volume(), id()), std::move(frame_));
+    patient_->GiveUp(mutable_volume()->Hold(id()), std::move(frame_));
     patient_.reset();
     frame_ = NewFrame();
   }
   return s;
 }
 
-// Goes on in the standby, with what is not known to be durable on the device.
+// Goes on in the standby, with what is not known to be durable on the device. All that was written
+// is durable then.
 IOStatus LogWriter::FailOver(const IOStatus& reason) {
   Counters& counters = mutable_volume()->counters();
   counters.io_errors += reason.IsTimedOut() ? 0 : 1;
   counters.failovers++;
-  Volume* const volume = mutable_volume();
-  const auto answers = [volume] { return volume->Probe().ok() && !volume->HoldsAny(); };
-  if (volume->health().NoteStall(shared_volume(), answers, settings_.health)) {
-    counters.stalls++;
-  }
+  mutable_volume()->NoteStall(settings_.health);
   if (settings_.on_failover != nullptr) {
     settings_.on_failover(path(), reason);
   }
@@ -63,10 +43,13 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   std::vector<Extent> extents;
   IOStatus s = tail_->MakeDurable();
   if (s.ok()) {
-    s = settings_.standby->Begin(header_, volume->superblock(), &standby);
+    s = settings_.standby->Begin(header_, volume().superblock(), &standby);
   }
   if (s.ok()) {
     s = WritePending(standby.get(), &extents);
+  }
+  if (s.ok()) {
+    s = tail_->SetInStandby(written_);
   }
   if (!s.ok()) {
     s = IOStatus::IOError(
@@ -75,19 +58,21 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
     s.SetRetryable(true);  // another log may find one of the two well
     return s;
   }
-  unflushed_ = !extents.empty();
-  new_segment_ = false;
   std::lock_guard<std::mutex> lock(mutex_);
   extents_.Truncate(durable_);
   for (const Extent& extent : extents) {
     extents_.Append(extent);
   }
+  durable_ = written_;
+  pending_.clear();
+  unflushed_ = false;
+  new_segment_ = false;
   spill_ = std::move(standby);
   version_++;
   return s;
 }
 
-// Writes all pending bytes as frames, without a sync.
+// Writes all pending bytes as frames, durably.
 IOStatus LogWriter::WritePending(Spill* standby, std::vector<Extent>* extents) {
   const Superblock& superblock = volume().superblock();
   if (frame_ == nullptr) {
@@ -108,7 +93,7 @@ IOStatus LogWriter::WritePending(Spill* standby, std::vector<Extent>* extents) {
     extents->push_back({header.offset, position, FrameHeader::kSize, header.length});
     done += header.length;
   }
-  return s;
+  return s.ok() ? standby->Sync() : s;
 }
 
 }  // namespace raw_wal_fs

@@ -339,6 +339,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
     return Impossible(path, "tail_size", result->tail_size);
   }
   result->durable = DecodeFixed64(from + kDurableAt);
+  result->in_standby = version == kVersionWithStandby && DecodeFixed64(from + kInStandbyAt) != 0;
   return Status::OK();
 }
 

@@ -154,9 +154,10 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
   IOStatus CheckKept(const std::string& path, const Volume& volume);
-  // Frees a log's space if `path` is a log's; which one, or 0. Busy: not now, since the device
-  // stalls.
+  // Frees a log's space if `path` is a log's; which one, or 0. Aborted: not now, since the device
+  // stalls, or somebody else deletes it.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  IOStatus DeleteSegments(Volume* volume, LogId log);
   // Deletes a log that has lost its name: now, or when the device answers again.
   IOStatus DeleteTrash(const std::string& trash, const IOOptions& options, IODebugContext* dbg);
   void DeleteDeferred();

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 
@@ -39,7 +41,13 @@ class Health {
   void Ask(const std::weak_ptr<void>& owner, const std::function<bool()>& answers,
            const Limits& limits);
 
-  std::atomic<bool> stalled_{false};
+  uint64_t stalls() const;
+  // Forgets the stall, if there was none since there were `stalls`.
+  bool Recover(uint64_t stalls);
+
+  std::atomic<bool> stalled_{false};  // changed under mutex_
+  mutable std::mutex mutex_;
+  uint64_t stalls_ = 0;  // that were noted; guarded by mutex_
 };
 
 }  // namespace raw_wal_fs

@@ -73,7 +73,6 @@ class Log {
         early_end_(early_end) {}
 
   Volume* mutable_volume() const { return volume_.get(); }
-  const std::shared_ptr<Volume>& shared_volume() const { return volume_; }
   void KeepWhenDestroyed() { release_ = false; }
 
  private:

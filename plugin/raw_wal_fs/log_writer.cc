@@ -53,6 +53,9 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
   log->header_.directory = IdentityOf(DirectoryOf(path));
   if (settings.standby != nullptr) {
     log->patient_ = PatientWriter::New(volume->device());
+    if (log->patient_ == nullptr) {
+      return IOStatus::IOError(path, "no thread to write to the device");
+    }
   }
   log->ReleaseWhenDestroyed();  // the segment, should anything fail
   // With OnFull::kFail a log begins without a segment: RocksDB needs a new log to let go of old
@@ -364,8 +367,7 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
   }
   written_ = place.offset + place.length;
   if (!s.ok()) {
-    s = FailOver(s);
-    return s.ok() && durable ? FlushDevice() : s;
+    return FailOver(s);
   }
   if (frame_size == superblock.block_size) {
     last_payload_.assign(payload, place.length);
@@ -425,7 +427,6 @@ IOStatus LogWriter::FlushDevice() {
   IOStatus s = spill_ != nullptr ? spill_->Sync() : OnDevice(DeviceWork());
   if (!s.ok() && MayFailOver()) {
     s = FailOver(s);
-    s = s.ok() ? spill_->Sync() : s;
   }
   if (s.ok()) {
     unflushed_ = false;

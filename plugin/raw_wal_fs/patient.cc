@@ -17,8 +17,15 @@ namespace {
 // Has a thread that does the work.
 class ThreadWriter : public PatientWriter {
  public:
-  explicit ThreadWriter(Device* device)
-      : state_(std::make_shared<State>(device)), thread_(Loop, state_) {}
+  explicit ThreadWriter(Device* device) : state_(std::make_shared<State>(device)) {}
+  bool Start() {
+    try {
+      thread_ = std::thread(Loop, state_);
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
+  }
   // Waits for the thread, but not after GiveUp().
   ~ThreadWriter() override {
     if (!thread_.joinable()) {
@@ -106,7 +113,12 @@ std::unique_ptr<PatientWriter> PatientWriter::New(Device* device) {
   bool may_use_ring = true;
   TEST_SYNC_POINT_CALLBACK("PatientWriter::New", &may_use_ring);
   std::unique_ptr<PatientWriter> writer = may_use_ring ? NewRingWriter(device) : nullptr;
-  return writer != nullptr ? std::move(writer) : std::make_unique<ThreadWriter>(device);
+  return writer != nullptr ? std::move(writer) : NewThreadWriter(device);
+}
+
+std::unique_ptr<PatientWriter> NewThreadWriter(Device* device) {
+  auto writer = std::make_unique<ThreadWriter>(device);
+  return writer->Start() ? std::move(writer) : nullptr;
 }
 
 }  // namespace raw_wal_fs

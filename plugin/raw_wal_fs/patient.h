@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "plugin/raw_wal_fs/device.h"
 #include "plugin/raw_wal_fs/posix.h"
@@ -33,8 +36,8 @@ struct DeviceWork {
 class PatientWriter {
  public:
   // Makes one that uses io_uring, if this build and the kernel have it, else one with a thread,
-  // which costs a change of threads, twice, for each work. The device must live until this is
-  // destroyed, and until a work that was given up has ended.
+  // which costs a change of threads, twice, for each work. Null if no thread can be had. The device
+  // must live until this is destroyed, and until a work that was given up has ended.
   static std::unique_ptr<PatientWriter> New(Device* device);
   virtual ~PatientWriter() = default;
   PatientWriter(const PatientWriter&) = delete;
@@ -44,7 +47,7 @@ class PatientWriter {
   virtual IOStatus Run(const DeviceWork& work, std::chrono::milliseconds limit) = 0;
 
   // Lets the work go on alone. `keep` and `buffer` live until it has ended, and are then destroyed
-  // by another thread, `buffer` first.
+  // by another thread, `buffer` first. If no thread can be had they live for ever.
   virtual void GiveUp(std::shared_ptr<void> keep, Buffer buffer) = 0;
 
  protected:
@@ -53,8 +56,22 @@ class PatientWriter {
   static IOStatus TimedOut(const Device& device, std::chrono::milliseconds limit);
 };
 
-// Returns null if there is no io_uring, or the device has no descriptor.
+// Returns null if there is no io_uring that never waits for this device, or the device has no
+// descriptor.
 std::unique_ptr<PatientWriter> NewRingWriter(Device* device);
+// Returns null if no thread can be had.
+std::unique_ptr<PatientWriter> NewThreadWriter(Device* device);
+
+// Calls function() in a thread of its own. False if none can be had.
+template <typename Function>
+bool Detach(Function function) {
+  try {
+    std::thread(std::move(function)).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

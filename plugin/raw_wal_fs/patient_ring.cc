@@ -8,10 +8,11 @@
 
 #include <liburing.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <thread>
+#include <cstdio>
 #include <utility>
 
 namespace ROCKSDB_NAMESPACE {
@@ -93,6 +94,16 @@ class Ring {
   bool is_busy_ = false;
 };
 
+// Returns whether a write to a file is begun without waiting where its file system is frozen. Older
+// kernels wait in the call that begins it.
+bool BeginsWithoutWaiting() {
+  utsname name;
+  int major = 0;
+  int minor = 0;
+  return uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 12));
+}
+
 class RingWriter : public PatientWriter {
  public:
   RingWriter(Device* device, std::unique_ptr<Ring> ring)
@@ -101,17 +112,21 @@ class RingWriter : public PatientWriter {
   IOStatus Run(const DeviceWork& work, std::chrono::milliseconds limit) override {
     const Clock::time_point deadline = Clock::now() + limit;
     size_t done = 0;
-    while (true) {
-      const int n = is_refused_ ? Ring::kRefused : ring_->Run(device_->fd(), work, done, deadline);
+    while (instead_ == nullptr) {
+      const int n = ring_->Run(device_->fd(), work, done, deadline);
       if (n == Ring::kRefused) {
-        is_refused_ = true;
-        return work.Run(device_);
+        instead_ = NewThreadWriter(device_);
+        if (instead_ == nullptr) {
+          return IOStatus::IOError("device=" + device_->path(), "no thread to write to it");
+        }
+        break;
       }
-      if (n == -ETIME) {
-        return TimedOut(*device_, limit);
-      }
-      if (n == -EINTR || n == -EAGAIN) {
+      const bool again = n == -EINTR || n == -EAGAIN;
+      if (again && Clock::now() < deadline) {
         continue;
+      }
+      if (n == -ETIME || again) {
+        return TimedOut(*device_, limit);
       }
       if (n < 0 || (n == 0 && work.size > 0)) {
         return PosixError(
@@ -123,27 +138,38 @@ class RingWriter : public PatientWriter {
         return IOStatus::OK();
       }
     }
+    return instead_->Run(work, limit);
   }
 
   void GiveUp(std::shared_ptr<void> keep, Buffer buffer) override {
-    std::thread([ring = std::move(ring_), kept = std::move(keep),
-                 written = std::move(buffer)]() mutable {
-      ring.reset();  // waits
-      written.reset();
-      kept.reset();
-    }).detach();
+    if (instead_ != nullptr) {
+      instead_->GiveUp(std::move(keep), std::move(buffer));
+      return;
+    }
+    auto* const given = new Given{std::move(keep), std::move(buffer), std::move(ring_)};
+    // Without a thread nobody knows when the kernel has done with the buffer.
+    Detach([given] { delete given; });
   }
 
  private:
+  // Destroyed from below: the ring first, which waits.
+  struct Given {
+    std::shared_ptr<void> keep;
+    Buffer buffer;
+    std::unique_ptr<Ring> ring;
+  };
+
   Device* const device_;
   std::unique_ptr<Ring> ring_;
-  bool is_refused_ = false;
+  std::unique_ptr<PatientWriter> instead_;  // once the kernel has refused a request
 };
 
 }  // namespace
 
 std::unique_ptr<PatientWriter> NewRingWriter(Device* device) {
-  std::unique_ptr<Ring> ring = device->fd() >= 0 ? Ring::New() : nullptr;
+  static const bool begins_without_waiting = BeginsWithoutWaiting();
+  const bool may = device->fd() >= 0 && (device->info().is_block_device || begins_without_waiting);
+  std::unique_ptr<Ring> ring = may ? Ring::New() : nullptr;
   return ring != nullptr ? std::make_unique<RingWriter>(device, std::move(ring)) : nullptr;
 }
 

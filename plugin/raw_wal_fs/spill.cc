@@ -31,30 +31,41 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   }
   std::unique_ptr<Spill> spill(new Spill(path, size));
   s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
+  if (!s.ok()) {
+    return s;
+  }
   std::string frame;
-  // Frames follow one another; the first that is not whole is the end.
+  bool whole = true;  // frames follow one another; the first that is not whole is the end
   for (uint64_t at = begin; s.ok() && at + block_size <= size;) {
-    frame.resize(block_size);
-    s = spill->Read(kPosition + at, block_size, frame.data());
     FrameHeader header;
-    if (!s.ok() || !FrameHeader::Parse(frame.data(), stub.log, size - at, block_size, &header)) {
-      break;
-    }
-    const uint64_t length = header.FrameSize(block_size);
-    frame.resize(length);
-    s = spill->Read(kPosition + at, length, frame.data());
-    if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
-      break;
+    if (!spill->ReadFrame(at, stub, block_size, &frame, &header).ok()) {
+      whole = false;
+      at += block_size;
+      continue;
     }
     s = status_to_io_status(header.CheckBounds(superblock.Capacity() + size,
                                                path + ": frame at " + std::to_string(at)));
-    frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
-    frames->headers.push_back(header);
+    if (whole) {
+      frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+      frames->headers.push_back(header);
+    }
     frames->claimed = std::max(frames->claimed, header.durable);
-    at += length;
+    at += header.FrameSize(block_size);
   }
   *result = std::move(spill);
   return s;
+}
+
+IOStatus Spill::ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
+                          FrameHeader* header) const {
+  frame->resize(block_size);
+  IOStatus s = Read(kPosition + at, block_size, frame->data());
+  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, end_ - at, block_size, header)) {
+    return s.ok() ? IOStatus::NotFound() : s;
+  }
+  frame->resize(header->FrameSize(block_size));
+  s = Read(kPosition + at, frame->size(), frame->data());
+  return !s.ok() || header->Verify(stub.uuid, block_size, frame->data()) ? s : IOStatus::NotFound();
 }
 
 IOStatus Spill::Append(const Slice& frame, uint64_t* position) {

@@ -29,7 +29,7 @@ class Spill {
   static IOStatus Create(FileSystem* target, const std::string& path, uint64_t begin,
                          std::unique_ptr<Spill>* result);
   // Finds the frames, from `begin` on, of a log that is not being written, and adds them to
-  // `frames`. Null if there are none.
+  // `frames`. Null if there are none. Behind a damaged one they only tell what was durable.
   static IOStatus Find(FileSystem* target, const std::string& path, uint64_t begin,
                        const Stub& stub, const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result);
@@ -38,6 +38,9 @@ class Spill {
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
   IOStatus Close() { return writer_->Close(IOOptions(), nullptr); }
 
+  // Returns the bytes of the file.
+  uint64_t end() const { return end_; }
+
   // Makes durable what an earlier process has written.
   IOStatus SyncFound(FileSystem* target) const;
 
@@ -45,6 +48,10 @@ class Spill {
   IOStatus Read(uint64_t position, size_t n, char* to) const;
 
  private:
+  // Finds a whole frame. Not ok() if there is none; that is no error.
+  IOStatus ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
+                     FrameHeader* header) const;
+
   Spill(std::string path, uint64_t end) : path_(std::move(path)), end_(end) {}
 
   const std::string path_;

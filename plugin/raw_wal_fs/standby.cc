@@ -2,6 +2,11 @@
 
 #include "plugin/raw_wal_fs/standby.h"
 
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "plugin/raw_wal_fs/stub.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -11,6 +16,19 @@ namespace {
 
 constexpr char kMarkName[] = "/STANDBY";
 constexpr char kFramesName[] = ".frames";
+constexpr char kLockName[] = "/LOCK";
+
+// The standbys that this process has open for writing, by uuid of the device and directory.
+struct OpenTable {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<Standby>> standbys;
+};
+
+// Never destroyed: a FileSystem may be a static object that outlives it.
+OpenTable& OpenStandbys() {
+  static auto* table = new OpenTable();
+  return *table;
+}
 
 std::string HexOf(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
@@ -49,35 +67,74 @@ IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mar
   return s.ok() ? status_to_io_status(StandbyMark::Decode(bytes, path, mark)) : s;
 }
 
+// Makes a directory that is nobody's the standby of a device.
+IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::string& uuid,
+                  StandbyMark* mark) {
+  std::vector<std::string> names;
+  IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  for (const std::string& name : names) {
+    if (s.ok() && Slice(name).ends_with(kFramesName)) {
+      s = IOStatus::InvalidArgument("standby=" + directory,
+                                    "has " + name + " of a log, and no file STANDBY: is it whole?");
+    }
+  }
+  mark->uuid = uuid;
+  s = s.ok() ? RandomBytes(kUuidSize, &mark->id) : s;
+  return s.ok() ? WriteMark(fs, directory, *mark) : s;
+}
+
 }  // namespace
 
-IOStatus Standby::Open(FileSystem* fs, const std::string& directory, const std::string& uuid,
-                       bool create, std::shared_ptr<Standby>* result) {
+IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
+                                 const std::string& directory, const std::string& uuid,
+                                 std::shared_ptr<Standby>* result) {
   bool is_directory = false;
   if (!fs->IsDirectory(directory, IOOptions(), &is_directory, nullptr).ok() || !is_directory) {
     return IOStatus::InvalidArgument("standby=" + directory,
                                      "is no directory: make it, or mount its disk");
   }
+  std::lock_guard<std::mutex> guard(OpenStandbys().mutex);
+  std::weak_ptr<Standby>& known = OpenStandbys().standbys[{uuid, directory}];
+  *result = known.lock();
   StandbyMark mark;
-  IOStatus s = ReadMark(fs, directory, &mark);
-  if (s.IsNotFound() && create) {
-    mark.uuid = uuid;
-    s = RandomBytes(kUuidSize, &mark.id);
-    s = s.ok() ? WriteMark(fs, directory, mark) : s;
+  IOStatus s = ReadMark(fs.get(), directory, &mark);
+  if (*result != nullptr && s.ok() && mark.id == (*result)->id()) {
+    return s;
   }
   if (s.ok() && mark.uuid != uuid) {
-    s = IOStatus::InvalidArgument("standby=" + directory,
-                                  "is that of another log device, with uuid " + HexOf(mark.uuid) +
-                                      ": give each device a directory of its own");
+    return IOStatus::InvalidArgument(
+        "standby=" + directory, "is that of another log device, with uuid " + HexOf(mark.uuid) +
+                                    ": give each device a directory of its own");
+  }
+  FileLock* lock = nullptr;
+  if (s.ok() || s.IsNotFound()) {
+    s = fs->LockFile(directory + kLockName, IOOptions(), &lock, nullptr);
+    s = s.ok() ? s : IOStatus::Busy("standby=" + directory, "is in use: " + s.ToString());
   }
   if (s.ok()) {
-    result->reset(new Standby(fs, directory, mark));
+    s = ReadMark(fs.get(), directory, &mark);  // nobody else writes it now
+  }
+  if (s.IsNotFound()) {
+    s = MakeMark(fs.get(), directory, uuid, &mark);
+  }
+  if (s.ok()) {
+    result->reset(new Standby(fs, directory, mark, lock));
+    known = *result;
+  } else if (lock != nullptr) {
+    fs->UnlockFile(lock, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
 }
 
-IOStatus Standby::OfStub(FileSystem* fs, const std::string& directory, const std::string& path,
-                         const Stub& stub, std::shared_ptr<Standby>* result) {
+Standby::~Standby() {
+  if (lock_ != nullptr) {
+    fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                         const std::string& path, const Stub& stub,
+                         std::shared_ptr<Standby>* result) {
   if (stub.standby.empty()) {
     result->reset();
     return IOStatus::OK();
@@ -86,8 +143,12 @@ IOStatus Standby::OfStub(FileSystem* fs, const std::string& directory, const std
   if (directory.empty()) {
     return IOStatus::InvalidArgument(path, wanted + ": give its directory as standby=");
   }
-  IOStatus s = *result != nullptr ? IOStatus::OK()
-                                  : Open(fs, directory, stub.uuid, /*create=*/false, result);
+  IOStatus s;
+  if (*result == nullptr || (*result)->id() != stub.standby) {
+    StandbyMark mark;
+    s = ReadMark(fs.get(), directory, &mark);
+    result->reset(s.ok() ? new Standby(fs, directory, mark, /*lock=*/nullptr) : nullptr);
+  }
   if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
     s = IOStatus::InvalidArgument(
         path, wanted + "; standby=" + directory + " is not that one: is its disk mounted?");
@@ -115,20 +176,25 @@ IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
     s = file->Close(IOOptions(), nullptr);
   }
   if (s.ok()) {
-    s = SyncDirectory(fs_, directory_);
+    s = SyncDirectory(fs_.get(), directory_);
   }
-  return s.ok() ? Spill::Create(fs_, path, kFramesAt, result) : s;
+  StandbyMark mark;
+  if (s.ok()) {
+    s = ReadMark(fs_.get(), directory_, &mark);
+  }
+  if (s.IsNotFound() || (s.ok() && mark.id != id_)) {
+    s = IOStatus::IOError("standby=" + directory_, "is another directory now: was it unmounted?");
+  }
+  return s.ok() ? Spill::Create(fs_.get(), path, kFramesAt, result) : s;
 }
 
 IOStatus Standby::Find(const Stub& stub, const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result) const {
   SegmentHeader header;
   IOStatus s = Describe(stub.log, &header);
-  if (s.IsNotFound()) {
-    return IOStatus::OK();
-  }
-  return s.ok() ? Spill::Find(fs_, PathOf(stub.log), kFramesAt, stub, superblock, frames, result)
-                : s;
+  return s.ok()
+             ? Spill::Find(fs_.get(), PathOf(stub.log), kFramesAt, stub, superblock, frames, result)
+             : s;
 }
 
 IOStatus Standby::Describe(LogId log, SegmentHeader* result) const {
@@ -177,9 +243,12 @@ IOStatus Standby::Adopt(LogId log, const DirectoryId& directory, const std::stri
 
 IOStatus Standby::Delete(LogId log) const {
   const std::string path = PathOf(log);
-  return fs_->FileExists(path, IOOptions(), nullptr).ok()
-             ? fs_->DeleteFile(path, IOOptions(), nullptr)
-             : IOStatus::OK();
+  IOStatus s;
+  if (fs_->FileExists(path, IOOptions(), nullptr).ok()) {
+    s = fs_->DeleteFile(path, IOOptions(), nullptr);
+    s = s.ok() ? SyncDirectory(fs_.get(), directory_) : s;
+  }
+  return s;
 }
 
 bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {

@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
+#include "rocksdb/sst_file_manager.h"
 #include "rocksdb/transaction_log.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/wait.h"
@@ -32,7 +34,7 @@ using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Makes writes and flushes of all log devices wait, or fail.
+// Makes reads, writes and flushes of all log devices wait; or writes and flushes fail.
 class Trouble {
  public:
   Trouble() {
@@ -44,6 +46,11 @@ class Trouble {
       SyncPoint::GetInstance()->SetCallBack(
           call, [this](void* status) { Meet(static_cast<IOStatus*>(status)); });
     }
+    SyncPoint::GetInstance()->SetCallBack("PosixDevice::Read", [this](void*) {
+      IOStatus status;
+      Meet(&status);
+      status.PermitUncheckedError();
+    });
     SyncPoint::GetInstance()->EnableProcessing();
   }
   ~Trouble() {
@@ -167,6 +174,27 @@ class RawWalStandbyTest : public RawWalTest {
   }
   bool AwaitHealth() const {
     return WaitFor([this] { return Stats().stalled == 0; });
+  }
+
+  // The one file of a log in the standby.
+  std::string FramesFile() const {
+    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
+      if (entry.path().extension() == ".frames") {
+        return entry.path().string();
+      }
+    }
+    return "";
+  }
+  // Opens the database, which must be refused with this text.
+  void ExpectRefused(const std::string& text) {
+    db_.reset();
+    NewFs(WithStandby());
+    Options options = DbOptions();
+    options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+    const Status s = OpenDb(options, db_name_, &db_);
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+    db_.reset();
   }
 
   std::string standby_;
@@ -347,6 +375,133 @@ TEST_F(RawWalFailoverTest, WithBothBrokenItFailsAndResumesWhenOneIsBack) {
   trouble_.End();
   Reopen();
   Check();
+}
+
+TEST_F(RawWalFailoverTest, AnotherDirectoryInItsPlaceIsNotWrittenTo) {
+  Write(10);
+  std::filesystem::rename(standby_, standby_ + "-away");  // as when its disk is unmounted
+  std::filesystem::create_directory(standby_);
+  trouble_.Stall();
+  WriteOptions sync;
+  sync.sync = true;
+  const Status s = db_->Put(sync, "fails", "v");
+  EXPECT_NE(s.ToString().find("was it unmounted"), std::string::npos) << s.ToString();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-away", standby_);
+  ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+  Write(10);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, WhatIsMissingInTheStandbyIsMissed) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  const std::string path = FramesFile();
+  std::filesystem::rename(path, folder_ + "/away");
+  ExpectRefused("goes on in standby=");
+  std::filesystem::copy_file(folder_ + "/away", path);
+  std::filesystem::resize_file(path, 8192);
+  ExpectRefused("less: its last frame");
+  std::filesystem::resize_file(path, 100);
+  ExpectRefused("goes on in standby=");
+  std::filesystem::rename(folder_ + "/away", path);
+  std::filesystem::rename(standby_ + "/STANDBY", folder_ + "/mark");
+  ExpectRefused("is not that one");
+  EXPECT_FALSE(std::filesystem::exists(standby_ + "/STANDBY")) << "it holds frames";
+  std::filesystem::rename(folder_ + "/mark", standby_ + "/STANDBY");
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ADamagedFrameIsMissed) {
+  trouble_.Stall();
+  Write(20);
+  trouble_.End();
+  db_.reset();
+  std::fstream file(FramesFile(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(3 * 4096 + 100);
+  file << "damage";
+  file.close();
+  // As after a loss of power that took the word behind the last sync.
+  std::fstream stub(NewestLog(), std::ios::in | std::ios::out | std::ios::binary);
+  stub.seekp(4088);
+  stub.write("\0\0\0\0\0\0\0\0", 8);
+  stub.close();
+  ExpectRefused("orruption");
+}
+
+TEST_F(RawWalFailoverTest, DatabasesOfOneDeviceShareTheStandby) {
+  std::shared_ptr<FileSystem> other_fs;
+  ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), Uri(WithStandby()), &other_fs));
+  const std::unique_ptr<Env> other_env = NewCompositeEnv(other_fs);
+  Options options = DbOptions();
+  options.env = other_env.get();
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(options, folder_ + "/other", &other));
+  WriteOptions sync;
+  sync.sync = true;
+  trouble_.Stall();
+  Write(10);
+  for (int i = 0; i < 10; i++) {
+    ASSERT_OK(other->Put(sync, "key" + std::to_string(i), "other"));
+  }
+  EXPECT_EQ(InStandby(), 2);
+  trouble_.End();
+  other.reset();
+  Reopen();
+  Check();
+  ASSERT_OK(OpenDb(options, folder_ + "/other", &other));
+  EXPECT_EQ(Get(other.get(), "key9"), "other");
+}
+
+TEST_F(RawWalFailoverTest, NobodyWaitsForADeletion) {
+  Write(10);
+  trouble_.Stall();  // nobody has found out
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_TRUE(WaitFor([this] { return Stats().stalled == 1; })) << "a header took too long";
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  db_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  trouble_.End();
+  Reopen();
+  Check();
+  // What could not be deleted goes with later logs.
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);
+    EXPECT_OK(db_->Flush(FlushOptions()));
+    return Stats().segments_used <= 1 && InStandby() == 0;
+  })) << Stats().segments_used
+      << " segments, " << InStandby() << " files";
+}
+
+TEST_F(RawWalFailoverTest, NobodyWaitsForTheSizeOfADeletedLog) {
+  db_.reset();
+  Options options = DbOptions();
+  std::shared_ptr<Logger> log;
+  options.sst_file_manager.reset(
+      NewSstFileManager(env_.get(), log, "", /*rate_bytes_per_sec=*/1 << 20, true, nullptr, 0.25));
+  Open(options);
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    Write(10);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  trouble_.End();
+  Check();
+  db_.reset();
+  options.sst_file_manager.reset();
 }
 
 TEST_F(RawWalFailoverTest, ItOpensWithItsStandbyOnly) {

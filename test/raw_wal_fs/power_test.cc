@@ -43,6 +43,7 @@ struct Known {
   std::string appended;
   std::string durable_stub;  // as of when it was made durable; empty before
   uint64_t synced = 0;
+  bool goes_on = false;     // it was synced when it went on in the standby
   uint64_t in_standby = 0;  // bytes of its file there that were synced
 };
 
@@ -71,8 +72,8 @@ class PowerTest : public ::testing::Test {
     if (Random(2) == 0) {
       std::filesystem::remove_all(standby_folder_);
       std::filesystem::create_directory(standby_folder_);
-      s = Standby::Open(FileSystem::Default().get(), standby_folder_, volume_->superblock().uuid,
-                        /*create=*/true, &standby_);
+      s = Standby::OpenForWriting(FileSystem::Default(), standby_folder_,
+                                  volume_->superblock().uuid, &standby_);
       ASSERT_TRUE(s.ok()) << s.ToString();
     }
   }
@@ -134,10 +135,11 @@ class PowerTest : public ::testing::Test {
     if (stalls_) {
       SetStall(false);
     }
-    while (volume_->IsHeld(known->log->id())) {
+    IOStatus s = volume_->Delete(known->log->id());
+    for (; s.IsAborted(); s = volume_->Delete(known->log->id())) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    ASSERT_TRUE(volume_->Delete(known->log->id()).ok());
+    ASSERT_TRUE(s.ok()) << s.ToString();
     known->log->ReleaseWhenDestroyed();
     std::filesystem::remove(InStandby(*known));
     std::filesystem::remove(known->path);
@@ -165,8 +167,14 @@ class PowerTest : public ::testing::Test {
       Sync(&logs_[Random(logs_.size())]);
     }
     for (Known& known : logs_) {
-      if (known.durable_stub.empty() && known.synced > 0) {
+      // It is made durable once more when the log goes on in the standby.
+      const bool goes_on = !known.goes_on && std::filesystem::exists(InStandby(known));
+      if (goes_on || (known.synced > 0 && known.durable_stub.empty())) {
         known.durable_stub = ReadAll(known.path);
+      }
+      if (goes_on) {  // so is its file there
+        known.goes_on = true;
+        known.in_standby = std::filesystem::file_size(InStandby(known));
       }
     }
   }
@@ -189,13 +197,11 @@ class PowerTest : public ::testing::Test {
     return s.ok();
   }
 
-  // Copies the standby as it is after a loss of power. Null if there is none.
-  std::shared_ptr<Standby> StandbyAfter() {
-    std::shared_ptr<Standby> after;
+  // Copies the standby as it is after a loss of power, if there is one.
+  void CopyStandby(const std::string& folder) {
     if (standby_ == nullptr) {
-      return after;
+      return;
     }
-    const std::string folder = folder_ + "/standby-after";
     std::filesystem::remove_all(folder);
     std::filesystem::copy(standby_folder_, folder);
     for (const Known& known : logs_) {
@@ -206,10 +212,6 @@ class PowerTest : public ::testing::Test {
         std::filesystem::resize_file(path, known.in_standby + Random(size - known.in_standby + 1));
       }
     }
-    IOStatus s = Standby::Open(FileSystem::Default().get(), folder, volume_->superblock().uuid,
-                               /*create=*/false, &after);
-    EXPECT_TRUE(s.ok()) << s.ToString();
-    return after;
   }
 
   void CheckAfterLoss() {
@@ -222,7 +224,8 @@ class PowerTest : public ::testing::Test {
       paths[i] = folder_ + "/" + std::to_string(999900 + i) + ".log";
       there[i] = StubAfter(logs_[i], paths[i], &stubs[i]);
     }
-    const std::shared_ptr<Standby> standby = StandbyAfter();
+    const std::string folder = folder_ + "/standby-after";
+    CopyStandby(folder);
     std::shared_ptr<Volume> after;
     IOStatus s = Volume::Open(
         std::make_unique<PowerDevice>(PowerDevice::LosePower(disk_.get(), &random_)), true, &after);
@@ -232,6 +235,9 @@ class PowerTest : public ::testing::Test {
       if (!there[i]) {
         continue;
       }
+      std::shared_ptr<Standby> standby;
+      s = Standby::OfStub(FileSystem::Default(), folder, paths[i], stubs[i].stub, &standby);
+      ASSERT_TRUE(s.ok()) << s.ToString();
       std::shared_ptr<RecoveredLog> log;
       s = RecoveredLog::Recover(after, FileSystem::Default().get(), paths[i], standby.get(),
                                 std::move(stubs[i]), /*take_damaged=*/false, &log);

@@ -211,6 +211,26 @@ TEST_F(RecoveryTest, ALogThatAnotherProcessDeletesIsNotTakenForDamaged) {
   EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
 }
 
+TEST_F(RecoveryTest, TwoDoNotDeleteALogAtOnce) {
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/false);
+  const std::shared_ptr<Volume> volume = Mount(/*write=*/true);
+  const LogId id = log->id();
+  ASSERT_TRUE(volume->HasSegments(id));
+  ASSERT_TRUE(volume->Delete(id).ok());
+  // The first one may let another log have the segments while the second one writes headers.
+  EXPECT_TRUE(volume->Delete(id).IsAborted());
+  volume->Release(id);
+  EXPECT_FALSE(volume->HasSegments(id));
+  EXPECT_TRUE(volume->Delete(id).ok());
+
+  const std::shared_ptr<Volume> again = Mount(/*write=*/true);
+  std::shared_ptr<void> hold = again->Hold(id);
+  EXPECT_TRUE(again->Delete(id).IsAborted()) << "a write may still come";
+  EXPECT_TRUE(again->Adopt(id, DirectoryId(), "name").IsBusy());
+  hold.reset();
+  EXPECT_TRUE(again->Delete(id).ok());
+}
+
 TEST_F(RecoveryTest, AReadThatFailedCanBeDoneAgain) {
   for (const bool ahead : {false, true}) {
     const std::shared_ptr<RecoveredLog> log = Find(/*write=*/true);
