@@ -12,8 +12,10 @@
 #include "plugin/raw_wal_fs/open_logs.h"
 #include "plugin/raw_wal_fs/open_volumes.h"
 #include "plugin/raw_wal_fs/place.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -22,15 +24,20 @@ namespace {
 
 class Adoption {
  public:
-  Adoption(std::shared_ptr<Volume> volume, std::string database, RawWalAdoption* result)
+  Adoption(std::shared_ptr<Volume> volume, std::string database, std::string standby,
+           RawWalAdoption* result)
       : volume_(std::move(volume)),
         database_(std::move(database)),
+        standby_folder_(std::move(standby)),
         finder_(volume_->superblock().uuid),
         result_(result) {}
 
   IOStatus Look() {
     std::vector<std::string> paths;
-    IOStatus s = FindLogs(FileSystem::Default().get(), database_, &paths);
+    IOStatus s = LookAtWalDir();
+    if (s.ok()) {
+      s = FindLogs(FileSystem::Default().get(), database_, &paths);
+    }
     for (size_t i = 0; s.ok() && i < paths.size(); i++) {
       s = Consider(paths[i]);
     }
@@ -43,11 +50,17 @@ class Adoption {
   IOStatus Run() {
     IOStatus s;
     for (const auto& [log, path] : foreign_) {
+      const DirectoryId directory = IdentityOf(DatabaseOf(path));
+      if (s.ok() && standby_ != nullptr) {
+        s = standby_->Adopt(log, directory, NameFor(path), volume_->superblock());
+      }
       if (s.ok()) {
-        s = volume_->Adopt(log, IdentityOf(DatabaseOf(path)), NameFor(path));
+        s = volume_->Adopt(log, directory, NameFor(path));
       }
     }
-    return s;
+    return s.ok() && is_others_wal_dir_
+               ? WriteWalHome(FileSystem::Default().get(), wal_dir_, database_)
+               : s;
   }
 
  private:
@@ -58,6 +71,26 @@ class Adoption {
       base.resize(base.size() - (sizeof(kTrash) - 1));
     }
     return AbsolutePath(DatabaseOf(path) + "/" + base);
+  }
+
+  // Finds out whether the wal_dir is another database's. A damaged file that says so is written
+  // anew.
+  IOStatus LookAtWalDir() {
+    IOStatus s = FindWalDir(FileSystem::Default().get(), database_, &wal_dir_);
+    if (!s.ok() || IsSameDirectory(wal_dir_, database_)) {
+      return s;
+    }
+    s = ReadWalHome(FileSystem::Default().get(), wal_dir_, &wal_home_);
+    is_others_wal_dir_ = s.IsCorruption() || (s.ok() && wal_home_.IsOtherThan(database_));
+    return s.IsCorruption() || s.IsNotFound() ? IOStatus::OK() : s;
+  }
+
+  // Adds a stub in another database's wal_dir.
+  void AddToForeign(const std::string& path) {
+    result_->foreign.push_back(path);
+    if (result_->losers.empty() && wal_home_.IsThere()) {
+      result_->losers.push_back(wal_home_.path);
+    }
   }
 
   IOStatus Consider(const std::string& path) {
@@ -83,9 +116,21 @@ class Adoption {
     if (!s.ok()) {
       return s;
     }
+    std::shared_ptr<Standby> standby = standby_;
+    s = Standby::OfStub(FileSystem::Default(), standby_folder_, path, stub, &standby);
+    if (!s.ok()) {
+      return s;
+    }
+    standby_ = standby != nullptr ? standby : standby_;
     named_.insert(stub.log);
+    const bool is_in_others_wal_dir =
+        is_others_wal_dir_ && DatabaseOf(path) == wal_dir_ && !IsTrashName(path);
+    if (is_in_others_wal_dir) {
+      AddToForeign(path);
+    }
     Volume::Segment header;
-    if (!volume_->DescribeLog(stub.log, &header)) {
+    if (!volume_->DescribeLog(stub.log, &header) &&
+        !DescribeInStandby(standby.get(), stub.log, &header)) {
       if (stub.durable > 0 && !IsTrashName(path)) {
         result_->missing.push_back(path);
       }
@@ -93,13 +138,18 @@ class Adoption {
     }
     const std::string created = DirectoryOf(header.name);
     places_.insert(created);
-    const DirectoryId here = IdentityOf(DatabaseOf(path));
-    const bool is_same_path = IdentityOf(created) == here;
-    if (header.directory == here || (!header.directory.known() && is_same_path)) {
+    const std::string here = DatabaseOf(path);
+    const bool is_same_path = IsSameDirectory(created, here);
+    const DirectoryId id = IdentityOf(here);
+    const bool is_own =
+        header.directory == id || (!header.directory.known() && IdentityOf(created) == id);
+    if (is_own && !IsClone(created, here)) {
       return s;
     }
     foreign_[stub.log] = path;
-    result_->foreign.push_back(path);
+    if (!is_in_others_wal_dir) {
+      result_->foreign.push_back(path);
+    }
     std::string other;
     if (!is_same_path && finder_.Look(stub.log, header, &other) == StubFinder::Answer::kFound) {
       result_->losers.push_back(other);
@@ -121,8 +171,13 @@ class Adoption {
 
   const std::shared_ptr<Volume> volume_;
   const std::string database_;
+  const std::string standby_folder_;  // empty: there is none
+  std::shared_ptr<Standby> standby_;  // once a log is found that has one
   StubFinder finder_;
   RawWalAdoption* const result_;
+  std::string wal_dir_;
+  WalHome wal_home_;  // whose it is, if a file says so
+  bool is_others_wal_dir_ = false;
   std::map<LogId, std::string> foreign_;  // and their stubs
   std::set<LogId> named_;                 // logs of which there is a stub
   std::set<std::string> places_;          // where these were created
@@ -141,7 +196,7 @@ Status AdoptLogs(const RawWalOptions& options, const std::string& database,
     s = options.dry_run ? OpenForDryRun(options, &volume) : OpenForWriting(options, &volume);
   }
   if (s.ok()) {
-    Adoption adoption(volume, database, result);
+    Adoption adoption(volume, database, options.standby, result);
     s = adoption.Look();
     if (s.ok() && options.force && !options.dry_run) {
       s = adoption.Run();

@@ -7,12 +7,18 @@
 //   A stub is found in a directory, and            then
 //   the log's header names this directory, by      it is this database's, under whatever path:
 //     inode and time of creation                   read, and deleted when RocksDB deletes the stub
+//   ... this directory, and another one of the     a copy, block by block, or the original of one:
+//     same identity is where the log was created,    the same as the next
+//     in another file system
 //   ... another one, there or not, of this path    a copy, or moved as one: refused at LockFile(),
 //     or not                                       and, if this process writes to the device, at
 //                                                  reading and deleting, until `rocktier wal adopt`
 //   ... none (version 1), and there is a stub of   a copy: the same
 //     the log where it was created, not here
 //   ... none, and there is no stub of it there     it is this database's
+//   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
+//     another folder than that of the database       renaming and deletion, and so is a new log
+//     that is being opened                           there, until `rocktier wal adopt`
 //   no header names the log; this process writes   a copy: refused
 //     it, in another directory
 //   no header names the log; the stub knows of     an empty log, except for its tail
@@ -29,6 +35,13 @@
 //     name of RocksDB's, and is this database's    deleted it was interrupted
 //   it is called otherwise than RocksDB calls      the same as of RocksDB's logs, but that its
 //     logs: somebody keeps it                      damage is only told to who reads it
+//
+//   it names a standby that is not at hand         InvalidArgument
+//   it says that the log goes on in the standby,   Corruption
+//     where nothing of it is
+//   the device stalls when it is deleted           it is *.trash, and deleted later
+//   A standby is another device's, or holds logs   InvalidArgument: nothing in it is touched
+//     and does not say whose it is
 //
 //   A log on the device has no stub anywhere       it stays, until `rocktier wal rm`
 //   The device is blank, or holds something else   it stays as it is: only a file that is not there
@@ -53,6 +66,7 @@
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 #include "plugin/raw_wal_fs/sync_points.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -62,26 +76,29 @@ namespace {
 std::string HexOf(const std::string& uuid) { return Slice(uuid).ToString(/*hex=*/true); }
 
 // Refuses a stub that was copied: with the copy, the log of the original would be deleted.
-IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume) {
+IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& volume,
+                    const Standby* standby) {
   const std::string database = DatabaseOf(path);
   const DirectoryId here = IdentityOf(database);
   Volume::Segment header;
   if (!here.known()) {
     return IOStatus::OK();
   }
-  if (!volume.DescribeLog(stub.log, &header)) {
+  if (!volume.DescribeLog(stub.log, &header) && !DescribeInStandby(standby, stub.log, &header)) {
     // Does this process write the log, and had no need of a segment yet?
     const std::shared_ptr<Log> open = FindOpenLog(volume, stub.log);
-    return open == nullptr || IdentityOf(DatabaseOf(open->path())) == here
+    return open == nullptr || IsSameDirectory(DatabaseOf(open->path()), database)
                ? IOStatus::OK()
                : IOStatus::InvalidArgument(path, "is a copy of " + open->path() +
                                                      ", which is being written: remove the copy");
   }
-  if (header.directory == here || header.directory == IdentityOf(DirectoryOf(path))) {
-    return IOStatus::OK();  // the latter of a database whose own name is archive or lost
-  }
   const std::string there = DirectoryOf(header.name);
-  const bool is_same_path = IdentityOf(there) == here;
+  const bool is_own = header.directory == here ||
+                      header.directory == IdentityOf(DirectoryOf(path));  // called archive or lost
+  if (is_own && !IsClone(there, DirectoryOf(path)) && !IsClone(there, database)) {
+    return IOStatus::OK();
+  }
+  const bool is_same_path = IsSameDirectory(there, database);
   const bool is_of_version1 = !header.directory.known();  // only the path is known
   if (is_of_version1 && (is_same_path || !IdentityOf(there).known() || !header.whole_name ||
                          header.name.compare(0, 1, "/") != 0)) {
@@ -146,7 +163,12 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   }
   IOStatus s = volume.CheckAge(stub.epoch);
   s = s.IsCorruption() && IsOfEmptyLog(target_.get(), path) ? IOStatus::OK() : s;
-  return s.ok() && volume.writable() ? CheckOwner(path, stub, volume) : s;
+  std::shared_ptr<Standby> standby;
+  if (s.ok()) {
+    s = StandbyOf(path, stub, &standby);
+  }
+  s = s.ok() && volume.writable() ? CheckOwner(path, stub, volume, standby.get()) : s;
+  return s.ok() && volume.writable() ? CheckOpener(path) : s;
 }
 
 // Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
@@ -202,10 +224,20 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
     s = CheckStub(path, stub.stub, *volume);
   }
   if (s.ok()) {
-    s = volume->Delete(stub.stub.log);
+    s = DeleteSegments(volume.get(), stub.stub.log);
   }
   if (!s.ok()) {
     return s;
+  }
+  std::shared_ptr<Standby> standby;
+  s = StandbyOf(path, stub.stub, &standby);
+  if (s.ok() && standby != nullptr) {
+    s = standby->Delete(stub.stub.log);
+  }
+  if (!s.ok()) {
+    Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),
+         options_.standby.c_str(), s.ToString().c_str());
+    s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
   std::shared_ptr<Log> log = FindOpenLog(*volume, stub.stub.log);
@@ -221,6 +253,22 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
     log->ReleaseWhenDestroyed();
   } else {
     volume->Release(stub.stub.log);
+  }
+  return s;
+}
+
+// Beside a standby, nobody waits for the device.
+IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
+  if (options_.standby.empty()) {
+    return volume->Delete(log);
+  }
+  if (volume->health().stalled() && volume->HasSegments(log)) {
+    return IOStatus::Aborted("device=" + volume->path(), "does not answer");
+  }
+  IOStatus s = volume->Delete(log, std::chrono::milliseconds(options_.failover_latency));
+  if (!s.ok() && !s.IsAborted()) {
+    volume->NoteStall(Health::Limits(options_));
+    s = IOStatus::Aborted(s.ToString());
   }
   return s;
 }
@@ -243,16 +291,49 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     }
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:NameIsGone");
   }
-  LogId log;
   if (s.ok()) {
-    s = DeleteLog(trash, &log);
+    s = DeleteTrash(trash, options, dbg);
   }
+  if (s.IsAborted()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    deferred_.push_back(trash);
+    return IOStatus::OK();
+  }
+  DeleteDeferred();
+  return s;
+}
+
+IOStatus RawWalFileSystem::DeleteTrash(const std::string& trash, const IOOptions& options,
+                                       IODebugContext* dbg) {
+  LogId log;
+  IOStatus s = DeleteLog(trash, &log);
   if (s.ok()) {
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:LogIsGone");
     s = target_->DeleteFile(trash, options, dbg);
     Forget(log);  // somebody may have found it before the stub went
   }
   return s;
+}
+
+// Deletes logs that could not be deleted while the device stalled. What is left is deleted with the
+// next log, or when the database is opened.
+void RawWalFileSystem::DeleteDeferred() {
+  std::vector<std::string> deferred;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    deferred.swap(deferred_);
+  }
+  std::vector<std::string> left;
+  for (const std::string& trash : deferred) {
+    // Not one after the other, each with its limit, if the device does not answer.
+    const IOStatus s =
+        left.empty() ? DeleteTrash(trash, IOOptions(), nullptr) : IOStatus::Aborted();
+    if (!s.ok() && !s.IsPathNotFound() && !s.IsNotFound()) {
+      left.push_back(trash);
+    }
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  deferred_.insert(deferred_.end(), left.begin(), left.end());
 }
 
 // Deletes what is left of deleted logs where RocksDB does not look for that: in the archive, and
@@ -284,6 +365,10 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsStubName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
+  s = s.ok() ? CheckOpener(from) : IOStatus::OK();
+  if (!s.ok()) {
+    return s;
+  }
   // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
   // move the same log to its archive twice.
   std::lock_guard<std::mutex> lock(rename_mutex_);
@@ -307,29 +392,38 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   if (!s.ok() || options.property_bag.count(kLookOnly) > 0) {
     return s;
   }
+  const std::string database = DirectoryOf(path);
+  BeginOpening(*lock, database);
   s = ForWriting(&volume);
   if (s.ok()) {
-    s = CheckDirectory(DirectoryOf(path), *volume);
+    s = CheckDirectory(database, *volume);
   }
+  // The wal_dir of the last opening. Another one's, as in a checkpoint, is not looked at: if this
+  // one is opened with it, it is refused at the first log.
   std::string wal_dir;
-  if (s.ok() && FindWalDir(target_.get(), DirectoryOf(path), &wal_dir).ok() &&
-      wal_dir != DirectoryOf(path)) {
+  if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
+      CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     s = s.ok() ? CleanTrash(wal_dir) : s;
   }
+  if (s.ok()) {  // last: what the stubs say was checked
+    std::shared_ptr<Standby> standby;
+    s = StandbyForWriting(*volume, &standby);
+  }
   if (s.ok()) {
-    s = CleanTrash(DirectoryOf(path));
+    s = CleanTrash(database);
   }
   if (!s.ok()) {
+    EndOpening(*lock);
     target_->UnlockFile(*lock, options, dbg).PermitUncheckedError();
     *lock = nullptr;
     return s;
   }
   {
     std::lock_guard<std::mutex> guard(mutex_);
-    locked_[*lock] = DirectoryOf(path);
+    locked_[*lock] = database;
   }
-  StartReporting(*lock, DirectoryOf(path));
+  StartReporting(*lock, database);
   return s;
 }
 

@@ -37,6 +37,8 @@ class Device {
   // Makes all durable that was written before.
   virtual IOStatus Flush() = 0;
 
+  // Returns the descriptor, for those who write to it by io_uring; -1 if it has none.
+  virtual int fd() const { return -1; }
   virtual const std::string& path() const = 0;
   virtual const DeviceInfo& info() const = 0;
 };

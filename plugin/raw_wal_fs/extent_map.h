@@ -18,8 +18,11 @@ struct Extent {
   uint64_t position = 0;  // where the frame begins on the device
   uint32_t skip = 0;      // from the beginning of the frame to the first of these bytes
   uint32_t length = 0;
+  uint32_t rest = 0;  // bytes of the frame's payload behind these
 
   uint64_t end() const { return offset + length; }
+  // Returns the bytes of the frame's header and payload.
+  uint64_t used() const { return uint64_t{skip} + length + rest; }
 };
 
 // Maps the bytes of a log to the frames that hold them. Bytes of a log never change, so where two
@@ -62,10 +65,15 @@ class ExtentMap {
     }
   }
 
-  // Forgets what begins at or behind `offset`.
+  // Forgets what is at or behind `offset`.
   void Truncate(uint64_t offset) {
     while (!extents_.empty() && extents_.back().offset >= offset) {
       extents_.pop_back();
+    }
+    if (!extents_.empty() && extents_.back().end() > offset) {
+      const auto cut = static_cast<uint32_t>(extents_.back().end() - offset);
+      extents_.back().length -= cut;
+      extents_.back().rest += cut;
     }
   }
 

@@ -20,6 +20,7 @@ constexpr char kSegmentMagic[] = "RSG2";
 constexpr char kSegmentMagic1[] = "RSEG";
 constexpr char kFrameMagic1[] = "RFRM";
 constexpr char kStubMagic[] = "RKTRWLOG";
+constexpr char kStandbyMagic[] = "RKTRSTBY";
 constexpr size_t kSuperblockChecksum = Superblock::kSize - 4;
 
 // RocksDB's log format: checksum, length, type; see db/log_format.h.
@@ -279,12 +280,13 @@ std::string Stub::Encode() const {
   EncodeFixed32(body.data() + 8, 1);
   body[12] = kUnknownTag;
   body.append(kStubMagic, 8);
-  PutFixed32(&body, kVersion);
+  PutFixed32(&body, standby.empty() ? kVersion : kVersionWithStandby);
   body.append(uuid);
   PutFixed64(&body, log.high);
   PutFixed64(&body, log.low);
   PutFixed64(&body, tail_size);
   PutFixed64(&body, epoch);
+  body.append(standby);
   body.append(kStubText);
   std::string result(kRecordHeader, '\0');
   EncodeFixed16(result.data() + 4, static_cast<uint16_t>(body.size()));
@@ -301,6 +303,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   constexpr size_t kIdAt = kMagicAt + 8 + 4 + kUuidSize;
   constexpr size_t kTextAt = kIdAt + 16 + 8 + 8;
   constexpr size_t kTextAt1 = kIdAt + 8 + 8;
+  constexpr size_t kTextAt3 = kTextAt + kUuidSize;
   const auto has = [&bytes](size_t at, const char* text, size_t size) {
     return bytes.size() >= at + size && memcmp(bytes.data() + at, text, size) == 0;
   };
@@ -308,7 +311,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
   // RocksDB may tolerate.
   constexpr size_t kTextSize = sizeof(kStubText) - 1;
   if (!has(kMagicAt, kStubMagic, 8) && !has(kTextAt, kStubText, kTextSize) &&
-      !has(kTextAt1, kStubText, kTextSize)) {
+      !has(kTextAt1, kStubText, kTextSize) && !has(kTextAt3, kStubText, kTextSize)) {
     return Status::NotFound(path, "is not the stub of a log");
   }
   if (bytes.size() < kSize) {
@@ -321,7 +324,7 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
     return Status::Corruption(path, "is a damaged stub of a log");
   }
   const uint32_t version = DecodeFixed32(from + kMagicAt + 8);
-  if (version == 0 || version > kVersion) {
+  if (version == 0 || version > kVersionWithStandby) {
     return Status::NotSupported(path, "is a stub of version " + std::to_string(version));
   }
   const bool is_first = version == 1;
@@ -330,11 +333,36 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
                          : LogId{DecodeFixed64(from + kIdAt), DecodeFixed64(from + kIdAt + 8)};
   result->tail_size = DecodeFixed64(from + kIdAt + (is_first ? 8 : 16));
   result->epoch = is_first ? 0 : DecodeFixed64(from + kIdAt + 24);
+  result->standby.assign(from + kTextAt, version == kVersionWithStandby ? kUuidSize : 0);
   if (result->tail_size < kMinTail || result->tail_size > kMaxTail ||
       result->tail_size % kMinTail != 0) {
     return Impossible(path, "tail_size", result->tail_size);
   }
   result->durable = DecodeFixed64(from + kDurableAt);
+  result->in_standby = version == kVersionWithStandby && DecodeFixed64(from + kInStandbyAt) != 0;
+  return Status::OK();
+}
+
+std::string StandbyMark::Encode() const {
+  std::string bytes(kStandbyMagic, 8);
+  PutFixed32(&bytes, kVersion);
+  bytes += uuid;
+  bytes += id;
+  PutFixed32(&bytes, MaskedCrc32c(bytes.data(), bytes.size()));
+  return bytes;
+}
+
+Status StandbyMark::Decode(const Slice& bytes, const std::string& path, StandbyMark* result) {
+  if (bytes.size() < kSize || memcmp(bytes.data(), kStandbyMagic, 8) != 0 ||
+      DecodeFixed32(bytes.data() + kSize - 4) != MaskedCrc32c(bytes.data(), kSize - 4)) {
+    return Status::Corruption(path, "is damaged, or not of raw_wal_fs");
+  }
+  const uint32_t version = DecodeFixed32(bytes.data() + 8);
+  if (version != kVersion) {
+    return Status::NotSupported(path, "is a standby of version " + std::to_string(version));
+  }
+  result->uuid.assign(bytes.data() + 12, kUuidSize);
+  result->id.assign(bytes.data() + 12 + kUuidSize, kUuidSize);
   return Status::OK();
 }
 

@@ -34,6 +34,8 @@ constexpr size_t kUuidSize = 16;
 struct Superblock {
   static constexpr size_t kSize = 4096;
   static constexpr uint64_t kCopyOffset = 64 << 10;
+  // Where a device that stalled is asked whether it answers: a block that holds nothing.
+  static constexpr uint64_t kProbeOffset = 32 << 10;
   // Segment 0 begins here.
   static constexpr uint64_t kDataOffset = 1 << 20;
   static constexpr uint32_t kVersion = 2;
@@ -118,6 +120,8 @@ struct DirectoryId {
 struct SegmentHeader {
   static constexpr size_t kSize = 512;
   static constexpr size_t kMaxName = 408;
+  // The number of what is no segment of the device, but the file of a log in a standby.
+  static constexpr uint64_t kInStandby = UINT64_MAX;
   enum class State : uint32_t { kLive = 1, kFree = 2 };
 
   State state = State::kLive;
@@ -190,24 +194,30 @@ struct FrameHeader {
 //                  8 sequence number 0, 4 count 1, 1 tag 0xEE, then 8 magic "RKTRWLOG",
 //                  4 version, 2, 16 uuid of the device, 16 log id, 8 size of the tail,
 //                  8 epoch of the device, and text for a person who looks at it.
-//                  Version 1: 8 bytes of log id, no epoch
+//                  Version 1: 8 bytes of log id, no epoch. Version 3, of a log that may go on in a
+//                  standby: 16 id of the standby before the text
 //        n       zeros up to kSize, except for
+//     4080    8  version 3: 1 if the log goes on in the standby, or began there
 //     4088    8  how many bytes of the log are durable, at least. Version 1: 1 when there are any
 //     4096       the tail, see Chunk; cut off when the log is closed
 //     4096 + size of the tail: frames that found no room on the device
 struct Stub {
   static constexpr size_t kSize = 4096;
   static constexpr size_t kSealed = 80;  // bytes at the beginning that never change
+  static constexpr size_t kInStandbyAt = 4080;
   static constexpr size_t kDurableAt = 4088;
   static constexpr uint64_t kMinTail = 1 << 10;  // tails are multiples of it
   static constexpr uint64_t kMaxTail = 64 << 20;
   static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersionWithStandby = 3;
 
   std::string uuid;
   LogId log;
-  uint64_t tail_size = 0;  // bytes
-  uint64_t epoch = 0;      // the device's when the log was created; 0 in version 1
-  uint64_t durable = 0;    // bytes
+  std::string standby;      // the id of the one in which the log may go on; empty: in none
+  uint64_t tail_size = 0;   // bytes
+  uint64_t epoch = 0;       // the device's when the log was created; 0 in version 1
+  uint64_t durable = 0;     // bytes
+  bool in_standby = false;  // whether anything of the log was acknowledged that is there alone
 
   uint64_t SpillOffset() const { return kSize + tail_size; }
 
@@ -215,6 +225,26 @@ struct Stub {
   // Decodes a stub. NotFound: not a stub; NotSupported: of another version; Corruption: cut off,
   // damaged, or it says what cannot be. `path` is for messages.
   static Status Decode(const Slice& bytes, const std::string& path, Stub* result);
+};
+
+// The file STANDBY, which makes a directory the standby of a device.
+//
+//   offset size  field
+//        0    8  magic "RKTRSTBY"
+//        8    4  version, 1
+//       12   16  uuid of the device
+//       28   16  id of the standby, random
+//       44    4  masked CRC-32C of bytes 0 to 43
+struct StandbyMark {
+  static constexpr size_t kSize = 48;
+  static constexpr uint32_t kVersion = 1;
+
+  std::string uuid;
+  std::string id;
+
+  std::string Encode() const;
+  // Decodes a mark. Corruption: damaged; NotSupported: of another version. `path` is for messages.
+  static Status Decode(const Slice& bytes, const std::string& path, StandbyMark* result);
 };
 
 // The header of appended bytes in a log's tail, which may not be on the device yet. The tail has

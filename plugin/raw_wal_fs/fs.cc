@@ -174,9 +174,13 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
     if (s.ok() && !volume->writable()) {
       s = volume->Refresh();
     }
+    std::shared_ptr<Standby> standby;
     if (s.ok()) {
-      s = RecoveredLog::Recover(volume, target_.get(), path, std::move(stub), options_.force,
-                                result);
+      s = StandbyOf(path, stub.stub, &standby);
+    }
+    if (s.ok()) {
+      s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
+                                options_.force, result);
     }
     damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
   }
@@ -212,8 +216,12 @@ IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const Fi
 IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
+  IOStatus s = TakeWalDirOf(path);
+  if (!s.ok()) {
+    return s;
+  }
   StubFile stub;
-  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  s = FindStub(path, /*contents=*/false, &stub);
   if (!s.IsNotFound()) {
     s = DeleteFile(path, options.io_options, dbg);
     if (!s.ok()) {
@@ -228,17 +236,11 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   if (!s.ok()) {
     return s;
   }
-  LogWriter::Settings settings;
-  settings.target = target_.get();
-  settings.tail_size = options_.tail_size;
-  settings.on_full = options_.on_full;
-  settings.on_create = AddOpenLog;
-  Counters* const counters = &volume->counters();
-  settings.on_spill = [this, counters](const std::string& log_path, const IOStatus& reason) {
-    counters->logs_spilled++;
-    Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", log_path.c_str(),
-         target_->Name(), reason.ToString().c_str());
-  };
+  LogWriter::Settings settings = SettingsOfLogs(&volume->counters());
+  s = StandbyForWriting(*volume, &settings.standby);
+  if (!s.ok()) {
+    return s;
+  }
   std::shared_ptr<LogWriter> log;
   s = LogWriter::Create(volume, settings, path, &log);
   if (s.IsNoSpace() && options_.on_full == OnFull::kSpill) {
@@ -249,6 +251,49 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
     result->reset(new LogWritableFile(std::move(log), options));
   }
   return s;
+}
+
+LogWriter::Settings RawWalFileSystem::SettingsOfLogs(Counters* counters) const {
+  LogWriter::Settings settings;
+  settings.target = target_.get();
+  settings.tail_size = options_.tail_size;
+  settings.on_full = options_.on_full;
+  settings.on_create = AddOpenLog;
+  settings.on_spill = [this, counters](const std::string& path, const IOStatus& reason) {
+    counters->logs_spilled++;
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", path.c_str(), target_->Name(),
+         reason.ToString().c_str());
+  };
+  settings.failover_latency = std::chrono::milliseconds(options_.failover_latency);
+  settings.health = Health::Limits(options_);
+  settings.on_failover = [this](const std::string& path, const IOStatus& reason) {
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in standby=%s: %s", path.c_str(),
+         options_.standby.c_str(), reason.ToString().c_str());
+  };
+  return settings;
+}
+
+IOStatus RawWalFileSystem::StandbyForWriting(const Volume& volume,
+                                             std::shared_ptr<Standby>* result) {
+  result->reset();
+  if (options_.standby.empty()) {
+    return IOStatus::OK();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  IOStatus s = standby_ != nullptr ? IOStatus::OK()
+                                   : Standby::OpenForWriting(target_, options_.standby,
+                                                             volume.superblock().uuid, &standby_);
+  *result = standby_;
+  return s;
+}
+
+IOStatus RawWalFileSystem::StandbyOf(const std::string& path, const Stub& stub,
+                                     std::shared_ptr<Standby>* result) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    *result = standby_;
+  }
+  return Standby::OfStub(target_, options_.standby, path, stub, result);
 }
 
 IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
@@ -307,6 +352,12 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
 
 IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
                                        uint64_t* size, IODebugContext* dbg) {
+  StubFile stub;
+  // Who deletes a log asks for its size, and shall not wait for a device that stalls.
+  if (IsTrashName(path) && FindStub(path, /*contents=*/false, &stub).ok()) {
+    *size = stub.stub.durable;
+    return IOStatus::OK();
+  }
   return WithLog(
       path,
       [&](const std::shared_ptr<Log>& log) {
@@ -320,7 +371,7 @@ IOStatus RawWalFileSystem::GetChildren(const std::string& dir, const IOOptions& 
                                        std::vector<std::string>* result, IODebugContext* dbg) {
   IOStatus s = target_->GetChildren(dir, options, result, dbg);
   if (s.ok()) {
-    result->erase(std::remove_if(result->begin(), result->end(), IsMetricsName), result->end());
+    result->erase(std::remove_if(result->begin(), result->end(), IsHiddenName), result->end());
   }
   return s;
 }
@@ -333,7 +384,7 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
   if (s.ok()) {
     result->erase(
         std::remove_if(result->begin(), result->end(),
-                       [](const FileAttributes& file) { return IsMetricsName(file.name); }),
+                       [](const FileAttributes& file) { return IsHiddenName(file.name); }),
         result->end());
   }
   for (FileAttributes& file : *result) {
@@ -352,6 +403,8 @@ IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);
+  DeleteDeferred();
+  EndOpening(lock);
   {
     std::lock_guard<std::mutex> guard(mutex_);
     locked_.erase(lock);

@@ -7,11 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/info_logs.h"
-#include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/metrics_page.h"
 #include "plugin/raw_wal_fs/metrics_reporter.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
@@ -82,7 +83,11 @@ class RawWalFileSystem : public FileSystemWrapper {
                       IODebugContext* dbg) override;
   IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
                        IODebugContext* dbg) override;
-  // Shows no statistics files. So does the next call.
+  // Deletes the file that says whose logs are in a wal_dir, too, if there is no other one.
+  IOStatus DeleteDir(const std::string& dir, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  // Shows no statistics files, and none that says whose logs are in a wal_dir. So does the next
+  // call.
   IOStatus GetChildren(const std::string& dir, const IOOptions& options,
                        std::vector<std::string>* result, IODebugContext* dbg) override;
   IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
@@ -133,6 +138,13 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                    std::shared_ptr<RecoveredLog>* result);
   static IOStatus Refuse(const std::string& path, const std::string& what);
+  // Finds the standby that a stub names: null, with OK, if it names none. InvalidArgument: that one
+  // is not at hand.
+  IOStatus StandbyOf(const std::string& path, const Stub& stub,
+                     std::shared_ptr<Standby>* result) const;
+  // Finds the standby of the options for writing, null if they name none.
+  IOStatus StandbyForWriting(const Volume& volume, std::shared_ptr<Standby>* result);
+  LogWriter::Settings SettingsOfLogs(Counters* counters) const;
 
   // CheckStub() to CleanTrash(): in deletion.cc, which says who may delete what.
   //
@@ -142,11 +154,33 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
   IOStatus CheckKept(const std::string& path, const Volume& volume);
-  // Frees a log's space if `path` is a log's; which one, or 0.
+  // Frees a log's space if `path` is a log's; which one, or 0. Aborted: not now, since the device
+  // stalls, or somebody else deletes it.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  IOStatus DeleteSegments(Volume* volume, LogId log);
+  // Deletes a log that has lost its name: now, or when the device answers again.
+  IOStatus DeleteTrash(const std::string& trash, const IOOptions& options, IODebugContext* dbg);
+  void DeleteDeferred();
   void Forget(LogId log);
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
+
+  // BeginOpening() to TakeWalDirOf(), and DeleteDir(): in opening.cc.
+  //
+  // A database that a thread has locked, and of which it has not made a log yet.
+  struct Opening {
+    std::thread::id thread;
+    FileLock* lock = nullptr;
+    std::string database;
+  };
+  void BeginOpening(FileLock* lock, const std::string& database);
+  void EndOpening(FileLock* lock);
+  // Returns the database that this thread opens, the innermost one; an empty one if it opens none.
+  Opening Opened() const;
+  // Checks that a stub in a wal_dir is of the database that this thread opens, if it opens one.
+  IOStatus CheckOpener(const std::string& path) const;
+  // Makes the folder of a log that is created the wal_dir of the database that this thread opens.
+  IOStatus TakeWalDirOf(const std::string& path);
 
   // AddMetrics() to StopReporting(): in report.cc.
   //
@@ -161,9 +195,12 @@ class RawWalFileSystem : public FileSystemWrapper {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
+  std::shared_ptr<Standby> standby_;             // null until it is needed
+  std::vector<std::string> deferred_;            // *.trash, of logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
-  std::weak_ptr<Logger> info_log_;               // the LOG that was begun last
+  std::vector<Opening> opening_;
+  std::weak_ptr<Logger> info_log_;  // the LOG that was begun last
 
   InfoLogs info_logs_;
 

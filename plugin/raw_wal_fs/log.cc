@@ -20,8 +20,7 @@ uint64_t Log::EndOf(const Extent& extent) const {
   const Superblock& superblock = volume_->superblock();
   if (Spill::Holds(extent.position)) {
     return extent.position +
-           FrameHeader::FrameSize(extent.skip + extent.length - FrameHeader::kSize,
-                                  superblock.block_size);
+           FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, superblock.block_size);
   }
   const uint64_t in_segments = extent.position - Superblock::kDataOffset;
   return extent.position + superblock.segment_size - in_segments % superblock.segment_size;

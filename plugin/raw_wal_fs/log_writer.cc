@@ -15,9 +15,8 @@ namespace raw_wal_fs {
 
 namespace {
 
-// The payload of the largest frame, in bytes: what is lost with one damaged block, against headers.
-constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
-constexpr size_t kHeaderRoom = 4096;  // before the frame, for a segment's header
+// Bytes that may wait for a flush of the device if there is a standby: they are kept in memory.
+constexpr size_t kMostPending = 8 << 20;
 
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   const auto took = std::chrono::steady_clock::now() - start;
@@ -38,23 +37,31 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
   Stub stub;
   stub.uuid = volume->superblock().uuid;
   stub.tail_size = settings.tail_size;
+  stub.standby = settings.standby != nullptr ? settings.standby->id() : "";
   stub.epoch = volume->superblock().epoch;
   IOStatus s = volume->NewLogId(&stub.log);
   if (!s.ok()) {
     return s;
   }
   std::shared_ptr<LogWriter> log(new LogWriter(volume, path, stub, settings));
-  log->frame_ = NewBuffer(kHeaderRoom + FrameHeader::FrameSize(kMaxPayload, 4096));
+  log->frame_ = NewFrame();
   if (log->frame_ == nullptr) {
     return IOStatus::IOError(path, "no memory for a buffer");
   }
   log->header_.log = stub.log;
   log->header_.name = AbsolutePath(path);
   log->header_.directory = IdentityOf(DirectoryOf(path));
+  if (settings.standby != nullptr) {
+    log->patient_ = PatientWriter::New(volume->device());
+    if (log->patient_ == nullptr) {
+      return IOStatus::IOError(path, "no thread to write to the device");
+    }
+  }
   log->ReleaseWhenDestroyed();  // the segment, should anything fail
   // With OnFull::kFail a log begins without a segment: RocksDB needs a new log to let go of old
-  // ones.
-  s = settings.on_full == OnFull::kSpill ? log->StartSegment() : IOStatus::OK();
+  // ones. So does one that will begin in the standby.
+  const bool waits = log->MayFailOver() && volume->health().stalled();
+  s = settings.on_full == OnFull::kSpill && !waits ? log->StartSegment() : IOStatus::OK();
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
     if (settings.on_create != nullptr) {
@@ -183,6 +190,7 @@ IOStatus LogWriter::Close() {
   if (spill_ != nullptr) {
     s = spill_->Close();
   }
+  patient_.reset();
   IOStatus closed = tail->Close(/*truncate=*/spill_ == nullptr);
   return s.ok() ? closed : s;
 }
@@ -259,6 +267,12 @@ IOStatus LogWriter::WriteHalf(const Tail::Half& half, bool durable) {
 // Decides where the next frame goes: in the segment, in a new one, or in the spill.
 IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
   const uint64_t length = half.end - written_;
+  if (MayFailOver() && volume().health().stalled()) {
+    IOStatus s = FailOver(IOStatus::TimedOut("device=" + volume().path(), "has not recovered yet"));
+    if (!s.ok()) {
+      return s;
+    }
+  }
   while (spill_ == nullptr) {
     if (placer_.Next(written_, length, kMaxPayload, durable_, place)) {
       return IOStatus::OK();
@@ -279,6 +293,9 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
 
 IOStatus LogWriter::StartSegment() {
   IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
+  if (spill_ != nullptr) {
+    return s;  // the device did not answer
+  }
   uint64_t segment;
   if (s.ok()) {
     header_.ordinal = static_cast<uint32_t>(segments_.size());
@@ -299,7 +316,7 @@ IOStatus LogWriter::StartSpill(const IOStatus& reason) {
     settings_.on_spill(path(), reason);
   }
   std::unique_ptr<Spill> spill;
-  IOStatus s = Spill::Create(settings_.target, path(), stub_, &spill);
+  IOStatus s = Spill::Create(settings_.target, path(), stub_.SpillOffset(), &spill);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
     spill_ = std::move(spill);
@@ -317,6 +334,9 @@ IOStatus LogWriter::TellFull() {
 
 IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, bool durable) {
   IOStatus s = tail_->MakeDurable();
+  if (s.ok() && frame_ == nullptr) {
+    s = IOStatus::IOError(path(), "no memory for a buffer");
+  }
   if (!s.ok()) {
     return s;
   }
@@ -333,16 +353,22 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
   header.Seal(superblock.uuid, superblock.block_size, frame);
   const uint64_t frame_size = header.FrameSize(superblock.block_size);
 
+  if (MayFailOver()) {
+    pending_.append(payload + place.repeated, place.length - place.repeated);
+  }
   const bool one_call = durable && !unflushed_;
   uint64_t position;
   s = spill_ == nullptr ? WriteToDevice(place, frame_size, one_call, &position)
                         : WriteToSpill(frame_size, one_call, &position);
   TEST_SYNC_POINT_CALLBACK("LogWriter::WriteFrame", &s);
-  if (!s.ok()) {
+  if (!s.ok() && !MayFailOver()) {
     mutable_volume()->counters().io_errors++;
     return s;
   }
   written_ = place.offset + place.length;
+  if (!s.ok()) {
+    return FailOver(s);
+  }
   if (frame_size == superblock.block_size) {
     last_payload_.assign(payload, place.length);
   }
@@ -362,7 +388,8 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
     extents_.Append({place.offset, position, FrameHeader::kSize, place.length});
     version_++;
   }
-  return s.ok() && durable && !one_call ? FlushDevice() : s;
+  const bool too_many = pending_.size() >= kMostPending;
+  return s.ok() && ((durable && !one_call) || too_many) ? FlushDevice() : s;
 }
 
 // Writes a frame, together with the header of a new segment, which is in the block before.
@@ -380,8 +407,7 @@ IOStatus LogWriter::WriteToDevice(const FramePlacer::Place& place, uint64_t fram
     header_.Encode(superblock, frame - before);
     mutable_volume()->counters().written_bytes.fetch_add(before, std::memory_order_relaxed);
   }
-  IOStatus s =
-      volume().device()->Write(*position - before, frame_size + before, frame - before, durable);
+  IOStatus s = OnDevice({*position - before, frame_size + before, frame - before, durable});
   new_segment_ = new_segment_ && !s.ok();
   return s;
 }
@@ -393,11 +419,15 @@ IOStatus LogWriter::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* po
 
 IOStatus LogWriter::SetDurable() {
   durable_ = written_;
+  pending_.clear();
   return tail_ != nullptr ? tail_->SetDurable(durable_) : IOStatus::OK();
 }
 
 IOStatus LogWriter::FlushDevice() {
-  IOStatus s = spill_ != nullptr ? spill_->Sync() : volume().device()->Flush();
+  IOStatus s = spill_ != nullptr ? spill_->Sync() : OnDevice(DeviceWork());
+  if (!s.ok() && MayFailOver()) {
+    s = FailOver(s);
+  }
   if (s.ok()) {
     unflushed_ = false;
     s = SetDurable();

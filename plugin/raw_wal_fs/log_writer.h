@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -13,7 +14,9 @@
 
 #include "plugin/raw_wal_fs/frame_placer.h"
 #include "plugin/raw_wal_fs/log.h"
+#include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/posix.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/tail.h"
 #include "rocksdb/file_system.h"
 
@@ -26,6 +29,10 @@ namespace raw_wal_fs {
 // Appended bytes go to the tail. They are written to the device when the log is synced or closed,
 // or, by a thread, when half of the tail is full. Readers see them at once.
 //
+// With a standby, the log goes on there for the rest of its life when the device takes too long or
+// fails: with all bytes that are not known to be durable. The write that took too long may still
+// come. It does no harm: its bytes are those of the log, and Volume::Hold() keeps its segment.
+//
 // Thread-safe: any number of readers, one thread that appends, and any that sync.
 // Locks: io_mutex_ before mutex_; no device is touched under mutex_ alone.
 // Invariants: bytes [0, written_) are on the device, [written_, appended_) in the tail;
@@ -37,11 +44,17 @@ class LogWriter : public Log {
     FileSystem* target = nullptr;  // where the stubs are
     uint64_t tail_size = 512 << 10;
     OnFull on_full = OnFull::kFail;
+    std::shared_ptr<Standby> standby;  // may be null
+    // With a standby: what the device may take, and when it is well again.
+    std::chrono::milliseconds failover_latency{100};
+    Health::Limits health{RawWalOptions()};
     // Is called before the log has a stub: whoever finds the stub must find the open log. May be
     // null.
     std::function<void(const std::shared_ptr<LogWriter>& log)> on_create;
     // Is called when the device is full and the rest of the log goes to the stub. May be null.
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
+    // Is called when the rest of the log goes to the standby. May be null.
+    std::function<void(const std::string& path, const IOStatus& reason)> on_failover;
   };
 
   // Makes a new log, whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no
@@ -66,6 +79,14 @@ class LogWriter : public Log {
   bool Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const override;
 
  private:
+  // The payload of the largest frame, in bytes: what is lost with one damaged block, against
+  // headers.
+  static constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
+  static constexpr size_t kHeaderRoom = 4096;  // before the frame, for a segment's header
+
+  static Buffer NewFrame() {
+    return NewBuffer(kHeaderRoom + FrameHeader::FrameSize(kMaxPayload, 4096));
+  }
   LogWriter(const std::shared_ptr<Volume>& volume, std::string path, const Stub& stub,
             const Settings& settings);
 
@@ -79,6 +100,11 @@ class LogWriter : public Log {
   IOStatus WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position);
   IOStatus StartSegment();
   IOStatus StartSpill(const IOStatus& reason);
+  // OnDevice() to WritePending(): in failover.cc.
+  IOStatus OnDevice(const DeviceWork& work);
+  IOStatus FailOver(const IOStatus& reason);
+  IOStatus WritePending(Spill* standby, std::vector<Extent>* extents);
+  bool MayFailOver() const { return settings_.standby != nullptr && spill_ == nullptr; }
   IOStatus FlushDevice();
   IOStatus TellFull();
   IOStatus SetDurable();
@@ -92,14 +118,16 @@ class LogWriter : public Log {
   // All below, to spill_: guarded by io_mutex_.
   FramePlacer placer_;
   std::vector<uint64_t> segments_;
-  SegmentHeader header_;          // the last segment's
-  uint64_t written_ = 0;          // bytes of the log on the device
-  uint64_t durable_ = 0;          // bytes of the log on the device, durably
-  bool unflushed_ = false;        // something was written since the last flush
-  bool new_segment_ = false;      // the segment's header is still to be written
-  Buffer frame_;                  // one frame, behind room for a segment's header
-  std::string last_payload_;      // the last frame's, if that is one block
-  std::unique_ptr<Spill> spill_;  // set once, under mutex_ too
+  SegmentHeader header_;      // the last segment's
+  uint64_t written_ = 0;      // bytes of the log on the device
+  uint64_t durable_ = 0;      // bytes of the log on the device, durably
+  bool unflushed_ = false;    // something was written since the last flush
+  bool new_segment_ = false;  // the segment's header is still to be written
+  Buffer frame_;              // one frame, behind room for a segment's header
+  std::string pending_;       // bytes [durable_, written_), if the log may go on in a standby
+  std::unique_ptr<PatientWriter> patient_;  // the same
+  std::string last_payload_;                // the last frame's, if that is one block
+  std::unique_ptr<Spill> spill_;            // set once, under mutex_ too
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

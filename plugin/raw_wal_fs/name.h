@@ -23,6 +23,9 @@ constexpr char kLookOnly[] = "rocktier.look_only";
 // The statistics file in a database's directory.
 constexpr char kMetricsName[] = "rocktier_raw_wal_fs.prom";
 
+// The file in a wal_dir that says whose logs are there.
+constexpr char kWalHomeName[] = "rocktier_raw_wal_fs.home";
+
 inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
@@ -30,6 +33,16 @@ inline bool EndsWith(const std::string& text, const std::string& end) {
 // Returns whether it is that file, or what a crash has left of the next one.
 inline bool IsMetricsName(const std::string& base) {
   return base.compare(0, sizeof(kMetricsName) - 1, kMetricsName) == 0;
+}
+
+// The same of the other one.
+inline bool IsWalHomeName(const std::string& base) {
+  return base.compare(0, sizeof(kWalHomeName) - 1, kWalHomeName) == 0;
+}
+
+// Returns whether RocksDB does not see a file.
+inline bool IsHiddenName(const std::string& base) {
+  return IsMetricsName(base) || IsWalHomeName(base);
 }
 
 inline bool IsTrashName(const std::string& path) { return EndsWith(path, kTrash); }

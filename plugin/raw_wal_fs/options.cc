@@ -16,6 +16,8 @@ namespace {
 using Options = RawWalOptions;
 
 constexpr uint64_t kMostMetricsInterval = 24 * 60 * 60;  // seconds
+constexpr uint64_t kMostFailoverLatency = 60 * 1000;     // milliseconds
+constexpr uint64_t kMostFailbackAfter = 24 * 60 * 60;    // seconds
 constexpr char kMetricsEnd[] = ".prom";
 
 Status Invalid(const std::string& option, uint64_t value, const std::string& rule) {
@@ -68,6 +70,9 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"segment_size", {offsetof(Options, segment_size), OptionType::kUInt64T}},
       {"block_size", {offsetof(Options, block_size), OptionType::kUInt32T}},
       {"on_full", OnFullInfo()},
+      {"standby", {offsetof(Options, standby), OptionType::kString}},
+      {"failover_latency", {offsetof(Options, failover_latency), OptionType::kUInt64T}},
+      {"failback_after", {offsetof(Options, failback_after), OptionType::kUInt64T}},
       {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
       {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
       {"tail_size", {offsetof(Options, tail_size), OptionType::kUInt64T}},
@@ -92,6 +97,17 @@ Status Validate(const Options& options) {
   }
   if (options.metrics_interval > kMostMetricsInterval) {
     return Invalid("metrics_interval", options.metrics_interval, "must be at most 86400 seconds");
+  }
+  if (!options.standby.empty() && options.standby[0] != '/') {
+    return Status::InvalidArgument("RawWalFileSystem: standby=" + options.standby,
+                                   "must be an absolute path");
+  }
+  if (options.failover_latency == 0 || options.failover_latency > kMostFailoverLatency) {
+    return Invalid("failover_latency", options.failover_latency,
+                   "must be from 1 to 60000 milliseconds");
+  }
+  if (options.failback_after > kMostFailbackAfter) {
+    return Invalid("failback_after", options.failback_after, "must be at most 86400 seconds");
   }
   const std::string& file = options.metrics_file;
   if (!file.empty() && (file[0] != '/' || !Slice(file).ends_with(kMetricsEnd))) {

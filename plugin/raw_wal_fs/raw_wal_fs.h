@@ -74,6 +74,20 @@ struct RawWalOptions {
   // where nothing syncs; it costs memory and page cache per open log.
   uint64_t tail_size = 512 << 10;
 
+  // Absolute path of a directory on another disk than `device`. Logs go on there when the device
+  // takes longer than failover_latency, or fails; new ones begin there until it is well again. It
+  // must exist, and belongs to one device. Default: empty, there is none. A log that was begun with
+  // a standby is only read with it.
+  std::string standby;
+
+  // Milliseconds that a write to the device may take if there is a standby. Default: 100. Range: 1
+  // to 60000. It is well again when it answers within a quarter of it.
+  uint64_t failover_latency = 100;
+
+  // Seconds for which the device must be well before new logs begin there again. Default: 15.
+  // Range: 0 to 86400.
+  uint64_t failback_after = 15;
+
   // Seconds after which the statistics file of each open database is renewed: OpenMetrics' text. It
   // goes when the database is closed. Default: 1. Range: up to 86400; 0: there is none.
   uint64_t metrics_interval = 1;
@@ -109,6 +123,9 @@ struct RawWalOptions {
   X(logs_created, counter, "count", "logs created on the device")                               \
   X(logs_deleted, counter, "count", "logs deleted from the device")                             \
   X(logs_spilled, counter, "count", "logs that went to the target FileSystem for want of room") \
+  X(failovers, counter, "count", "logs that went on, or began, in the standby")                 \
+  X(stalls, counter, "count", "times that the device stalled or failed beside a standby")       \
+  X(stalled, gauge, "count", "1 while new logs begin in the standby")                           \
   X(io_errors, counter, "count", "failed reads, writes and flushes of the device")              \
   X(segments, gauge, "count", "segments on the device")                                         \
   X(segments_used, gauge, "count", "segments that belong to a log")                             \

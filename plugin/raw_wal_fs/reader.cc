@@ -164,8 +164,8 @@ IOStatus Reader::Fill(const Extent& extent, uint64_t version) {
 
 IOStatus Reader::Load(const Extent& extent, uint64_t version, Slice* bytes) {
   const Superblock& superblock = log_->volume().superblock();
-  const uint64_t size = FrameHeader::FrameSize(extent.skip + extent.length - FrameHeader::kSize,
-                                               superblock.block_size);
+  const uint64_t size =
+      FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, superblock.block_size);
   if (window_ == nullptr) {
     window_ = log_->TakeVerified();
     version_ = version;

@@ -47,24 +47,47 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
 IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
   const std::string device = "device=" + volume.path();
   return IOStatus::Corruption(
-      path, is_nowhere
-                ? "is not on " + device +
-                      ": it was deleted under another name, or a snapshot of the device was "
-                      "restored, or it is lost"
-                : "says durable=" + std::to_string(stub.durable) + ", " + device +
-                      " has less: its last frame is damaged, or a snapshot of the device was "
-                      "restored. 'rocktier wal export --force' takes what there is");
+      path, is_nowhere ? "is not on " + device +
+                             ": it was deleted under another name, or a snapshot of the device was "
+                             "restored, or it is lost"
+                       : "says durable=" + std::to_string(stub.durable) + ", " + device +
+                             (stub.in_standby ? " and the standby have" : " has") +
+                             " less: its last frame is damaged, or a snapshot of the device was "
+                             "restored. 'rocktier wal export --force' takes what there is");
 }
 
 // Checks what the stub says. Corruption if it claims more durable bytes than the device and its
 // spill can hold.
 IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::string& path,
-                      const Stub& stub) {
-  uint64_t size;
+                      const Stub& stub, const Spill* spill) {
+  uint64_t size = 0;
   IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
+  size += spill != nullptr ? spill->end() : 0;
   return s.ok() && stub.durable > volume.superblock().Capacity() + size
              ? IOStatus::Corruption(
                    path, "says durable=" + std::to_string(stub.durable) + ", which cannot be")
+             : s;
+}
+
+// Finds the frames that are not on the device: of a log that found no room there, or for which the
+// device was too slow. There are none of the one kind once there are of the other.
+IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* standby,
+                   const Stub& stub, const Superblock& superblock, bool take_damaged,
+                   Frames* frames, std::unique_ptr<Spill>* result) {
+  IOStatus s;
+  if (standby != nullptr) {
+    s = standby->Find(stub, superblock, frames, result);
+  }
+  if (s.IsNotFound()) {
+    s = stub.in_standby && !take_damaged
+            ? IOStatus::Corruption(
+                  path, "goes on in standby=" + standby->directory() +
+                            ", where nothing of it is: was an older copy of that put back? "
+                            "'rocktier wal export --force' takes what there is")
+            : IOStatus::OK();
+  }
+  return s.ok() && *result == nullptr
+             ? Spill::Find(target, path, stub.SpillOffset(), stub, superblock, frames, result)
              : s;
 }
 
@@ -108,8 +131,8 @@ void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* co
 }
 
 IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
-                               const std::string& path, StubFile file, bool take_damaged,
-                               std::shared_ptr<RecoveredLog>* result) {
+                               const std::string& path, const Standby* standby, StubFile file,
+                               bool take_damaged, std::shared_ptr<RecoveredLog>* result) {
   const Stub& stub = file.stub;
   Contents contents;
   Frames found;
@@ -117,7 +140,8 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
   const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
   if (s.ok() || is_nowhere) {
-    s = Spill::Find(target, path, stub, volume->superblock(), &found, &contents.spill);
+    s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
+                  &contents.spill);
   }
   if (!s.ok()) {
     return s;
@@ -126,7 +150,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   contents.extents.Assign(std::move(found.extents));
   if (stub.durable > std::max({claimed, contents.early_end, contents.extents.end()})) {
     // No frame tells of the bytes that are missing.
-    s = take_damaged ? CheckDurable(*volume, target, path, stub)
+    s = take_damaged ? CheckDurable(*volume, target, path, stub, contents.spill.get())
                      : Lost(*volume, path, stub, is_nowhere);
     if (!s.ok()) {
       return s;
@@ -181,6 +205,9 @@ IOStatus RecoveredLog::Sync() {
   }
   if (s.ok()) {
     s = stub->Close(IOOptions(), nullptr);
+  }
+  if (s.ok() && contents_.spill != nullptr) {
+    s = contents_.spill->SyncFound(target_);
   }
   return s.ok() ? SyncDirectory(target_, DirectoryOf(path())) : s;
 }

@@ -9,6 +9,7 @@
 
 #include "plugin/raw_wal_fs/log.h"
 #include "plugin/raw_wal_fs/scan.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "rocksdb/file_system.h"
 
@@ -25,11 +26,11 @@ class RecoveredLog : public Log {
   // Finds a log and its end, by a scan of its last segment that holds anything. What is in the
   // segments before was durable before that one was begun; their frames are found by whoever reads
   // them. `file`: read with its contents, before the headers of the volume were read if another
-  // process writes the log. Corruption if the stub knows of durable bytes that no frame does,
-  // unless `take_damaged`.
+  // process writes the log. `standby`: the one that the stub names, or null if it names none.
+  // Corruption if the stub knows of durable bytes that no frame does, unless `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
-                          const std::string& path, StubFile file, bool take_damaged,
-                          std::shared_ptr<RecoveredLog>* result);
+                          const std::string& path, const Standby* standby, StubFile file,
+                          bool take_damaged, std::shared_ptr<RecoveredLog>* result);
   ~RecoveredLog() override;
 
   // Returns whether bytes were durable that Recover() did not find.

@@ -76,6 +76,7 @@ Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& 
   for (size_t i = 0; s.ok() && i < ids.size(); i++) {
     if (!options.dry_run) {
       s = volume->Delete(logs[i].id);
+      s = s.IsAborted() ? IOStatus::Busy(s.ToString()) : s;
     }
     if (s.ok() && !options.dry_run) {
       volume->Release(logs[i].id);

@@ -8,9 +8,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-IOStatus Spill::Create(FileSystem* target, const std::string& path, const Stub& stub,
+IOStatus Spill::Create(FileSystem* target, const std::string& path, uint64_t begin,
                        std::unique_ptr<Spill>* result) {
-  std::unique_ptr<Spill> spill(new Spill(path, stub.SpillOffset()));
+  std::unique_ptr<Spill> spill(new Spill(path, begin));
   IOStatus s = target->ReopenWritableFile(path, FileOptions(), &spill->writer_, nullptr);
   if (s.ok()) {
     s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
@@ -21,40 +21,51 @@ IOStatus Spill::Create(FileSystem* target, const std::string& path, const Stub& 
   return s;
 }
 
-IOStatus Spill::Find(FileSystem* target, const std::string& path, const Stub& stub,
+IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin, const Stub& stub,
                      const Superblock& superblock, Frames* frames, std::unique_ptr<Spill>* result) {
   const uint32_t block_size = superblock.block_size;
   uint64_t size;
   IOStatus s = target->GetFileSize(path, IOOptions(), &size, nullptr);
-  if (!s.ok() || size <= stub.SpillOffset()) {
+  if (!s.ok() || size <= begin) {
     return s;
   }
   std::unique_ptr<Spill> spill(new Spill(path, size));
   s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
+  if (!s.ok()) {
+    return s;
+  }
   std::string frame;
-  // Frames follow one another; the first that is not whole is the end.
-  for (uint64_t at = stub.SpillOffset(); s.ok() && at + block_size <= size;) {
-    frame.resize(block_size);
-    s = spill->Read(kPosition + at, block_size, frame.data());
+  bool whole = true;  // frames follow one another; the first that is not whole is the end
+  for (uint64_t at = begin; s.ok() && at + block_size <= size;) {
     FrameHeader header;
-    if (!s.ok() || !FrameHeader::Parse(frame.data(), stub.log, size - at, block_size, &header)) {
-      break;
-    }
-    const uint64_t length = header.FrameSize(block_size);
-    frame.resize(length);
-    s = spill->Read(kPosition + at, length, frame.data());
-    if (!s.ok() || !header.Verify(stub.uuid, block_size, frame.data())) {
-      break;
+    if (!spill->ReadFrame(at, stub, block_size, &frame, &header).ok()) {
+      whole = false;
+      at += block_size;
+      continue;
     }
     s = status_to_io_status(header.CheckBounds(superblock.Capacity() + size,
                                                path + ": frame at " + std::to_string(at)));
-    frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
-    frames->headers.push_back(header);
+    if (whole) {
+      frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
+      frames->headers.push_back(header);
+    }
     frames->claimed = std::max(frames->claimed, header.durable);
-    at += length;
+    at += header.FrameSize(block_size);
   }
   *result = std::move(spill);
   return s;
+}
+
+IOStatus Spill::ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
+                          FrameHeader* header) const {
+  frame->resize(block_size);
+  IOStatus s = Read(kPosition + at, block_size, frame->data());
+  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, end_ - at, block_size, header)) {
+    return s.ok() ? IOStatus::NotFound() : s;
+  }
+  frame->resize(header->FrameSize(block_size));
+  s = Read(kPosition + at, frame->size(), frame->data());
+  return !s.ok() || header->Verify(stub.uuid, block_size, frame->data()) ? s : IOStatus::NotFound();
 }
 
 IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
@@ -65,6 +76,15 @@ IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
   *position = kPosition + end_;
   end_ += frame.size();
   return s;
+}
+
+IOStatus Spill::SyncFound(FileSystem* target) const {
+  std::unique_ptr<FSRandomRWFile> file;
+  IOStatus s = target->NewRandomRWFile(path_, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
 }
 
 IOStatus Spill::Read(uint64_t position, size_t n, char* to) const {

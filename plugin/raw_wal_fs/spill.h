@@ -14,38 +14,48 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// The end of a log that found no room on the device: frames behind the tail in the log's stub.
-// LogWriter creates it when no segment is free, and writes to it from then on; RecoveredLog finds
-// it.
+// The end of a log that is not on the device: frames in a file, one behind the other. If the device
+// had no room, the file is the log's stub, behind the tail; if it stalled or failed, the log's file
+// in the standby. LogWriter creates it, and writes to it from then on; RecoveredLog finds it.
 //
 // Readers may read beside the one that writes; otherwise not thread-safe.
 class Spill {
  public:
-  // Positions from here on are offsets in a stub, not on the device.
+  // Positions from here on are offsets in the file, not on the device.
   static constexpr uint64_t kPosition = uint64_t{1} << 62;
   static bool Holds(uint64_t position) { return position >= kPosition; }
 
-  // Makes an empty spill of a log that is being written.
-  static IOStatus Create(FileSystem* target, const std::string& path, const Stub& stub,
+  // Makes an empty spill of a log that is being written, at the end of a file of `begin` bytes.
+  static IOStatus Create(FileSystem* target, const std::string& path, uint64_t begin,
                          std::unique_ptr<Spill>* result);
-  // Finds the frames of a log that is not being written, and adds them to `frames`. Null if there
-  // are none.
-  static IOStatus Find(FileSystem* target, const std::string& path, const Stub& stub,
-                       const Superblock& superblock, Frames* frames,
+  // Finds the frames, from `begin` on, of a log that is not being written, and adds them to
+  // `frames`. Null if there are none. Behind a damaged one they only tell what was durable.
+  static IOStatus Find(FileSystem* target, const std::string& path, uint64_t begin,
+                       const Stub& stub, const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result);
 
   IOStatus Append(const Slice& frame, uint64_t* position);
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
   IOStatus Close() { return writer_->Close(IOOptions(), nullptr); }
 
+  // Returns the bytes of the file.
+  uint64_t end() const { return end_; }
+
+  // Makes durable what an earlier process has written.
+  IOStatus SyncFound(FileSystem* target) const;
+
   // Reads exactly `n` bytes.
   IOStatus Read(uint64_t position, size_t n, char* to) const;
 
  private:
+  // Finds a whole frame. Not ok() if there is none; that is no error.
+  IOStatus ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
+                     FrameHeader* header) const;
+
   Spill(std::string path, uint64_t end) : path_(std::move(path)), end_(end) {}
 
   const std::string path_;
-  uint64_t end_;  // offset in the stub
+  uint64_t end_;  // offset in the file
   std::unique_ptr<FSWritableFile> writer_;
   std::unique_ptr<FSRandomAccessFile> reader_;
 };

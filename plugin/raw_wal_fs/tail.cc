@@ -61,6 +61,15 @@ IOStatus Tail::SetDurable(uint64_t bytes) {
   return file_->Write(Stub::kDurableAt, Slice(word, sizeof(word)), IOOptions(), nullptr);
 }
 
+IOStatus Tail::SetInStandby(uint64_t bytes) {
+  char words[16];  // of one sector
+  EncodeFixed64(words, 1);
+  EncodeFixed64(words + 8, bytes);
+  static_assert(Stub::kInStandbyAt + 8 == Stub::kDurableAt, "written at once");
+  IOStatus s = file_->Write(Stub::kInStandbyAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
+  return s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+}
+
 IOStatus Tail::CheckWhole() const {
   const std::string begin = stub_.Encode().substr(0, Stub::kSealed);
   char scratch[Stub::kSealed];

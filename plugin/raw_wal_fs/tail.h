@@ -44,6 +44,9 @@ class Tail {
   // Notes in the stub that so many bytes of the log are durable, so that their absence is an error.
   // The note itself is not made durable: after power loss the stub may say less.
   IOStatus SetDurable(uint64_t bytes);
+  // Notes in the stub, durably, that so many bytes are durable, and that the log goes on in the
+  // standby: without what is there it is not whole.
+  IOStatus SetInStandby(uint64_t bytes);
   // Checks the stub. IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
   // Gives the space of the tail back if it is empty and nothing follows.

@@ -238,28 +238,49 @@ std::vector<uint64_t> Volume::NumbersOf(LogId log) const {
   return numbers;
 }
 
-IOStatus Volume::WriteHeader(const SegmentHeader& header) {
-  const Buffer buffer = NewBuffer(kHeaderBlock);
+IOStatus Volume::WriteHeader(const SegmentHeader& header, std::chrono::milliseconds limit,
+                             std::unique_ptr<PatientWriter>* patient) {
+  Buffer buffer = NewBuffer(kHeaderBlock);
   if (buffer == nullptr) {
     return NoMemory();
   }
   memset(buffer.get(), 0, kHeaderBlock);
   header.Encode(superblock_, buffer.get());
-  IOStatus s = device_->Write(superblock_.SegmentOffset(header.segment), superblock_.block_size,
-                              buffer.get(), /*durable=*/true);
-  counters_.io_errors += s.ok() ? 0 : 1;
+  const DeviceWork work = {superblock_.SegmentOffset(header.segment), superblock_.block_size,
+                           buffer.get(), /*durable=*/true};
+  IOStatus s = *patient != nullptr ? (*patient)->Run(work, limit) : work.Run(device_.get());
+  if (s.IsTimedOut()) {
+    (*patient)->GiveUp(Hold(header.log), std::move(buffer));
+    patient->reset();
+  }
+  counters_.io_errors += s.ok() || s.IsTimedOut() ? 0 : 1;
   return s;
 }
 
-IOStatus Volume::Delete(LogId log) {
-  IOStatus s;
+IOStatus Volume::Delete(LogId log, std::chrono::milliseconds limit) {
+  {
+    // The segments may be another log's as soon as one thread has freed them.
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (held_.count(log) > 0 || !deleted_.insert(log).second) {
+      return IOStatus::Aborted("device=" + path(), "is still written to for log " + log.ToString());
+    }
+  }
+  std::unique_ptr<PatientWriter> patient =
+      limit.count() > 0 ? PatientWriter::New(device_.get()) : nullptr;
+  IOStatus s = limit.count() == 0 || patient != nullptr
+                   ? IOStatus::OK()
+                   : IOStatus::IOError("device=" + path(), "no thread to write to it");
   // Frees the first segment first, so that what a crash leaves is not taken for a whole log.
   for (const uint64_t number : NumbersOf(log)) {
     SegmentHeader header;
     header.state = SegmentHeader::State::kFree;
     header.log = log;
     header.segment = number;
-    s = s.ok() ? WriteHeader(header) : s;
+    s = s.ok() ? WriteHeader(header, limit, &patient) : s;
+  }
+  if (!s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    deleted_.erase(log);
   }
   return s;
 }
@@ -267,7 +288,14 @@ IOStatus Volume::Delete(LogId log) {
 IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::string& name) {
   std::vector<uint64_t> numbers = NumbersOf(log);
   std::reverse(numbers.begin(), numbers.end());
+  std::unique_ptr<PatientWriter> none;
   IOStatus s;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (held_.count(log) > 0) {
+      return IOStatus::Busy("device=" + path(), "is still written to for log " + log.ToString());
+    }
+  }
   for (const uint64_t number : numbers) {
     SegmentHeader header;
     {
@@ -278,7 +306,7 @@ IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::strin
     header.segment = number;
     header.directory = directory;
     header.name = name;
-    s = s.ok() ? WriteHeader(header) : s;
+    s = s.ok() ? WriteHeader(header, std::chrono::milliseconds(0), &none) : s;
     if (s.ok()) {
       std::lock_guard<std::mutex> lock(mutex_);
       segments_[number] = SegmentOf(header);
@@ -289,6 +317,58 @@ IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::strin
 
 void Volume::Release(LogId log) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (held_.count(log) > 0) {
+    released_.insert(log);
+  } else {
+    Free(log);
+  }
+}
+
+std::shared_ptr<void> Volume::Hold(LogId log) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    held_[log]++;
+  }
+  return std::shared_ptr<void>(this,
+                               [volume = shared_from_this(), log](void*) { volume->LetGo(log); });
+}
+
+void Volume::LetGo(LogId log) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = held_.find(log);
+  if (--it->second > 0) {
+    return;
+  }
+  held_.erase(it);
+  if (released_.erase(log) > 0) {
+    Free(log);
+  }
+}
+
+bool Volume::HoldsAny() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !held_.empty();
+}
+
+IOStatus Volume::Probe() {
+  const Buffer buffer = NewBuffer(kHeaderBlock);
+  if (buffer == nullptr) {
+    return NoMemory();
+  }
+  memset(buffer.get(), 0, kHeaderBlock);
+  return device_->Write(Superblock::kProbeOffset, kHeaderBlock, buffer.get(), /*durable=*/true);
+}
+
+void Volume::NoteStall(const Health::Limits& limits) {
+  const auto answers = [this] { return Probe().ok() && !HoldsAny(); };
+  if (health_.NoteStall(weak_from_this(), answers, limits)) {
+    counters_.stalls++;
+  }
+}
+
+// Requires mutex_.
+void Volume::Free(LogId log) {
+  deleted_.erase(log);
   for (uint64_t i = 0; i < segments_.size(); i++) {
     if (segments_[i].owner == Owner::kLog && segments_[i].log == log) {
       segments_[i] = Segment();
@@ -354,8 +434,11 @@ void Volume::AddStats(RawWalStats* stats) const {
   ADD(logs_created);
   ADD(logs_deleted);
   ADD(logs_spilled);
+  ADD(failovers);
+  ADD(stalls);
   ADD(io_errors);
 #undef ADD
+  stats->stalled += health_.stalled() ? 1 : 0;
   stats->sync_p50_us = counters_.sync_times.Percentile(50);
   stats->sync_p99_us = counters_.sync_times.Percentile(99);
   stats->sync_max_us = counters_.sync_times.max();

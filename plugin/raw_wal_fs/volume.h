@@ -3,14 +3,19 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "plugin/raw_wal_fs/device.h"
 #include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/health.h"
+#include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "plugin/raw_wal_fs/sync_times.h"
 #include "plugin/raw_wal_fs/window.h"
@@ -31,6 +36,8 @@ struct Counters {
   std::atomic<uint64_t> logs_created{0};
   std::atomic<uint64_t> logs_deleted{0};
   std::atomic<uint64_t> logs_spilled{0};
+  std::atomic<uint64_t> failovers{0};
+  std::atomic<uint64_t> stalls{0};
   std::atomic<uint64_t> io_errors{0};
   SyncTimes sync_times;
 };
@@ -43,7 +50,7 @@ struct Counters {
 //
 // OpenForWriting() of open_volumes.h opens the one volume of a device that may be written;
 // those who only read may open others. Owns the device. Thread-safe.
-class Volume {
+class Volume : public std::enable_shared_from_this<Volume> {
  public:
   enum class Owner : uint8_t { kFree, kLog, kDamaged };
   struct Segment {
@@ -65,6 +72,8 @@ class Volume {
   Device* device() const { return device_.get(); }
   const std::string& path() const { return device_->path(); }
   Counters& counters() { return counters_; }
+  Health& health() { return health_; }
+  const Health& health() const { return health_; }
 
   IOStatus NewLogId(LogId* result);
 
@@ -79,12 +88,21 @@ class Volume {
   // `header`. NoSpace if no segment is free.
   IOStatus Allocate(const SegmentHeader& header, uint64_t* segment);
   // Marks a log's segments free on the device, durably. They stay out of use until Release():
-  // somebody may still be reading. After a failure it can be done again.
-  IOStatus Delete(LogId log);
-  // Lets the segments of a deleted log be used again.
+  // somebody may still be reading. After a failure it can be done again. With a `limit`, no write
+  // may take longer: TimedOut. Aborted: not now, since a write to the log may still come, or
+  // another thread deletes it.
+  IOStatus Delete(LogId log, std::chrono::milliseconds limit = std::chrono::milliseconds(0));
+  // Lets the segments of a deleted log be used again: now, or when nothing holds them any more.
   void Release(LogId log);
+  // Keeps a log's segments as long as the result lives: for a write that was given up, and may
+  // still come. The log's headers are not written before that. Keeps the volume open.
+  std::shared_ptr<void> Hold(LogId log);
+  // Returns whether the log has a segment.
+  bool HasSegments(LogId log) const { return !NumbersOf(log).empty(); }
+  // Notes that the device took too long or failed, and has it asked whether it is well again.
+  void NoteStall(const Health::Limits& limits);
   // Writes another directory and file name into a log's headers, durably, and into the first
-  // segment's last. After a failure it can be done again.
+  // segment's last. After a failure it can be done again. Busy: a write to the log may still come.
   IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name);
 
   // Finds the segments of a log, by ordinal. Corruption if one is missing; no segments: NotFound.
@@ -109,7 +127,13 @@ class Volume {
   IOStatus Load();
   IOStatus RaiseEpoch();
   std::vector<uint64_t> NumbersOf(LogId log) const;
-  IOStatus WriteHeader(const SegmentHeader& header);
+  IOStatus WriteHeader(const SegmentHeader& header, std::chrono::milliseconds limit,
+                       std::unique_ptr<PatientWriter>* patient);
+  void Free(LogId log);
+  void LetGo(LogId log);
+  bool HoldsAny() const;
+  // Writes a block that belongs to nothing, durably.
+  IOStatus Probe();
   IOStatus ReadHeaders(std::vector<Segment>* segments) const;
   IOStatus ReadHeaders(uint64_t begin, uint64_t end, Segment* segments) const;
 
@@ -117,12 +141,16 @@ class Volume {
   const bool writable_;
   Superblock superblock_;  // constant after Open()
   Counters counters_;
+  Health health_;
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::vector<Segment> segments_;
-  std::vector<uint64_t> free_;  // the last one is the next to be used
-  uint64_t damaged_ = 0;        // segments that are
+  std::vector<uint64_t> free_;      // the last one is the next to be used
+  uint64_t damaged_ = 0;            // segments that are
+  std::map<LogId, uint64_t> held_;  // how many writes hold each log's segments
+  std::set<LogId> released_;        // logs that can go when nothing holds them
+  std::set<LogId> deleted_;         // logs that are being deleted, until Release()
   std::unique_ptr<Window> window_;
   uint64_t ticket_ = 0;  // the last one that was given out
 };

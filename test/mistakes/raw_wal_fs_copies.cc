@@ -3,6 +3,8 @@
 // Copies of databases and of devices: a copy is refused, an original opens, and a device that is
 // older than the logs that were on it is found out.
 
+#include "test/mistakes/raw_wal_fs_copies.h"
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,7 +15,6 @@
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
-#include "test/raw_wal_fs/support.h"
 
 namespace rocktier {
 
@@ -21,67 +22,6 @@ using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 namespace fs = std::filesystem;
 
 namespace {
-
-class CopyMistakes : public RawWalTest {
- protected:
-  CopyMistakes() { NewFs(); }
-  ~CopyMistakes() override {
-    db_.reset();
-    fs::remove_all(folder_);
-  }
-
-  // A closed database of this name with `records` records, none of them in an SST.
-  void Fill(const std::string& name, int records, bool sync) {
-    db_name_ = name;
-    NewFs();
-    Open();
-    for (int i = 0; i < records; i++) {
-      Put("key" + std::to_string(i), name + std::to_string(i) + std::string(200, 'v'), sync);
-    }
-    NewFs();
-  }
-  void ExpectWhole(const std::string& name, int records, const std::string& of = "") {
-    db_name_ = name;
-    NewFs();
-    Open();
-    for (int i = 0; i < records; i++) {
-      ASSERT_EQ(Get("key" + std::to_string(i)),
-                (of.empty() ? name : of) + std::to_string(i) + std::string(200, 'v'));
-    }
-    NewFs();
-  }
-  void ExpectRefused(const std::string& name, const std::string& mentions) {
-    NewFs();
-    ExpectRefusedNow(name, mentions);
-  }
-  void ExpectRefusedNow(const std::string& name, const std::string& mentions) {
-    for (const bool paranoid : {true, false}) {
-      Options options = DbOptions();
-      options.paranoid_checks = paranoid;
-      std::unique_ptr<DB> db;
-      const Status s = OpenDb(options, name, &db);
-      EXPECT_FALSE(s.ok());
-      EXPECT_NE(s.ToString().find(mentions), std::string::npos) << s.ToString();
-    }
-  }
-  Options WithWalDir() const {
-    Options options = DbOptions();
-    options.wal_dir = folder_ + "/wal";
-    return options;
-  }
-  raw_wal_fs::RawWalAdoption Adopt(const std::string& name, bool force) {
-    NewFs();
-    raw_wal_fs::RawWalOptions wal;
-    wal.device = device_;
-    wal.force = force;
-    raw_wal_fs::RawWalAdoption done;
-    EXPECT_OK(raw_wal_fs::AdoptLogs(wal, name, &done));
-    return done;
-  }
-  static void Copy(const std::string& from, const std::string& to) {
-    fs::copy(from, to, fs::copy_options::recursive);
-  }
-};
 
 TEST_F(CopyMistakes, ACopyIsRefusedAndTheOriginalOpens) {
   const std::string original = folder_ + "/db";

@@ -5,7 +5,10 @@
 #include <cstring>
 
 #include "gtest/gtest.h"
+#include "plugin/raw_wal_fs/coding.h"
+#include "plugin/raw_wal_fs/crc32c.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -248,6 +251,56 @@ TEST(RawWalFormatTest, GoldenBytes) {
   EXPECT_EQ(Slice(superblock.data(), 64).ToString(true),
             "524B545257414C0A020000000010000000004000000000006400000000000000"
             "0700000000000000050000000000000075757575757575757575757575757575");
+}
+
+WalHome AWalHome() {
+  WalHome home;
+  home.directory.born = 0x0102030405060708;
+  home.directory.inode = 42;
+  home.path = "/data/db";
+  return home;
+}
+
+TEST(RawWalFormatTest, GoldenBytesOfAWalHome) {
+  const std::string bytes = AWalHome().Encode();
+  EXPECT_EQ(Slice(bytes.data() + 4, bytes.size() - 4).ToString(/*hex=*/true),
+            "524B5452484F4D450100000008070605040302012A000000000000000800000"
+            "02F646174612F6462");
+  EXPECT_EQ(Slice(bytes.data(), 4).ToString(/*hex=*/true), "02C5F774");
+}
+
+TEST(RawWalFormatTest, AWalHomeIsReadAsItWasWritten) {
+  WalHome home = AWalHome();
+  for (const size_t size : {size_t{0}, size_t{8}, WalHome::kMaxPath}) {
+    home.path.assign(size, 'p');
+    WalHome read;
+    const Status s = WalHome::Decode(home.Encode(), "/wal/file", &read);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_TRUE(read.directory == home.directory);
+    EXPECT_EQ(read.path, home.path);
+  }
+}
+
+TEST(RawWalFormatTest, AWalHomeThatSaysWhatCannotBe) {
+  const std::string good = AWalHome().Encode();
+  const auto decode = [](std::string bytes, bool sealed) {
+    if (sealed) {
+      EncodeFixed32(bytes.data(), MaskedCrc32c(bytes.data() + 4, bytes.size() - 4));
+    }
+    WalHome read;
+    return WalHome::Decode(bytes, "/wal/file", &read);
+  };
+  for (size_t i = 0; i < good.size(); i++) {
+    std::string bytes = good;
+    bytes[i] ^= 1;
+    EXPECT_TRUE(decode(bytes, /*sealed=*/false).IsCorruption()) << i;
+    EXPECT_TRUE(decode(good.substr(0, i), /*sealed=*/false).IsCorruption()) << i;
+  }
+  EXPECT_TRUE(decode(good + "x", /*sealed=*/true).IsCorruption());
+  EXPECT_TRUE(decode(good + std::string(WalHome::kMaxPath, 'x'), /*sealed=*/true).IsCorruption());
+  std::string newer = good;
+  newer[12] = 2;
+  EXPECT_TRUE(decode(newer, /*sealed=*/true).IsNotSupported());
 }
 
 }  // namespace

@@ -226,8 +226,8 @@ TEST_F(RawWalFullTest, ALogThatIsDeletedWhileItIsFoundIsForgotten) {
       EXPECT_OK(fs_->DeleteFile(name, IOOptions(), nullptr));
     });
     SyncPoint::GetInstance()->EnableProcessing();
-    uint64_t size;
-    IOStatus s = fs_->GetFileSize(name, IOOptions(), &size, nullptr);
+    std::unique_ptr<FSRandomAccessFile> file;
+    IOStatus s = fs_->NewRandomAccessFile(name, FileOptions(), &file, nullptr);
     SyncPoint::GetInstance()->ClearAllCallBacks();
     EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
     EXPECT_TRUE(found.expired());

@@ -279,7 +279,8 @@ std::string CheckLog(const Image& original, const Image& damaged, size_t number,
     return "";
   }
   std::shared_ptr<RecoveredLog> found;
-  if (!RecoveredLog::Recover(volume, &fs, log.path, std::move(stub), /*take_damaged=*/false, &found)
+  if (!RecoveredLog::Recover(volume, &fs, log.path, nullptr, std::move(stub),
+                             /*take_damaged=*/false, &found)
            .ok()) {
     return "";
   }

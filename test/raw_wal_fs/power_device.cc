@@ -22,8 +22,15 @@ IOStatus PowerDevice::Read(uint64_t offset, size_t size, char* to) const {
   return IOStatus::OK();
 }
 
+void PowerDevice::Stall(Disk* disk, bool stalls) {
+  std::lock_guard<std::mutex> lock(disk->mutex);
+  disk->stalls = stalls;
+  disk->well.notify_all();
+}
+
 IOStatus PowerDevice::Write(uint64_t offset, size_t size, const char* from, bool durable) {
-  std::lock_guard<std::mutex> lock(disk_->mutex);
+  std::unique_lock<std::mutex> lock(disk_->mutex);
+  disk_->well.wait(lock, [this] { return !disk_->stalls; });
   if (offset % kSector != 0 || size % kSector != 0 || offset + size > disk_->bytes.size()) {
     return IOStatus::InvalidArgument("power-device", "write is not aligned or behind the end");
   }
@@ -40,7 +47,8 @@ IOStatus PowerDevice::Write(uint64_t offset, size_t size, const char* from, bool
 }
 
 IOStatus PowerDevice::Flush() {
-  std::lock_guard<std::mutex> lock(disk_->mutex);
+  std::unique_lock<std::mutex> lock(disk_->mutex);
+  disk_->well.wait(lock, [this] { return !disk_->stalls; });
   disk_->old_sectors.clear();
   disk_->flushes++;
   return IOStatus::OK();

@@ -2,10 +2,11 @@
 //
 // A device that loses power. The fault model: what was flushed, or written durably, stays. Of what
 // was written since, each write may be lost, arrive, or arrive in part, in units of 512 bytes,
-// whatever became of the others.
+// whatever became of the others. It can stall, too.
 
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,6 +31,9 @@ class PowerDevice : public Device {
     std::map<uint64_t, std::string> old_sectors;
     uint64_t writes = 0;
     uint64_t flushes = 0;
+    // Writes and flushes that are begun wait as long as it stalls, and come later, one by one.
+    bool stalls = false;
+    std::condition_variable well;
   };
 
   explicit PowerDevice(std::shared_ptr<Disk> disk) : disk_(std::move(disk)) {
@@ -42,6 +46,7 @@ class PowerDevice : public Device {
     disk->bytes.assign(size, '\0');
     return disk;
   }
+  static void Stall(Disk* disk, bool stalls);
   // Returns the disk after a loss of power.
   static std::shared_ptr<Disk> LosePower(Disk* disk, std::mt19937_64* random);
 

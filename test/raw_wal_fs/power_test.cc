@@ -1,14 +1,19 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a
-// stub's pages each may be as it was when it was made durable, or as it is. The seed is printed;
-// ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of losses of power.
+// stub's pages each may be as it was when it was made durable, or as it is. Half of the devices
+// have a standby and stall now and then; of a file there what was synced is left, and some bytes
+// behind that. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of
+// losses of power.
 
 #include <sys/stat.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "plugin/raw_wal_fs/log_writer.h"
@@ -38,6 +43,8 @@ struct Known {
   std::string appended;
   std::string durable_stub;  // as of when it was made durable; empty before
   uint64_t synced = 0;
+  bool goes_on = false;     // it was synced when it went on in the standby
+  uint64_t in_standby = 0;  // bytes of its file there that were synced
 };
 
 class PowerTest : public ::testing::Test {
@@ -61,6 +68,18 @@ class PowerTest : public ::testing::Test {
     volume_.reset();
     IOStatus s = Volume::Open(std::make_unique<PowerDevice>(disk_), /*write=*/true, &volume_);
     ASSERT_TRUE(s.ok()) << s.ToString();
+    standby_.reset();
+    if (Random(2) == 0) {
+      std::filesystem::remove_all(standby_folder_);
+      std::filesystem::create_directory(standby_folder_);
+      s = Standby::OpenForWriting(FileSystem::Default(), standby_folder_,
+                                  volume_->superblock().uuid, &standby_);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+  }
+
+  std::string InStandby(const Known& known) const {
+    return standby_folder_ + "/" + known.log->id().ToString() + ".frames";
   }
 
   void CreateLog() {
@@ -69,6 +88,10 @@ class PowerTest : public ::testing::Test {
     LogWriter::Settings settings;
     settings.target = FileSystem::Default().get();
     settings.tail_size = kTail;
+    settings.standby = standby_;
+    settings.failover_latency = std::chrono::milliseconds(2);
+    settings.health.period = std::chrono::seconds(0);
+    settings.on_failover = [this](const std::string&, const IOStatus&) { failovers_++; };
     IOStatus s = LogWriter::Create(volume_, settings, known.path, &known.log);
     if (!s.IsNoSpace()) {
       ASSERT_TRUE(s.ok()) << s.ToString();
@@ -95,6 +118,9 @@ class PowerTest : public ::testing::Test {
     IOStatus s = known->log->Sync();
     if (s.ok()) {
       known->synced = known->appended.size();
+      std::error_code none;
+      const uint64_t size = std::filesystem::file_size(InStandby(*known), none);
+      known->in_standby = none ? 0 : size;
     } else {
       ASSERT_TRUE(s.IsNoSpace()) << s.ToString();
       Abandon(known);
@@ -104,16 +130,33 @@ class PowerTest : public ::testing::Test {
   // A log that hit the end of the device is not gone on with; nothing more is known of it.
   void Abandon(Known* known) { Delete(known); }
 
+  // Deletes a log as RawWalFileSystem does, unless the device stalls: that one would wait.
   void Delete(Known* known) {
-    ASSERT_TRUE(volume_->Delete(known->log->id()).ok());
+    if (stalls_) {
+      SetStall(false);
+    }
+    IOStatus s = volume_->Delete(known->log->id());
+    for (; s.IsAborted(); s = volume_->Delete(known->log->id())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
     known->log->ReleaseWhenDestroyed();
+    std::filesystem::remove(InStandby(*known));
     std::filesystem::remove(known->path);
     const size_t index = static_cast<size_t>(known - logs_.data());
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
+  void SetStall(bool stalls) {
+    stalls_ = stalls;
+    PowerDevice::Stall(disk_.get(), stalls);
+  }
+
   void DoSomething() {
     const uint64_t what = Random(100);
+    if (standby_ != nullptr && Random(stalls_ ? 10 : 40) == 0) {
+      SetStall(!stalls_);
+    }
     if (logs_.empty() || (what < 4 && logs_.size() < 4)) {
       CreateLog();
     } else if (what < 6) {
@@ -124,8 +167,14 @@ class PowerTest : public ::testing::Test {
       Sync(&logs_[Random(logs_.size())]);
     }
     for (Known& known : logs_) {
-      if (known.durable_stub.empty() && known.synced > 0) {
+      // It is made durable once more when the log goes on in the standby.
+      const bool goes_on = !known.goes_on && std::filesystem::exists(InStandby(known));
+      if (goes_on || (known.synced > 0 && known.durable_stub.empty())) {
         known.durable_stub = ReadAll(known.path);
+      }
+      if (goes_on) {  // so is its file there
+        known.goes_on = true;
+        known.in_standby = std::filesystem::file_size(InStandby(known));
       }
     }
   }
@@ -148,6 +197,23 @@ class PowerTest : public ::testing::Test {
     return s.ok();
   }
 
+  // Copies the standby as it is after a loss of power, if there is one.
+  void CopyStandby(const std::string& folder) {
+    if (standby_ == nullptr) {
+      return;
+    }
+    std::filesystem::remove_all(folder);
+    std::filesystem::copy(standby_folder_, folder);
+    for (const Known& known : logs_) {
+      const std::string path = folder + InStandby(known).substr(standby_folder_.size());
+      std::error_code none;
+      const uint64_t size = std::filesystem::file_size(path, none);
+      if (!none && size > known.in_standby) {
+        std::filesystem::resize_file(path, known.in_standby + Random(size - known.in_standby + 1));
+      }
+    }
+  }
+
   void CheckAfterLoss() {
     // Copies the stubs first: a thread goes on writing, and a stub may be older than the disk, not
     // newer. Nor may its spill: the disk is flushed before there is one.
@@ -158,6 +224,8 @@ class PowerTest : public ::testing::Test {
       paths[i] = folder_ + "/" + std::to_string(999900 + i) + ".log";
       there[i] = StubAfter(logs_[i], paths[i], &stubs[i]);
     }
+    const std::string folder = folder_ + "/standby-after";
+    CopyStandby(folder);
     std::shared_ptr<Volume> after;
     IOStatus s = Volume::Open(
         std::make_unique<PowerDevice>(PowerDevice::LosePower(disk_.get(), &random_)), true, &after);
@@ -167,9 +235,12 @@ class PowerTest : public ::testing::Test {
       if (!there[i]) {
         continue;
       }
+      std::shared_ptr<Standby> standby;
+      s = Standby::OfStub(FileSystem::Default(), folder, paths[i], stubs[i].stub, &standby);
+      ASSERT_TRUE(s.ok()) << s.ToString();
       std::shared_ptr<RecoveredLog> log;
-      s = RecoveredLog::Recover(after, FileSystem::Default().get(), paths[i], std::move(stubs[i]),
-                                /*take_damaged=*/false, &log);
+      s = RecoveredLog::Recover(after, FileSystem::Default().get(), paths[i], standby.get(),
+                                std::move(stubs[i]), /*take_damaged=*/false, &log);
       ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
       ASSERT_GE(log->size(), known.synced) << known.path;
       ASSERT_LE(log->size(), known.appended.size()) << known.path;
@@ -189,10 +260,14 @@ class PowerTest : public ::testing::Test {
   }
 
   const std::string folder_;
+  const std::string standby_folder_ = folder_ + "/standby";
   std::mt19937_64 random_;
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<Volume> volume_;
+  std::shared_ptr<Standby> standby_;  // null if there is none
   std::vector<Known> logs_;
+  bool stalls_ = false;
+  std::atomic<uint64_t> failovers_{0};
   uint64_t number_ = 0;
   uint64_t images_ = 0;
   uint64_t synced_ = 0;  // bytes found that had been
@@ -203,6 +278,9 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
   const uint64_t images = rocktier::FromEnvironment("ROCKTIER_POWER_IMAGES", 1000);
   while (images_ < images && !HasFatalFailure()) {
     logs_.clear();
+    if (disk_ != nullptr) {
+      SetStall(false);
+    }
     Format(/*segments=*/8 + Random(30), Random(2) == 0 ? 512 : 4096);
     Mount();
     const uint64_t losses = 20;
@@ -216,6 +294,12 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
   printf("%llu losses of power, %llu bytes found that were synced, %llu that never were\n",
          static_cast<unsigned long long>(images_), static_cast<unsigned long long>(synced_),
          static_cast<unsigned long long>(extra_));
+  if (disk_ != nullptr) {
+    SetStall(false);
+  }
+  logs_.clear();
+  printf("%llu logs went on in the standby\n", static_cast<unsigned long long>(failovers_.load()));
+  EXPECT_GT(failovers_, 0u);
   EXPECT_GT(synced_, 0u);
   EXPECT_GT(extra_, 0u) << "nothing unsynced ever arrived: the test tests little";
 }

@@ -85,9 +85,9 @@ class RecoveryTest : public ::testing::Test {
     StubFile stub;
     EXPECT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
     std::shared_ptr<RecoveredLog> log;
-    IOStatus s =
-        RecoveredLog::Recover(Mount(write), FileSystem::Default().get(), path_, std::move(stub),
-                              /*take_damaged=*/false, &log);
+    IOStatus s = RecoveredLog::Recover(Mount(write), FileSystem::Default().get(), path_, nullptr,
+                                       std::move(stub),
+                                       /*take_damaged=*/false, &log);
     EXPECT_TRUE(s.ok()) << s.ToString();
     return log;
   }
@@ -211,6 +211,26 @@ TEST_F(RecoveryTest, ALogThatAnotherProcessDeletesIsNotTakenForDamaged) {
   EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
 }
 
+TEST_F(RecoveryTest, TwoDoNotDeleteALogAtOnce) {
+  const std::shared_ptr<RecoveredLog> log = Find(/*write=*/false);
+  const std::shared_ptr<Volume> volume = Mount(/*write=*/true);
+  const LogId id = log->id();
+  ASSERT_TRUE(volume->HasSegments(id));
+  ASSERT_TRUE(volume->Delete(id).ok());
+  // The first one may let another log have the segments while the second one writes headers.
+  EXPECT_TRUE(volume->Delete(id).IsAborted());
+  volume->Release(id);
+  EXPECT_FALSE(volume->HasSegments(id));
+  EXPECT_TRUE(volume->Delete(id).ok());
+
+  const std::shared_ptr<Volume> again = Mount(/*write=*/true);
+  std::shared_ptr<void> hold = again->Hold(id);
+  EXPECT_TRUE(again->Delete(id).IsAborted()) << "a write may still come";
+  EXPECT_TRUE(again->Adopt(id, DirectoryId(), "name").IsBusy());
+  hold.reset();
+  EXPECT_TRUE(again->Delete(id).ok());
+}
+
 TEST_F(RecoveryTest, AReadThatFailedCanBeDoneAgain) {
   for (const bool ahead : {false, true}) {
     const std::shared_ptr<RecoveredLog> log = Find(/*write=*/true);
@@ -245,7 +265,8 @@ TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {
   for (std::shared_ptr<RecoveredLog>& log : logs) {
     StubFile stub;
     ASSERT_TRUE(ReadStub(FileSystem::Default().get(), path_, /*contents=*/true, &stub).ok());
-    ASSERT_TRUE(RecoveredLog::Recover(volume, FileSystem::Default().get(), path_, std::move(stub),
+    ASSERT_TRUE(RecoveredLog::Recover(volume, FileSystem::Default().get(), path_, nullptr,
+                                      std::move(stub),
                                       /*take_damaged=*/false, &log)
                     .ok());
   }

@@ -34,6 +34,11 @@ def write(db, device, *flags):
     return result
 
 
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
 class OnAFile(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.join(TMP, self.id().replace(".", "-"))
@@ -107,6 +112,37 @@ class OnAFile(unittest.TestCase):
         self.assertEqual(
             run("xfs_db", "-r", "-c", "sb 0", "-c", "p magicnum", self.device).stdout.strip(),
             "magicnum = 0x58465342", "the file system was harmed")
+
+        # A file system that is not mounted: nothing makes it a log device.
+        made = run("mkfs.ext4", "-q", "-F", self.device)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        before = digest(self.device)
+        other = self.folder + "/other"
+        self.succeed(write(self.db, other + ";size=8M"))
+        for verb in ("export", "adopt"):
+            for flags in ([], ["--force"]):
+                self.refused(wal(verb, self.device, self.db, *flags), "ext4", self.device)
+                self.assertEqual(digest(self.device), before, verb)
+        self.assertIn("1 logs", self.succeed(wal("export", other, self.db)))
+
+    def test_a_copy_with_the_wal_dir_of_the_original(self):
+        self.succeed(self.format("--size=64M"))
+        place = "--wal_dir=" + self.folder + "/wal"
+        self.succeed(write(self.db, self.device, place))
+        copy = self.folder + "/copy"
+        shutil.copytree(self.db, copy)
+        names = os.listdir(self.folder + "/wal")
+        opened = write(copy, self.device, place, "--use_existing_db=1", "--benchmarks=readrandom")
+        self.assertNotEqual(opened.returncode, 0)
+        self.assertIn("is a copy of " + self.db, opened.stderr + opened.stdout)
+        self.refused(wal("export", self.device, copy, "--force"), "is a copy of " + self.db)
+        self.assertEqual(os.listdir(self.folder + "/wal"), names)
+        said = wal("adopt", self.device, copy)
+        self.assertEqual(said.returncode, 1, said.stderr)
+        self.assertIn("loses its log to this database: " + self.db, said.stdout)
+        self.assertIn("1 logs adopted", self.succeed(wal("adopt", self.device, copy, "--force")))
+        self.refused(wal("export", self.device, self.db), "is a copy of " + copy)
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, copy)))
 
     def test_damage_is_found(self):
         self.succeed(self.format("--size=8M"))

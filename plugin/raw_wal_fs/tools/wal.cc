@@ -18,6 +18,7 @@ namespace {
 using wal::Arguments;
 
 constexpr char kClosed[] = "no";
+constexpr char kStandbyHelp[] = "the directory of standby=, if the database has one";
 
 Verb OfDevice(const std::string& name, const std::string& summary, Arguments* arguments) {
   return Verb(name, summary)
@@ -93,6 +94,7 @@ Verb Adopt(const std::shared_ptr<Arguments>& arguments) {
           "For a database that is not opened because it was copied, moved to another file "
           "system, or put back from a copy. Says what would be lost; --force does it. A newer "
           "copy of the database, wherever it is, loses these logs then.")
+      .Text("standby", "DIR", kStandbyHelp, &arguments->options.standby)
       .Switch("force", "make it the owner", &arguments->options.force)
       .Problems("if there is something to adopt")
       .Run(With(arguments, wal::Adopt));
@@ -103,6 +105,7 @@ Verb Export(const std::shared_ptr<Arguments>& arguments) {
       .Help(
           "Stock RocksDB reads these. The database must be closed. Can be run again after an "
           "interruption.")
+      .Text("standby", "DIR", kStandbyHelp, &arguments->options.standby)
       .Switch("force", "take logs of which a part is missing, too", &arguments->options.force)
       .Run(With(arguments, wal::Export));
 }

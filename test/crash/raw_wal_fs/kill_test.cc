@@ -5,6 +5,8 @@
 // key must be there. Without sync too: kill -9 loses nothing that a buffered write would not have
 // lost.
 //
+// In three variants there is a standby; in two of them the device stalls or fails now and then.
+//
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
 #include "test/support/kill.h"
@@ -34,6 +36,7 @@
 #include "test/support/open_db.h"
 #include "test/support/scratch.h"
 #include "test/support/seed.h"
+#include "test_util/sync_point.h"
 
 extern char** environ;
 
@@ -76,6 +79,9 @@ std::string Value(uint64_t n) {
 constexpr uint64_t kMoreRounds = 100;       // until a run has seen what it must
 constexpr uint64_t kSmallDevice = 2 << 20;  // is written over again and again
 
+// A standby beside the device, which is asked soon whether it is well again.
+constexpr char kStandby[] = "failover_latency=20;failback_after=0;standby=";
+
 struct Variant {
   const char* name;
   const char* fs_options;
@@ -99,7 +105,47 @@ const Variant kVariants[] = {
      &RawWalStats::logs_deleted},
     {"Archived", "", true, 64 << 20, "WAL_ttl_seconds=1;write_buffer_size=65536", nullptr},
     {"ManualFlush", "", false, 64 << 20, "manual_wal_flush=true", &RawWalStats::syncs},
+    {"Standby", kStandby, true, 64 << 20, "", &RawWalStats::repeated_bytes},
+    {"StallsBesideAStandby", kStandby, true, 64 << 20, "write_buffer_size=131072",
+     &RawWalStats::failovers},
+    {"FailsBesideAStandby", kStandby, false, 64 << 20, "write_buffer_size=131072",
+     &RawWalStats::failovers},
 };
+
+bool HasTrouble(const Variant& variant) { return strstr(variant.name, "Beside") != nullptr; }
+
+// Has threads write to the device, not io_uring: that would not come across the trouble.
+void PrepareTrouble(const Variant& variant) {
+  if (HasTrouble(variant)) {
+    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [](void* may_use_ring) {
+      *static_cast<bool*>(may_use_ring) = false;
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+  }
+}
+
+// Makes the device of the process stall, or fail, now and then.
+void MakeTrouble(const Variant& variant) {
+  if (!HasTrouble(variant)) {
+    return;
+  }
+  const bool stalls = strcmp(variant.name, "StallsBesideAStandby") == 0;
+  const auto meet = [stalls](void* status) {
+    thread_local std::mt19937_64 random(std::random_device{}());
+    if (random() % 20 != 0) {
+      return;
+    }
+    if (stalls) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));  // and comes late
+    } else {
+      *static_cast<IOStatus*>(status) = IOStatus::IOError("the device", "fails");
+    }
+  };
+  SyncPoint::GetInstance()->SetCallBack(
+      "PatientWriter::New", [](void* may_use_ring) { *static_cast<bool*>(may_use_ring) = false; });
+  SyncPoint::GetInstance()->SetCallBack("PosixDevice::Write", meet);
+  SyncPoint::GetInstance()->SetCallBack("PosixDevice::Flush", meet);
+}
 
 uint64_t ReachedBy(const Variant& variant, const RawWalStats& stats, const std::string& folder) {
   if (variant.reached != nullptr) {
@@ -117,6 +163,9 @@ Status OpenWith(const std::string& folder, const Variant& variant, std::shared_p
                     "/device;size=" + std::to_string(variant.size);
   if (*variant.fs_options != '\0') {
     uri += std::string(";") + variant.fs_options;
+  }
+  if (variant.fs_options == kStandby) {
+    uri += folder + "/standby";
   }
   Status s = FileSystem::CreateFromString(config, uri, fs);
   if (!s.ok()) {
@@ -138,7 +187,9 @@ int ChildMain(const std::string& folder, int variant_number) {
   std::shared_ptr<FileSystem> fs;
   std::unique_ptr<Env> env;
   std::unique_ptr<DB> db;
+  PrepareTrouble(variant);
   Status s = OpenWith(folder, variant, &fs, &env, &db);
+  MakeTrouble(variant);
   for (uint64_t n = shared->acknowledged; s.ok(); n++) {
     shared->issued = n + 1;
     WriteOptions options;
@@ -169,6 +220,7 @@ class KillTest : public ::testing::TestWithParam<int> {
     random_.seed(Seed() + static_cast<uint64_t>(GetParam()));
     folder_ = NewFolder(std::string("kill-") + kVariants[GetParam()].name);
     shared_ = MapShared<Shared>(folder_ + "/shared");
+    std::filesystem::create_directory(folder_ + "/standby");
   }
   ~KillTest() override {
     munmap(shared_, sizeof(Shared));

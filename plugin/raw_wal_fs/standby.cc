@@ -1,0 +1,266 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/raw_wal_fs/standby.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "plugin/raw_wal_fs/stub.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+namespace {
+
+constexpr char kMarkName[] = "/STANDBY";
+constexpr char kFramesName[] = ".frames";
+constexpr char kLockName[] = "/LOCK";
+
+// The standbys that this process has open for writing, by uuid of the device and directory.
+struct OpenTable {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<Standby>> standbys;
+};
+
+// Never destroyed: a FileSystem may be a static object that outlives it.
+OpenTable& OpenStandbys() {
+  static auto* table = new OpenTable();
+  return *table;
+}
+
+std::string HexOf(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
+
+IOStatus WriteFile(FileSystem* fs, const std::string& path, const Slice& bytes) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(bytes, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
+}
+
+// Makes the directory the standby of a device: it has its mark, or it has none.
+IOStatus WriteMark(FileSystem* fs, const std::string& directory, const StandbyMark& mark) {
+  const std::string path = directory + kMarkName;
+  IOStatus s = WriteFile(fs, path + ".tmp", mark.Encode());
+  if (s.ok()) {
+    s = fs->RenameFile(path + ".tmp", path, IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(fs, directory) : s;
+}
+
+IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mark) {
+  const std::string path = directory + kMarkName;
+  std::unique_ptr<FSRandomAccessFile> file;
+  IOStatus s = fs->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
+  if (!s.ok()) {
+    return s.IsPathNotFound() ? IOStatus::NotFound(path) : s;
+  }
+  char scratch[StandbyMark::kSize];
+  Slice bytes;
+  s = file->Read(0, sizeof(scratch), IOOptions(), &bytes, scratch, nullptr);
+  return s.ok() ? status_to_io_status(StandbyMark::Decode(bytes, path, mark)) : s;
+}
+
+// Makes a directory that is nobody's the standby of a device.
+IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::string& uuid,
+                  StandbyMark* mark) {
+  std::vector<std::string> names;
+  IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  for (const std::string& name : names) {
+    if (s.ok() && Slice(name).ends_with(kFramesName)) {
+      s = IOStatus::InvalidArgument("standby=" + directory,
+                                    "has " + name + " of a log, and no file STANDBY: is it whole?");
+    }
+  }
+  mark->uuid = uuid;
+  s = s.ok() ? RandomBytes(kUuidSize, &mark->id) : s;
+  return s.ok() ? WriteMark(fs, directory, *mark) : s;
+}
+
+}  // namespace
+
+IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
+                                 const std::string& directory, const std::string& uuid,
+                                 std::shared_ptr<Standby>* result) {
+  bool is_directory = false;
+  if (!fs->IsDirectory(directory, IOOptions(), &is_directory, nullptr).ok() || !is_directory) {
+    return IOStatus::InvalidArgument("standby=" + directory,
+                                     "is no directory: make it, or mount its disk");
+  }
+  std::lock_guard<std::mutex> guard(OpenStandbys().mutex);
+  std::weak_ptr<Standby>& known = OpenStandbys().standbys[{uuid, directory}];
+  *result = known.lock();
+  StandbyMark mark;
+  IOStatus s = ReadMark(fs.get(), directory, &mark);
+  if (*result != nullptr && s.ok() && mark.id == (*result)->id()) {
+    return s;
+  }
+  if (s.ok() && mark.uuid != uuid) {
+    return IOStatus::InvalidArgument(
+        "standby=" + directory, "is that of another log device, with uuid " + HexOf(mark.uuid) +
+                                    ": give each device a directory of its own");
+  }
+  FileLock* lock = nullptr;
+  if (s.ok() || s.IsNotFound()) {
+    s = fs->LockFile(directory + kLockName, IOOptions(), &lock, nullptr);
+    s = s.ok() ? s : IOStatus::Busy("standby=" + directory, "is in use: " + s.ToString());
+  }
+  if (s.ok()) {
+    s = ReadMark(fs.get(), directory, &mark);  // nobody else writes it now
+  }
+  if (s.IsNotFound()) {
+    s = MakeMark(fs.get(), directory, uuid, &mark);
+  }
+  if (s.ok()) {
+    result->reset(new Standby(fs, directory, mark, lock));
+    known = *result;
+  } else if (lock != nullptr) {
+    fs->UnlockFile(lock, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return s;
+}
+
+Standby::~Standby() {
+  if (lock_ != nullptr) {
+    fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                         const std::string& path, const Stub& stub,
+                         std::shared_ptr<Standby>* result) {
+  if (stub.standby.empty()) {
+    result->reset();
+    return IOStatus::OK();
+  }
+  const std::string wanted = "may go on in the standby with id " + HexOf(stub.standby);
+  if (directory.empty()) {
+    return IOStatus::InvalidArgument(path, wanted + ": give its directory as standby=");
+  }
+  IOStatus s;
+  if (*result == nullptr || (*result)->id() != stub.standby) {
+    StandbyMark mark;
+    s = ReadMark(fs.get(), directory, &mark);
+    result->reset(s.ok() ? new Standby(fs, directory, mark, /*lock=*/nullptr) : nullptr);
+  }
+  if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
+    s = IOStatus::InvalidArgument(
+        path, wanted + "; standby=" + directory + " is not that one: is its disk mounted?");
+  }
+  return s;
+}
+
+std::string Standby::PathOf(LogId log) const {
+  return directory_ + "/" + log.ToString() + kFramesName;
+}
+
+// Does not make the header durable: the frames behind it are, before anything is acknowledged.
+IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
+                        std::unique_ptr<Spill>* result) const {
+  header.segment = SegmentHeader::kInStandby;
+  std::string block(kFramesAt, '\0');
+  header.Encode(superblock, block.data());
+  const std::string path = PathOf(header.log);
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs_->NewWritableFile(path, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(block, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = SyncDirectory(fs_.get(), directory_);
+  }
+  StandbyMark mark;
+  if (s.ok()) {
+    s = ReadMark(fs_.get(), directory_, &mark);
+  }
+  if (s.IsNotFound() || (s.ok() && mark.id != id_)) {
+    s = IOStatus::IOError("standby=" + directory_, "is another directory now: was it unmounted?");
+  }
+  return s.ok() ? Spill::Create(fs_.get(), path, kFramesAt, result) : s;
+}
+
+IOStatus Standby::Find(const Stub& stub, const Superblock& superblock, Frames* frames,
+                       std::unique_ptr<Spill>* result) const {
+  SegmentHeader header;
+  IOStatus s = Describe(stub.log, &header);
+  return s.ok()
+             ? Spill::Find(fs_.get(), PathOf(stub.log), kFramesAt, stub, superblock, frames, result)
+             : s;
+}
+
+IOStatus Standby::Describe(LogId log, SegmentHeader* result) const {
+  const std::string path = PathOf(log);
+  std::unique_ptr<FSRandomAccessFile> file;
+  IOStatus s = fs_->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
+  if (!s.ok()) {
+    return s.IsPathNotFound() ? IOStatus::NotFound(path) : s;
+  }
+  std::string scratch(SegmentHeader::kSize, '\0');
+  Slice bytes;
+  s = file->Read(0, scratch.size(), IOOptions(), &bytes, scratch.data(), nullptr);
+  if (!s.ok()) {
+    return s;
+  }
+  // A loss of power may have left nothing but the name: nothing in it was acknowledged then.
+  if (bytes.size() < SegmentHeader::kSize || IsZero(bytes.data(), SegmentHeader::kSize)) {
+    return IOStatus::NotFound(path);
+  }
+  const bool is_ours = SegmentHeader::Decode(bytes.data(), uuid_, result) && result->log == log &&
+                       result->segment == SegmentHeader::kInStandby;
+  return is_ours ? s : IOStatus::Corruption(path, "has a damaged header");
+}
+
+IOStatus Standby::Adopt(LogId log, const DirectoryId& directory, const std::string& name,
+                        const Superblock& superblock) const {
+  SegmentHeader header;
+  IOStatus s = Describe(log, &header);
+  if (!s.ok()) {
+    return s.IsNotFound() ? IOStatus::OK() : s;
+  }
+  header.directory = directory;
+  header.name = name;
+  std::string bytes(SegmentHeader::kSize, '\0');
+  header.Encode(superblock, bytes.data());
+  std::unique_ptr<FSRandomRWFile> file;
+  s = fs_->NewRandomRWFile(PathOf(log), FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Write(0, bytes, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
+}
+
+IOStatus Standby::Delete(LogId log) const {
+  const std::string path = PathOf(log);
+  IOStatus s;
+  if (fs_->FileExists(path, IOOptions(), nullptr).ok()) {
+    s = fs_->DeleteFile(path, IOOptions(), nullptr);
+    s = s.ok() ? SyncDirectory(fs_.get(), directory_) : s;
+  }
+  return s;
+}
+
+bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {
+  SegmentHeader header;
+  if (standby == nullptr || !standby->Describe(log, &header).ok()) {
+    return false;
+  }
+  result->directory = header.directory;
+  result->name = header.name;
+  result->whole_name = header.whole_name;
+  return true;
+}
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

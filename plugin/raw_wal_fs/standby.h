@@ -1,0 +1,86 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/spill.h"
+#include "plugin/raw_wal_fs/volume.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/io_status.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace raw_wal_fs {
+
+// The directory of standby=, on another disk than the device: logs go on there while the device
+// stalls or fails. It has a file of each such log: the header of a segment, which says whose log it
+// is, then frames. RawWalFileSystem opens it, and LogWriter goes on in it. One device has it, and
+// one process at a time writes to it; all FileSystems of that process share it.
+//
+// Constant once it is open. Thread-safe; one caller at a time for each log.
+class Standby {
+ public:
+  // Opens the directory for writing. It becomes the device's if it is nobody's, and holds nothing
+  // of logs. InvalidArgument: it is not there, or another device's. Busy: another process writes to
+  // it.
+  static IOStatus OpenForWriting(const std::shared_ptr<FileSystem>& fs,
+                                 const std::string& directory, const std::string& uuid,
+                                 std::shared_ptr<Standby>* result);
+  // Finds the standby that the stub at `path` names: null, with OK, if it names none. Opens that of
+  // `directory` for reading, if *result is not open. InvalidArgument: there is none, or it is
+  // another one.
+  static IOStatus OfStub(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                         const std::string& path, const Stub& stub,
+                         std::shared_ptr<Standby>* result);
+  ~Standby();
+  Standby(const Standby&) = delete;
+  Standby& operator=(const Standby&) = delete;
+
+  // Begins the file of a log, whose header is `header`. Its name is durable when this returns.
+  // IOError: the directory is not the one that was opened, as after its disk was unmounted.
+  IOStatus Begin(SegmentHeader header, const Superblock& superblock,
+                 std::unique_ptr<Spill>* result) const;
+  // Finds the frames of a log that is not being written, as Spill::Find() does. NotFound: there is
+  // nothing of it here.
+  IOStatus Find(const Stub& stub, const Superblock& superblock, Frames* frames,
+                std::unique_ptr<Spill>* result) const;
+  // Finds whose log it is. NotFound: there is nothing of the log here. Corruption: a damaged
+  // header.
+  IOStatus Describe(LogId log, SegmentHeader* result) const;
+  // Writes another directory and name into a log's header, durably. OK if there is nothing of it.
+  IOStatus Adopt(LogId log, const DirectoryId& directory, const std::string& name,
+                 const Superblock& superblock) const;
+  // Deletes what is here of a log, if anything is.
+  IOStatus Delete(LogId log) const;
+
+  const std::string& id() const { return id_; }
+  const std::string& directory() const { return directory_; }
+
+ private:
+  // Where the frames begin in a log's file.
+  static constexpr uint64_t kFramesAt = 4096;
+
+  Standby(std::shared_ptr<FileSystem> fs, std::string directory, const StandbyMark& mark,
+          FileLock* lock)
+      : fs_(std::move(fs)),
+        directory_(std::move(directory)),
+        uuid_(mark.uuid),
+        id_(mark.id),
+        lock_(lock) {}
+  std::string PathOf(LogId log) const;
+
+  const std::shared_ptr<FileSystem> fs_;
+  const std::string directory_;
+  const std::string uuid_;  // the device's
+  const std::string id_;
+  FileLock* const lock_;  // null: for reading
+};
+
+// Finds the header of a log that is in the standby alone. False if there is none, or no standby.
+bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result);
+
+}  // namespace raw_wal_fs
+}  // namespace ROCKSDB_NAMESPACE

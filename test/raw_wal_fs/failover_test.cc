@@ -1,0 +1,608 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// A device that stalls or fails beside a standby: writes go on there, nothing is lost, and new logs
+// come back when it is well.
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/sst_file_manager.h"
+#include "rocksdb/transaction_log.h"
+#include "test/raw_wal_fs/support.h"
+#include "test/support/wait.h"
+#include "test_util/sync_point.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Makes reads, writes and flushes of all log devices wait; or writes and flushes fail.
+class Trouble {
+ public:
+  Trouble() {
+    // By io_uring they would not be met here.
+    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [](void* may_use_ring) {
+      *static_cast<bool*>(may_use_ring) = false;
+    });
+    for (const char* call : {"PosixDevice::Write", "PosixDevice::Flush"}) {
+      SyncPoint::GetInstance()->SetCallBack(
+          call, [this](void* status) { Meet(static_cast<IOStatus*>(status)); });
+    }
+    SyncPoint::GetInstance()->SetCallBack("PosixDevice::Read", [this](void*) {
+      IOStatus status;
+      Meet(&status);
+      status.PermitUncheckedError();
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+  }
+  ~Trouble() {
+    End();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+
+  void Stall() { Set(true, false); }
+  void Fail() { Set(false, true); }
+  void End() { Set(false, false); }
+  // How many wait now.
+  int waiting() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  void Set(bool stalls, bool fails) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stalls_ = stalls;
+    fails_ = fails;
+    changed_.notify_all();
+  }
+  void Meet(IOStatus* status) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    waiting_++;
+    changed_.wait(lock, [this] { return !stalls_; });
+    waiting_--;
+    if (fails_) {
+      *status = IOStatus::IOError("the device", "fails");
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stalls_ = false;
+  bool fails_ = false;
+  int waiting_ = 0;
+};
+
+// ext4 on a loop device, which can be made to stand still. Unmounted when it goes.
+class MountedDisk {
+ public:
+  ~MountedDisk() {
+    if (!place_.empty()) {
+      Thaw();
+      umount(place_.c_str());
+    }
+  }
+  // Returns why there can be none, "" if there is one.
+  std::string Mount(const std::string& place) {
+    std::string problem = loop_.Open(place + ".disk", 64 << 20, 512);
+    if (problem.empty() && system(("mkfs.ext4 -q -F " + loop_.path()).c_str()) != 0) {
+      problem = "mkfs.ext4 failed";
+    }
+    std::filesystem::create_directory(place);
+    if (problem.empty() && mount(loop_.path().c_str(), place.c_str(), "ext4", 0, nullptr) != 0) {
+      problem = "mount failed";
+    }
+    place_ = problem.empty() ? place : "";
+    return problem;
+  }
+  bool Freeze() { return Do(FIFREEZE); }
+  bool Thaw() { return Do(FITHAW); }
+
+ private:
+  bool Do(unsigned long what) {  // NOLINT(google-runtime-int): as ioctl(2) has it
+    const int fd = open(place_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool done = ioctl(fd, what, 0) == 0;
+    close(fd);
+    return done;
+  }
+
+  LoopDevice loop_;
+  std::string place_;
+};
+
+class RawWalStandbyTest : public RawWalTest {
+ protected:
+  void SetUp() override {
+    standby_ = folder_ + "/standby";
+    std::filesystem::create_directory(standby_);
+  }
+  void TearDown() override { db_.reset(); }
+
+  std::string WithStandby() const {
+    return "standby=" + standby_ + ";failover_latency=100;failback_after=0";
+  }
+  raw_wal_fs::RawWalStats Stats() const {
+    raw_wal_fs::RawWalStats stats;
+    EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
+    return stats;
+  }
+  // Writes records with sync, and remembers them.
+  void Write(int count) {
+    for (int i = 0; i < count; i++) {
+      const std::string key = "key" + std::to_string(written_.size());
+      const std::string value(static_cast<size_t>(1 + (written_.size() * 37) % 9000), 'v');
+      Put(key, value);
+      written_[key] = value;
+    }
+  }
+  void Check() {
+    for (const auto& [key, value] : written_) {
+      ASSERT_EQ(Get(key), value) << key;
+    }
+  }
+  void Reopen() {
+    db_.reset();
+    NewFs(WithStandby());
+    Open();
+  }
+  // How many logs have a file in the standby.
+  int InStandby() const {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
+      count += entry.path().extension() == ".frames" ? 1 : 0;
+    }
+    return count;
+  }
+  bool AwaitHealth() const {
+    return WaitFor([this] { return Stats().stalled == 0; });
+  }
+
+  // The one file of a log in the standby.
+  std::string FramesFile() const {
+    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
+      if (entry.path().extension() == ".frames") {
+        return entry.path().string();
+      }
+    }
+    return "";
+  }
+  // Opens the database, which must be refused with this text.
+  void ExpectRefused(const std::string& text) {
+    db_.reset();
+    NewFs(WithStandby());
+    Options options = DbOptions();
+    options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+    const Status s = OpenDb(options, db_name_, &db_);
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+    db_.reset();
+  }
+
+  std::string standby_;
+  std::map<std::string, std::string> written_;
+};
+
+class RawWalFailoverTest : public RawWalStandbyTest {
+ protected:
+  void SetUp() override {
+    RawWalStandbyTest::SetUp();
+    NewFs(WithStandby());
+    Open();
+  }
+  void TearDown() override {
+    trouble_.End();
+    RawWalStandbyTest::TearDown();
+  }
+
+  Trouble trouble_;
+};
+
+TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
+  MountedDisk disk;
+  const std::string problem = disk.Mount(folder_ + "/disk");
+  if (!problem.empty()) {
+    printf("skipped: %s\n", problem.c_str());
+    return;
+  }
+  device_ = folder_ + "/disk/device";
+  NewFs(WithStandby());
+  Open();
+  Write(20);
+  ASSERT_TRUE(disk.Freeze());
+  const auto begin = std::chrono::steady_clock::now();
+  Write(20);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(20);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(Stats().failovers, 2u);
+  ASSERT_TRUE(disk.Thaw());
+  EXPECT_LT(took, std::chrono::seconds(30)) << "the disk stood still until now";
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(20);
+  EXPECT_EQ(Stats().failovers, 2u);
+  Reopen();
+  Check();
+  db_.reset();
+  env_.reset();
+  fs_.reset();
+}
+
+TEST_F(RawWalStandbyTest, BothWritersWriteAndTellErrors) {
+  for (const bool ring : {true, false}) {
+    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [ring](void* may_use_ring) {
+      *static_cast<bool*>(may_use_ring) = ring;
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    NewFs(WithStandby());
+    Open();
+    Write(50);
+    EXPECT_EQ(Stats().failovers, 0u) << "no error, and nothing that took so long";
+    EXPECT_GT(Stats().syncs, 0u);
+    Reopen();
+    Check();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+}
+
+TEST_F(RawWalFailoverTest, AStallOfTheDeviceIsNoneOfWrites) {
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 0u);
+  EXPECT_EQ(InStandby(), 0);
+  trouble_.Stall();
+  Write(20);
+  EXPECT_EQ(trouble_.waiting(), 1) << "no write of this log but the one that was given up";
+  EXPECT_EQ(Stats().failovers, 1u);
+  EXPECT_EQ(Stats().stalls, 1u);
+  EXPECT_EQ(Stats().stalled, 1u);
+  EXPECT_EQ(InStandby(), 1);
+  Check();
+  // A log that is begun while the device stalls waits for nothing.
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 2u);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, NewLogsComeBackAndDeletedOnesGo) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  // The log is deleted while a write to it may still come: it keeps its segment.
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  EXPECT_TRUE(WaitFor([this] { return trouble_.waiting() >= 2; })) << "it is asked each second";
+  EXPECT_GE(Stats().segments_used, 1u);
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t failovers = Stats().failovers;
+  Write(10);
+  EXPECT_EQ(Stats().failovers, failovers);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(1);
+  EXPECT_TRUE(WaitFor([this] { return InStandby() == 0 && Stats().segments_used == 1; }))
+      << InStandby() << " files, " << Stats().segments_used << " segments";
+  Check();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, UnsyncedBytesGoAlong) {
+  WriteOptions no_sync;
+  for (int i = 0; i < 300; i++) {
+    const std::string key = "unsynced" + std::to_string(i);
+    const std::string value(static_cast<size_t>(1 + i * 31 % 5000), 'u');
+    ASSERT_OK(db_->Put(no_sync, key, value));
+    written_[key] = value;
+    if (i == 100) {
+      ASSERT_OK(db_->FlushWAL(/*sync=*/false));
+    }
+    if (i == 150) {
+      trouble_.Stall();
+    }
+  }
+  Write(3);
+  EXPECT_EQ(Stats().failovers, 1u);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ReadersOfTheLogSeeAllOfIt) {
+  Write(50);
+  trouble_.Stall();
+  Write(50);
+  std::unique_ptr<TransactionLogIterator> updates;
+  trouble_.End();
+  ASSERT_OK(db_->GetUpdatesSince(1, &updates));
+  size_t count = 0;
+  for (; updates->Valid(); updates->Next()) {
+    count++;
+  }
+  ASSERT_OK(updates->status());
+  EXPECT_EQ(count, written_.size());
+}
+
+TEST_F(RawWalFailoverTest, ADeviceThatFailsIsTheSame) {
+  Write(10);
+  trouble_.Fail();
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 1u);
+  EXPECT_GE(Stats().io_errors, 1u);
+  Check();
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, WithBothBrokenItFailsAndResumesWhenOneIsBack) {
+  Write(10);
+  std::filesystem::rename(standby_, standby_ + "-away");
+  trouble_.Fail();
+  WriteOptions sync;
+  sync.sync = true;
+  const Status s = db_->Put(sync, "fails", "v");
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("standby="), std::string::npos) << s.ToString();
+  EXPECT_FALSE(db_->Put(sync, "fails", "v").ok());
+  std::filesystem::rename(standby_ + "-away", standby_);
+  ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+  Write(10);
+  Check();
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, AnotherDirectoryInItsPlaceIsNotWrittenTo) {
+  Write(10);
+  std::filesystem::rename(standby_, standby_ + "-away");  // as when its disk is unmounted
+  std::filesystem::create_directory(standby_);
+  trouble_.Stall();
+  WriteOptions sync;
+  sync.sync = true;
+  const Status s = db_->Put(sync, "fails", "v");
+  EXPECT_NE(s.ToString().find("was it unmounted"), std::string::npos) << s.ToString();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-away", standby_);
+  ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+  Write(10);
+  trouble_.End();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, WhatIsMissingInTheStandbyIsMissed) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  const std::string path = FramesFile();
+  std::filesystem::rename(path, folder_ + "/away");
+  ExpectRefused("goes on in standby=");
+  std::filesystem::copy_file(folder_ + "/away", path);
+  std::filesystem::resize_file(path, 8192);
+  ExpectRefused("less: its last frame");
+  std::filesystem::resize_file(path, 100);
+  ExpectRefused("goes on in standby=");
+  std::filesystem::rename(folder_ + "/away", path);
+  std::filesystem::rename(standby_ + "/STANDBY", folder_ + "/mark");
+  ExpectRefused("is not that one");
+  EXPECT_FALSE(std::filesystem::exists(standby_ + "/STANDBY")) << "it holds frames";
+  std::filesystem::rename(folder_ + "/mark", standby_ + "/STANDBY");
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ADamagedFrameIsMissed) {
+  trouble_.Stall();
+  Write(20);
+  trouble_.End();
+  db_.reset();
+  std::fstream file(FramesFile(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(3 * 4096 + 100);
+  file << "damage";
+  file.close();
+  // As after a loss of power that took the word behind the last sync.
+  std::fstream stub(NewestLog(), std::ios::in | std::ios::out | std::ios::binary);
+  stub.seekp(4088);
+  stub.write("\0\0\0\0\0\0\0\0", 8);
+  stub.close();
+  ExpectRefused("orruption");
+}
+
+TEST_F(RawWalFailoverTest, DatabasesOfOneDeviceShareTheStandby) {
+  std::shared_ptr<FileSystem> other_fs;
+  ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), Uri(WithStandby()), &other_fs));
+  const std::unique_ptr<Env> other_env = NewCompositeEnv(other_fs);
+  Options options = DbOptions();
+  options.env = other_env.get();
+  std::unique_ptr<DB> other;
+  ASSERT_OK(OpenDb(options, folder_ + "/other", &other));
+  WriteOptions sync;
+  sync.sync = true;
+  trouble_.Stall();
+  Write(10);
+  for (int i = 0; i < 10; i++) {
+    ASSERT_OK(other->Put(sync, "key" + std::to_string(i), "other"));
+  }
+  EXPECT_EQ(InStandby(), 2);
+  trouble_.End();
+  other.reset();
+  Reopen();
+  Check();
+  ASSERT_OK(OpenDb(options, folder_ + "/other", &other));
+  EXPECT_EQ(Get(other.get(), "key9"), "other");
+}
+
+TEST_F(RawWalFailoverTest, NobodyWaitsForADeletion) {
+  Write(10);
+  trouble_.Stall();  // nobody has found out
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_TRUE(WaitFor([this] { return Stats().stalled == 1; })) << "a header took too long";
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  db_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  trouble_.End();
+  Reopen();
+  Check();
+  // What could not be deleted goes with later logs.
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);
+    EXPECT_OK(db_->Flush(FlushOptions()));
+    return Stats().segments_used <= 1 && InStandby() == 0;
+  })) << Stats().segments_used
+      << " segments, " << InStandby() << " files";
+}
+
+TEST_F(RawWalFailoverTest, NobodyWaitsForTheSizeOfADeletedLog) {
+  db_.reset();
+  Options options = DbOptions();
+  std::shared_ptr<Logger> log;
+  options.sst_file_manager.reset(
+      NewSstFileManager(env_.get(), log, "", /*rate_bytes_per_sec=*/1 << 20, true, nullptr, 0.25));
+  Open(options);
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    Write(10);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  trouble_.End();
+  Check();
+  db_.reset();
+  options.sst_file_manager.reset();
+}
+
+TEST_F(RawWalFailoverTest, ItOpensWithItsStandbyOnly) {
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  const std::string other = folder_ + "/other";
+  for (const std::string& more : {std::string(), "standby=" + other, "standby=" + other}) {
+    NewFs(more);
+    const Status s = OpenDb(DbOptions(), db_name_, &db_);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find("standby"), std::string::npos) << s.ToString();
+    std::filesystem::create_directory(other);
+  }
+  NewFs("standby=" + standby_);
+  Open();
+  Check();
+  // The standby of one device is no other's.
+  const std::string device = device_;
+  device_ = folder_ + "/device2";
+  db_.reset();
+  NewFs("standby=" + standby_);
+  const Status s = OpenDb(DbOptions(), folder_ + "/db2", &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("another log device"), std::string::npos) << s.ToString();
+  device_ = device;
+}
+
+TEST_F(RawWalFailoverTest, ACopyIsRefused) {
+  trouble_.Stall();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  NewFs(WithStandby());
+  std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
+  const Status s = OpenDb(DbOptions(), db_name_ + "2", &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("is a copy of"), std::string::npos) << s.ToString();
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, ACopyIsAdopted) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  ASSERT_OK(db_->PauseBackgroundWork());
+  trouble_.End();
+  db_.reset();
+  fs_.reset();
+  env_.reset();
+  std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
+  std::filesystem::remove_all(db_name_);
+  db_name_ += "2";
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  raw_wal_fs::RawWalAdoption adoption;
+  Status s = raw_wal_fs::AdoptLogs(options, db_name_, &adoption);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options.standby = standby_;
+  options.force = true;
+  ASSERT_OK(raw_wal_fs::AdoptLogs(options, db_name_, &adoption));
+  EXPECT_EQ(adoption.foreign.size(), 1u);
+  EXPECT_TRUE(adoption.missing.empty());
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, LogsInTheStandbyAreExported) {
+  trouble_.Stall();
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);  // in the standby alone
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  db_.reset();  // deletes the first log, too
+  fs_.reset();
+  env_.reset();
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  uint64_t logs = 0;
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
+  options.standby = standby_;
+  ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+  EXPECT_GE(logs, 1u);
+  EXPECT_EQ(InStandby(), 0);
+  Options plain;
+  ASSERT_OK(OpenDb(plain, db_name_, &db_));
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, OptionsAreChecked) {
+  for (const char* bad : {"standby=relative", "failover_latency=0", "failover_latency=60001",
+                          "failback_after=86401"}) {
+    std::shared_ptr<FileSystem> fs;
+    const Status s = FileSystem::CreateFromString(ConfigOptions(), Uri(bad), &fs);
+    EXPECT_TRUE(s.IsInvalidArgument()) << bad << ": " << s.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace rocktier
