@@ -111,12 +111,10 @@ GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
     later_ = SteadyMicros() + kLater;
     return Next::kLater;
   }
-  foreign_since_ = 0;
-  if (plans.empty() && family_->FilesVersion() != now.files) {
-    return Next::kAgain;  // what is needed was found with files that have been compacted since
-  }
   if (plans.empty()) {
-    return Stay(now.needs.above);
+    foreign_since_ = 0;
+    // What is needed may have been found with files that have been compacted since.
+    return family_->FilesVersion() != now.files ? Next::kAgain : Stay(now.needs.above);
   }
   Publish(now.needs.above, false);
   return CompactAll(plans, now.needs.above, merge);
@@ -195,6 +193,7 @@ GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
   CompactionJobInfo info;
   const Status s = RunCompaction(db_, handle.get(), plan, &info);
   if (s.ok()) {
+    foreign_since_ = 0;
     Count(info, above, merge);
     return Next::kAgain;
   }

@@ -3,13 +3,18 @@
 // What space is taken for: garbage that RocksDB does not know of, ranges that hide nothing, many
 // small files. ROCKTIER_SEED: another seed.
 
+#include <atomic>
 #include <set>
 
+#include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/gc_family.h"
 #include "plugin/blob_hybrid/gc_picker.h"
+#include "plugin/blob_hybrid/gc_scheduler.h"
 #include "plugin/blob_hybrid/properties.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
 #include "test/blob_hybrid/space.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -150,6 +155,75 @@ TEST(PickMistakes, ManySmallFiles) {
   }
   EXPECT_GT(most, 1u);
 }
+
+// The same of a database: what overwrites cost is counted, not timed.
+class ManyFilesMistakes : public SpaceTest {
+ protected:
+  static constexpr int kMany = 4849 * 4;
+  static constexpr size_t kSsts = 1339;
+  static constexpr size_t kBlobs = 4849;
+
+  size_t SizeOf(int /*i*/) const override { return kValue; }
+
+  void LoadMany() {
+    LeaveToTheJob();
+    options_.blob_file_size = 4 << 10;
+    options_.target_file_size_base = 1;
+    options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 256;
+    Open();
+    for (int i = 0; i < kMany; i++) {
+      Write(static_cast<int>(i * int64_t{7919} % kMany));  // an SST refers to many blob files
+    }
+    Compact();
+    Settle();
+    ColumnFamilyMetaData meta;
+    db_->GetColumnFamilyMetaData(&meta);
+    ASSERT_GE(meta.file_count, kSsts);
+    ASSERT_GE(meta.blob_file_count, kBlobs);
+  }
+
+  // Files that the job has looked at.
+  uint64_t LookedAt() {
+    const auto scheduler = Databases::Instance()->Find(db_.get());
+    GcFamily* const family = scheduler == nullptr ? nullptr : scheduler->Find(0);
+    EXPECT_NE(nullptr, family);
+    return family == nullptr ? 0 : family->surveyor().TEST_looked_at();
+  }
+};
+
+#ifndef NDEBUG
+// The bound is reached after some 4,000 of the overwrites. To free a blob file takes all SSTs that
+// refer to it, so that the job has much to do from then on.
+TEST_F(ManyFilesMistakes, OverwritesCostABoundedNumberOfLooksAndJobs) {
+  constexpr uint64_t kOverwrites = 4800;
+  ASSERT_NO_FATAL_FAILURE(LoadMany());
+  std::atomic<uint64_t> looks{0};  // at all files: those of which something is needed
+  SyncPoint* const points = SyncPoint::GetInstance();
+  points->SetCallBack("GcJob::Step:Looked", [&](void*) { looks++; });
+  points->EnableProcessing();
+  const BlobHybridStats before = Stats();
+  const uint64_t looked_at = LookedAt();
+  for (uint64_t i = 0; i < kOverwrites; i++) {
+    Write(static_cast<int>(random_.Uniform(kMany)));
+  }
+  const uint64_t all = looks;
+  const BlobHybridStats after = Stats();
+  const uint64_t files = LookedAt() - looked_at;
+  points->DisableProcessing();
+  points->ClearAllCallBacks();
+  const uint64_t jobs = after.jobs - before.jobs;
+  const uint64_t bytes = after.job_bytes - before.job_bytes;
+  const uint64_t flushes = kOverwrites * kValue / options_.write_buffer_size;
+  printf("%d looks, %d jobs, %d bytes, %d files looked at\n", static_cast<int>(all),
+         static_cast<int>(jobs), static_cast<int>(bytes), static_cast<int>(files));
+  EXPECT_GT(jobs, 50u) << "there is something to do";
+  EXPECT_LT(jobs, kOverwrites / 4);
+  EXPECT_LT(all, 10 + jobs / 8) << "a look is for many jobs";
+  EXPECT_LT(files, 8 * flushes + 64 * jobs) << "a look is at what has changed";
+  EXPECT_LT(bytes, 8 * kOverwrites * kValue);
+  ExpectAnswers();
+}
+#endif
 
 // What is read from an SST is no more than it could be.
 TEST(PropertyMistakes, WhatIsReadIsBounded) {

@@ -9,14 +9,24 @@
 #include <mutex>
 #include <thread>
 
+#include "rocksdb/file_system.h"
 #include "test/blob_hybrid/space.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr auto kTick = std::chrono::milliseconds(5);
 constexpr int kMostTicks = 12000;
+// No put takes longer while only others can do something. A wait in vain takes some seconds.
+constexpr double kLongestPut = 3;
+constexpr double kLongestPutInVain = 10;
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 bool Await(const std::function<bool()>& condition) {
   for (int tick = 0; tick < kMostTicks && !condition(); tick++) {
@@ -83,12 +93,19 @@ class WaitMistakes : public SpaceTest {
     ASSERT_TRUE(Await([this] { return latch_->held.load(); }));
   }
 
+  // Notes how long each put takes.
+  void WriteTimed(int i) {
+    const auto begin = Clock::now();
+    Write(i);
+    longest_put_ = std::max(longest_put_, SecondsSince(begin));
+  }
+
   // They end although the compaction is held.
   void ExpectWritersGoOn() {
     std::atomic<bool> done{false};
     writer_ = std::thread([&] {
       for (int i = 0; i < 2 * kKeys; i++) {
-        Write(i % kKeys);
+        WriteTimed(i % kKeys);
       }
       done = true;
     });
@@ -103,6 +120,7 @@ class WaitMistakes : public SpaceTest {
   const std::shared_ptr<Latch> latch_ = std::make_shared<Latch>();
   std::thread compacter_;
   std::thread writer_;
+  double longest_put_ = 0;  // seconds
 };
 
 TEST_F(WaitMistakes, WritersDoNotWaitForTheUsersCompactFiles) {
@@ -112,9 +130,85 @@ TEST_F(WaitMistakes, WritersDoNotWaitForTheUsersCompactFiles) {
   latch_->Close();
   CompactAllFiles();
   ExpectWritersGoOn();
+  EXPECT_LT(longest_put_, kLongestPut);
   compacter_.join();
   Flush();
   Finish(/*may_miss=*/true);
+}
+
+// Writes of one thread take as long as this says for each MiB.
+thread_local uint64_t micros_for_a_mib = 0;
+
+class SlowFs : public FileSystemWrapper {
+ public:
+  SlowFs() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "SlowFs"; }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) override {
+    IOStatus s = target()->NewWritableFile(path, options, file, dbg);
+    if (s.ok()) {
+      *file = std::make_unique<File>(std::move(*file));
+    }
+    return s;
+  }
+
+ private:
+  class File : public FSWritableFileOwnerWrapper {
+   public:
+    explicit File(std::unique_ptr<FSWritableFile>&& file)
+        : FSWritableFileOwnerWrapper(std::move(file)) {}
+    using FSWritableFileOwnerWrapper::Append;
+    IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(data.size() * micros_for_a_mib / (1 << 20)));
+      return target()->Append(data, options, dbg);
+    }
+  };
+};
+
+// A compaction that takes long because its device is slow.
+TEST_F(WaitMistakes, NoPutTakesAsLongAsTheUsersCompactFiles) {
+  constexpr uint64_t kMicrosForAMiB = 350000000;  // it writes some 30 KiB
+  const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<SlowFs>());
+  options_.env = env.get();
+  Load();
+  Compact();
+  Settle();
+  for (int i = 0; i < kKeys; i += 3) {
+    Write(i);  // garbage, so that values are moved
+  }
+  Flush();
+  Settle();
+  ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  std::vector<std::string> names;
+  for (const LevelMetaData& level : meta.levels) {
+    for (const SstFileMetaData& file : level.files) {
+      names.push_back(file.relative_filename);
+    }
+  }
+  std::atomic<bool> done{false};
+  double took = 0;
+  compacter_ = std::thread([&, this] {
+    micros_for_a_mib = kMicrosForAMiB;
+    const auto begin = Clock::now();
+    EXPECT_OK(db_->CompactFiles(CompactionOptions(), names, meta.levels.back().level));
+    took = SecondsSince(begin);
+    done = true;
+  });
+  int written = 0;
+  for (; !done && !HasFailure(); written++) {
+    WriteTimed(Uniform());
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  compacter_.join();
+  printf("%d puts, the longest of %.3f s, in %.1f s\n", written, longest_put_, took);
+  EXPECT_GT(took, 2 * kLongestPut);
+  EXPECT_GT(written, kKeys) << "they reach the bound";
+  EXPECT_LT(longest_put_, kLongestPut);
+  Flush();
+  Finish(/*may_miss=*/true);
+  Close();
 }
 
 TEST_F(WaitMistakes, WaitEndsWhenNothingIsFreed) {
@@ -123,6 +217,7 @@ TEST_F(WaitMistakes, WaitEndsWhenNothingIsFreed) {
   Settle();
   latch_->Close();  // for the job
   ExpectWritersGoOn();
+  EXPECT_LT(longest_put_, kLongestPutInVain);
   Flush();
   Finish(/*may_miss=*/true);
   // It is worth to wait again.

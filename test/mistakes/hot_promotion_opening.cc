@@ -3,6 +3,8 @@
 // A store that cannot be opened, or fails while it is open; who may open it; how many files it
 // opens.
 
+#include "test/mistakes/hot_promotion_opening.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,49 +15,12 @@
 
 #include "plugin/hot_promotion/options.h"
 #include "rocksdb/utilities/options_util.h"
-#include "test/hot_promotion/support.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace {
 
 namespace fs = std::filesystem;
-
-class OpeningMistakes : public HotDb {
- protected:
-  void Prepare() {
-    Open();
-    Fill(0, 200);
-    Flush();
-    Heat(0, 100);
-    CloseAll();
-  }
-  // Soon; a few seconds and some more for machines that are busy.
-  bool Soon(const std::function<bool()>& happens) {
-    for (int i = 0; i < 400; i++) {
-      if (happens()) {
-        return true;
-      }
-      Env::Default()->SleepForMicroseconds(50000);
-    }
-    return false;
-  }
-  bool IsServed(int i) {
-    EXPECT_EQ(ValueOf(i), Get(i));
-    HotPromotionStats stats;
-    return GetHotPromotionStats(options_.table_factory.get(), &stats).ok() &&
-           TakeServed().store == 1;
-  }
-  size_t OpenFilesOf(const std::string& folder) {
-    size_t count = 0;
-    for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-      std::error_code gone;
-      const fs::path name = fs::read_symlink(entry.path(), gone);
-      count += !gone && name.parent_path() == folder && name.extension() == ".sst" ? 1 : 0;
-    }
-    return count;
-  }
-};
 
 // Nothing but the reason has to go away: its copies are there again.
 TEST_F(OpeningMistakes, AStoreThatCannotBeOpenedForAWhileIsKept) {

@@ -7,13 +7,30 @@
 
 #include "plugin/hot_promotion/table/hot_record_collector.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "rocksdb/utilities/options_util.h"
 #include "test/hot_promotion/support.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace {
 
-class OtherMistakes : public HotDb {};
+class OtherMistakes : public HotDb {
+ protected:
+  // By the OPTIONS file that the database has written, as most programs open it.
+  void ReopenFromOptionsFile() {
+    CloseAll();
+    DBOptions db_options;
+    std::vector<ColumnFamilyDescriptor> families;
+    ASSERT_OK(LoadLatestOptions(ConfigOptions(), path_, &db_options, &families));
+    ASSERT_EQ(1u, families.size());
+    options_ = Options(db_options, families[0].options);
+    ASSERT_TRUE(options_.table_factory->IsInstanceOf(HotPromotionTable::kClassName()));
+    Open();
+  }
+  const HotPromotionOptions& Current() {
+    return *db_->GetOptions().table_factory->GetOptions<HotPromotionOptions>();
+  }
+};
 
 TEST_F(OtherMistakes, SetOptionsIsValidated) {
   Open();
@@ -49,24 +66,31 @@ TEST_F(OtherMistakes, SetOptionsIsValidated) {
     if (!one.taken) {
       EXPECT_NE(std::string::npos, s.ToString().find(one.name)) << s.ToString();
     }
+    ASSERT_NO_FATAL_FAILURE(ReopenFromOptionsFile());
+    EXPECT_EQ(ValueOf(5), Get(5));
   }
   EXPECT_NOK(
       db_->SetOptions({{"table_factory", "{id=HotPromotionTable;path=rel;budget=5;slow=x}"}}));
   db_->SetOptions({{"table_factory.slow", ""}}).PermitUncheckedError();  // RocksDB may ignore it
-  EXPECT_FALSE(db_->GetOptions().table_factory->GetOptions<HotPromotionOptions>()->slow.empty());
+  EXPECT_FALSE(Current().slow.empty());
   // What is written now is on fast storage, and nothing is retained.
   Fill(20, 30);
   Flush();
   TakeServed();
   EXPECT_EQ(ValueOf(25), Get(25));
   EXPECT_EQ(1u, TakeServed().fast);
-  const auto current = db_->GetOptions().table_factory;
-  EXPECT_EQ(hot_.budget, current->GetOptions<HotPromotionOptions>()->budget);
-  EXPECT_EQ("/elsewhere", current->GetOptions<HotPromotionOptions>()->slow);
-  CloseAll();
-  options_.table_factory = current;
-  Open();
+  ASSERT_NO_FATAL_FAILURE(ReopenFromOptionsFile());
   EXPECT_EQ(ValueOf(25), Get(25));
+  EXPECT_EQ(hot_.path, Current().path);
+  EXPECT_EQ(hot_.budget, Current().budget);
+  EXPECT_EQ(hot_.promotion_cache, Current().promotion_cache);
+  EXPECT_EQ("/elsewhere", Current().slow);
+  EXPECT_EQ(1000000u, Current().slow_read_micros);
+  EXPECT_FALSE(Current().retention);
+  EXPECT_EQ(3u, Current().scan_records);
+  const auto* const table = db_->GetOptions().table_factory->GetOptions<BlockBasedTableOptions>();
+  ASSERT_NE(nullptr, table);
+  EXPECT_EQ(16u << 10, table->block_size);
 }
 
 TEST_F(OtherMistakes, SlowReadMicrosTakesEffect) {

@@ -33,6 +33,11 @@ class StoreEnv : public CompositeEnvWrapper {
   static const char* kClassName() { return "HotPromotionEnv"; }
   const char* Name() const override { return kClassName(); }
 
+  // See UnsyncedFileSystem.
+  bool unsized() const {
+    return static_cast<const UnsyncedFileSystem*>(GetFileSystem().get())->unsized();
+  }
+
   void Schedule(void (*function)(void*), void* arg, Priority priority, void* tag,
                 void (*unschedule)(void*)) override {
     pools_[priority].Schedule(function, arg, tag, unschedule);

@@ -77,7 +77,7 @@ Status Store::OpenOrReplace() {
   if (s.ok()) {
     return s;
   }
-  if (!IsLasting(s)) {
+  if (!IsLasting(s) || env_.unsized()) {
     db_.reset();
     return s;
   }

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "plugin/hot_promotion/compat.h"
+#include "plugin/hot_promotion/lasting.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -30,6 +32,18 @@ class UnsyncedFileSystem : public FileSystemWrapper {
                               std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) override {
     return Wrap(target()->ReopenWritableFile(name, options, file, dbg), file);
   }
+  IOStatus GetFileSize(const std::string& name, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    IOStatus s = target()->GetFileSize(name, options, size, dbg);
+    if (!s.ok() && !IsLasting(s)) {
+      unsized_.store(true);
+    }
+    return s;
+  }
+  // Tells whether the size of a file could not be asked for, for a reason that may pass. RocksDB
+  // takes that for Corruption when it opens a database.
+  bool unsized() const { return unsized_.load(); }
+
   IOStatus NewDirectory(const std::string& name, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* directory, IODebugContext* dbg) override {
     IOStatus s = target()->NewDirectory(name, options, directory, dbg);
@@ -84,6 +98,8 @@ class UnsyncedFileSystem : public FileSystemWrapper {
     }
     return s;
   }
+
+  std::atomic<bool> unsized_{false};
 };
 
 }  // namespace hot_promotion

@@ -36,7 +36,7 @@ class Sequence:
         remove(root)
         os.makedirs(root)
         os.mkdir(self.path("home"))
-        for name in self.stack.parts:
+        for name in self.stack.parts + self.stack.extra:
             if not name.endswith("_file") and name != "hot":
                 os.mkdir(self.path(name))
 
@@ -44,7 +44,7 @@ class Sequence:
         return self.root + "/" + name
 
     def paths(self, root=None):
-        names = ("home",) + self.stack.parts
+        names = ("home",) + self.stack.parts + self.stack.extra
         paths = {name: (root or self.root) + "/" + name for name in names}
         return dict(paths, slow_path=paths["home"], plugin="")
 

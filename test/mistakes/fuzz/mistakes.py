@@ -52,7 +52,7 @@ def part_is_not_named(s):
 
 @contextlib.contextmanager
 def plugin_is_not_named(s):
-    paths = {k: v for k, v in s.paths().items() if k in ("home", "slow_path")}
+    paths = {k: v for k, v in s.paths().items() if k in ("home", "slow_path") + s.stack.extra}
     yield Situation(paths, s.model, create=s.random.random() < 0.5)
 
 
@@ -117,6 +117,9 @@ def part_is_old(s):
         return
     # A home that no tier has heard of is a database of its own.
     whole = name == "home" and (s.stack.home_alone or not s.stack.needs or not s.stack.known(kept))
+    if whole and s.stack.extra:
+        yield None  # RocksDB itself deletes what this home does not know
+        return
     os.rename(path, path + ".aside")
     copy(kept, path)
     before = s.stack.marks(path)
@@ -166,7 +169,8 @@ def spelled_otherwise(s):
 @contextlib.contextmanager
 def home_is_copied(s):
     """The copy is used with the parts of the original."""
-    if not s.stack.is_placed(s.paths()):
+    stock = s.stack.extra and not s.stack.known(s.path("home"))  # no tier has heard of it
+    if stock or not s.stack.is_placed(s.paths()):
         yield None
         return
     copied = s.root + "/copy"
@@ -201,7 +205,7 @@ def all_is_copied(s):
     """To another place, all of it."""
     other = s.root + "/copies"
     os.mkdir(other)
-    for name in ("home",) + s.stack.parts:
+    for name in ("home",) + s.stack.parts + s.stack.extra:
         if os.path.exists(s.path(name)):
             copy(s.path(name), other + "/" + name)
     yield Situation(s.paths(other), s.model.copy(), same=True)
@@ -210,10 +214,18 @@ def all_is_copied(s):
 
 @contextlib.contextmanager
 def another_database(s):
-    """A new one, with the parts of this one."""
+    """A new one, with the parts of this one.
+
+    RocksDB itself does not tell whose the logs are in a `wal_dir` of two databases, or the SSTs in
+    one of `db_paths`.
+    """
     paths = dict(s.paths(), home=s.root + "/new")
+    for name in s.stack.extra:
+        paths[name] = s.root + "/new-" + name
+        os.mkdir(paths[name])
     yield Situation(paths, Model(), same=True, create=True)
-    remove(paths["home"])
+    for name in ("home",) + s.stack.extra:
+        remove(paths[name])
 
 
 @contextlib.contextmanager

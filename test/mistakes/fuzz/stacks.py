@@ -24,6 +24,9 @@ class Stack:
 
     name = ""
     parts = ()
+    # Directories that a database has besides, which RocksDB itself is told of. It does not know
+    # them again, so that no mistakes are made with them.
+    extra = ()
     tools = ()  # sub-commands of rocktier; @part is a path, @uri the URI
     # The sub-command of rocktier that makes a copy of home the owner of its parts, if it is needed.
     adopt = ()
@@ -41,6 +44,10 @@ class Stack:
 
     def cache_uri(self, paths):
         return ""
+
+    def flags(self, paths):
+        """More of the worker."""
+        return []
 
     def options(self, paths):
         """Sections of an OPTIONS file.
@@ -159,6 +166,53 @@ class TieredMemory(Tiered):
         self.listener = True
 
 
+class WalDir(Stack):
+    """Logs outside home."""
+
+    extra = ("logs",)
+
+    def options(self, paths):
+        db, family, table, section = super().options(paths)
+        return dict(db, wal_dir=paths["logs"]), family, table, section
+
+
+class DbPaths(Stack):
+    """SSTs outside home: the first of two paths is small, the second is home."""
+
+    extra = ("first",)
+
+    def flags(self, paths):
+        return ["--first_path=" + paths["first"]]
+
+
+class TieredWalDir(WalDir, Tiered):
+    name = "tiered_wal_dir"
+
+
+class MemoryWalDir(WalDir, TieredMemory):
+    name = "memory_wal_dir"
+
+
+class TieredDbPaths(DbPaths, Tiered):
+    name = "tiered_db_paths"
+
+
+class MemoryDbPaths(DbPaths, TieredMemory):
+    name = "memory_db_paths"
+
+
+class MemoryAlone(TieredMemory):
+    """All levels are in memory."""
+
+    name = "memory_alone"
+    parts = ("memory",)
+    needs = ()
+
+    def __init__(self, random):
+        super().__init__(random)
+        self.placement = "0..=memory"
+
+
 class RawWal(Stack):
     name = "raw_wal_fs"
     parts = ("wal_file",)
@@ -224,4 +278,6 @@ class Cache(Stack):
         return "id=TwoQSecondaryCache;capacity=4M;storage=file;path=" + paths["cache_file"]
 
 
-STACKS = {stack.name: stack for stack in (Tiered, TieredMemory, RawWal, Hot, Blob, Cache)}
+STACKS = {stack.name: stack for stack in (
+    Tiered, TieredMemory, TieredWalDir, MemoryWalDir, TieredDbPaths, MemoryDbPaths, MemoryAlone,
+    RawWal, Hot, Blob, Cache)}

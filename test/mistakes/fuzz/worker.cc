@@ -30,6 +30,7 @@ DEFINE_string(db, "", "The database's directory.");
 DEFINE_string(fs_uri, "", "The FileSystem.");
 DEFINE_string(options_file, "", "Its options.");
 DEFINE_string(secondary_cache_uri, "", "A secondary cache, for block-based tables.");
+DEFINE_string(first_path, "", "The first of two db_paths, of 100 KB; the second is the database.");
 DEFINE_bool(create_if_missing, false, "");
 
 namespace ROCKSDB_NAMESPACE {
@@ -91,6 +92,9 @@ class Worker {
     Options options(db_options, families.at(0).options);
     options.env = config_.env;
     options.create_if_missing = FLAGS_create_if_missing;
+    if (!FLAGS_first_path.empty()) {
+      options.db_paths = {{FLAGS_first_path, 100000}, {FLAGS_db, uint64_t{1} << 40}};
+    }
     if (!FLAGS_secondary_cache_uri.empty()) {
       s = UseSecondaryCache(&options);
       if (!s.ok()) {

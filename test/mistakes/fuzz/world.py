@@ -49,6 +49,7 @@ class Worker:
         argv = [BIN + "/mistakes_worker", "--db=" + paths["home"], "--options_file=" + name]
         if stack.uri(paths):
             argv.append("--fs_uri=" + stack.uri(paths))
+        argv += stack.flags(paths)
         if stack.cache_uri(paths):
             argv.append("--secondary_cache_uri=" + stack.cache_uri(paths))
         if create:
