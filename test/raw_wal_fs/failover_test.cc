@@ -565,7 +565,11 @@ TEST_F(RawWalFailoverTest, ACopyIsAdopted) {
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   options.standby = standby_;
   options.force = true;
-  ASSERT_OK(raw_wal_fs::AdoptLogs(options, db_name_, &adoption));
+  ASSERT_TRUE(WaitFor([&] {  // until the write that was given up has ended
+    s = raw_wal_fs::AdoptLogs(options, db_name_, &adoption);
+    return !s.IsBusy();
+  }));
+  ASSERT_OK(s);
   EXPECT_EQ(adoption.foreign.size(), 1u);
   EXPECT_TRUE(adoption.missing.empty());
   Reopen();
