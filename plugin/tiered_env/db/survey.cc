@@ -176,9 +176,36 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
-      const auto named = sizes_.find(orphan.base);
-      const uint64_t size = database.SizeOf(orphan.base);
-      orphan.needed = size != 0 && (named == sizes_.end() || named->second != size);
+      orphan.needed = Lacks(database, orphan.base);
+      result.push_back(std::move(orphan));
+    }
+  }
+  return result;
+}
+
+bool Survey::Lacks(const Database& database, const std::string& base) const {
+  const uint64_t size = database.SizeOf(base);
+  return size != 0 && SizeOf(base) != size && (Has(base) || !names_->IsBeside(base, size));
+}
+
+std::vector<Survey::Orphan> Survey::Needed(const Database& database) const {
+  std::vector<Orphan> result;
+  for (Orphan& orphan : Orphans(database)) {
+    if (orphan.needed) {
+      result.push_back(std::move(orphan));
+    }
+  }
+  std::string folder;
+  if (!names_->folders()->Find(directory_, &folder).ok()) {
+    return result;
+  }
+  for (const Lost::File& file : Lost(names_->policy().tiers, folder).List()) {
+    Orphan orphan;
+    orphan.place.tier = file.tier;
+    orphan.place.path = file.path;
+    orphan.base = file.name.substr(0, file.name.rfind('.'));
+    orphan.needed = file.size == database.SizeOf(orphan.base) && Lacks(database, orphan.base);
+    if (orphan.needed) {
       result.push_back(std::move(orphan));
     }
   }

@@ -42,7 +42,7 @@ class Sweep {
   std::string Missing(bool installed) const;
   // Returns whether a lost file is missed.
   bool IsMissed(const Survey::File& file) const;
-  void ReportNeeded(const std::vector<Survey::Orphan>& orphans) const;
+  void ReportNeeded() const;
   void DeleteTemporary();
   void DeleteStubsOfNothing();
   void PutAside(const std::vector<Survey::Orphan>& orphans);
