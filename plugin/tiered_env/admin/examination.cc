@@ -149,7 +149,7 @@ void Examination::AddNeeded(const std::string& base, const LiveTable& need, cons
     uint64_t size = 0;
     if (orphan.base == base && (tier == nullptr || tier == orphan.place.tier) &&
         orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() &&
-        size == need.size) {
+        (size == need.size || session_->database().NeedsLog(base))) {
       candidates.push_back(&orphan);
     }
   }
@@ -242,9 +242,12 @@ void Examination::CheckNeeded() {
   }
   for (const Survey::Orphan& orphan : needed_) {  // which may be in another one of db_paths
     if (not_sound_.count(orphan.base) == 0) {
+      const bool is_log = session_->database().NeedsLog(orphan.base);
       LiveTable need;
       need.size = session_->database().SizeOf(orphan.base);
-      AddNeeded(orphan.base, need, std::string("is missing, and the MANIFEST needs it") + kBeside);
+      AddNeeded(orphan.base, need,
+                is_log ? "is missing, a log that RocksDB would replay"
+                       : std::string("is missing, and the MANIFEST needs it") + kBeside);
     }
   }
 }

@@ -225,8 +225,9 @@ IOStatus AdminSession::CheckSound() {
   }
   for (const Survey::Orphan& orphan : survey_->Needed(*database_)) {
     if (!dry_run_ || !orphan.place.tier->is_volatile()) {
-      return IOStatus::Corruption(PathOf(orphan.base),
-                                  "has no stub of " + orphan.place.path + kBeside + kSeeCheck);
+      return IOStatus::Corruption(
+          PathOf(orphan.base), "has no stub of " + orphan.place.path +
+                                   (database_->NeedsLog(orphan.base) ? "" : kBeside) + kSeeCheck);
     }
   }
   return IOStatus::OK();

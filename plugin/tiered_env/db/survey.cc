@@ -176,11 +176,19 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
-      orphan.needed = Lacks(database, orphan.base);
+      orphan.needed = Lacks(database, orphan.base) || IsReplayed(database, orphan);
       result.push_back(std::move(orphan));
     }
   }
   return result;
+}
+
+// An empty one is of a crash: its stub is durable before it has a byte (PlacedFile::Open()).
+bool Survey::IsReplayed(const Database& database, const Orphan& orphan) const {
+  uint64_t size = 0;
+  return database.NeedsLog(orphan.base) && !Has(orphan.base) &&
+         (!orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() ||
+          size > 0);
 }
 
 bool Survey::Lacks(const Database& database, const std::string& base) const {

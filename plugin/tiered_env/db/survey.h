@@ -57,7 +57,7 @@ class Survey {
 
   // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST
   // names it, and what is under its name is not it, nor is it in a directory of the option
-  // db_paths.
+  // db_paths; or it is a log with records that RocksDB would replay.
   struct Orphan {
     Place place;
     std::string base;  // its name in the directory
@@ -70,6 +70,7 @@ class Survey {
  private:
   // Whether the MANIFEST names an SST or blob file that is not there.
   bool Lacks(const Database& database, const std::string& base) const;
+  bool IsReplayed(const Database& database, const Orphan& orphan) const;
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);
