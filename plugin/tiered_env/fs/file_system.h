@@ -197,6 +197,7 @@ class TieredFileSystem : public FileSystemWrapper {
 
   bool HasVolatileTier() const;
   IOStatus MakeVolatileTiers() const;
+  IOStatus BringBackAside(OpenDatabase* database);
   // Finds a file's database, and what keeps its volatile SSTs; null if there is none.
   RecoveryManager* RecoveryManagerOf(const FileRef& file,
                                      std::shared_ptr<OpenDatabase>* database) const;
