@@ -122,6 +122,32 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeAfterARebootDeletesNoLogOfANewerOne) {
   ExpectWhole();
 }
 
+// It is drained, and opened without its memory.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  Mount();
+  uint64_t moved = 0;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
+  EXPECT_GT(moved, 0u);
+  NewFs("", "");
+  Open(LogOptions());
+  ASSERT_FALSE(HasFailure());
+  Close();
+  const auto now = Retained();
+  for (const std::string& path : before) {
+    EXPECT_EQ(now.count(path), 1u) << path;
+  }
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
+}
+
 // Without logs, for nothing has to be rebuilt.
 TEST_F(MemoryOwnerMistakes, WhatWasPutAsideIsBroughtBackBeforeItIsRebuilt) {
   OpenLogs();

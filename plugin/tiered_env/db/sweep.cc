@@ -27,7 +27,7 @@
 //   MANIFEST does not name
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
-//   recipes, retained logs, SSTs in memory     see recovery.cc and recovery_manager.cc
+//   recipes, retained logs, SSTs in memory     see recovery_manager.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (Claim()).
 //

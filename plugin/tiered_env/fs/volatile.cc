@@ -83,7 +83,7 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
   s = manager->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
   if (s.ok() && HasVolatileTier()) {
     database->SetRecoveryManager(std::move(manager));
-  } else if (s.ok()) {  // nothing is in memory any more
+  } else if (s.ok() && manager->complete()) {  // nothing is in memory any more
     manager.reset();
     s = RecoveryManager::Remove(target_.get(), directory);
   }

@@ -261,15 +261,21 @@ void SegmentLoader::DeleteUnused() {
     }
   }
   std::vector<std::string> all = temporary_;
+  bool has_alien = false;
   for (const auto& [id, path] : retained_) {
     all.push_back(path);
-  }
-  for (const std::string& path : all) {
+    has_alien = has_alien || IsAlien(path);
     if (IsAlien(path)) {
       ROCKS_LOG_WARN(info_log_,
                      "tiered_env: %s stays: it is of a newer state of the database than this one",
                      path.c_str());
-    } else if (MayDelete(path, used)) {
+    }
+  }
+  if (has_alien) {  // which needs those that both know, too
+    return;
+  }
+  for (const std::string& path : all) {
+    if (MayDelete(path, used)) {
       fs_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
