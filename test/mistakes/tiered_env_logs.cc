@@ -100,7 +100,11 @@ TEST_F(LogMistakes, AStubOfARecycledLogIsLost) {
   const std::string base = Newest();
   const std::string path = PathOf(base);
   fs::remove(db_name_ + "/" + base);
+  const std::string bytes = ReadFile(path);
   ExpectKept(base, path);
+  // A crash before the stub of the log that it was to become.
+  WriteFile(FolderIn("fast") + "/000999.log.0123456789abcdef", bytes);
+  ExpectWhole(Tiers(), kLogs);
 }
 
 // Nothing was written to it: an opening is as it was.

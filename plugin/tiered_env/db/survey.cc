@@ -3,7 +3,12 @@
 #include "plugin/tiered_env/db/survey.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "db/log_reader.h"
+#include "file/sequence_file_reader.h"
+#include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/files/lost.h"
 #include "plugin/tiered_env/files/names.h"
 
@@ -21,6 +26,41 @@ bool IsCounted(const std::string& base) {
 }
 
 bool IsBelow(const std::string& base) { return base.find('/') != std::string::npos; }
+
+// Notes whether anything is damaged.
+class DamageReporter : public log::Reader::Reporter {
+ public:
+#ifdef TIERED_HAS_LOG_NUMBER_OF_CORRUPTION
+  void Corruption(size_t /*bytes*/, const Status& /*status*/, uint64_t /*log_number*/) override {
+#else
+  void Corruption(size_t /*bytes*/, const Status& /*status*/) override {
+#endif
+    found_ = true;
+  }
+  bool found() const { return found_; }
+
+ private:
+  bool found_ = false;
+};
+
+// Returns whether a log begins with a record of its own, or with something damaged. One that is
+// recycled has those of its old number at first.
+bool HasRecords(const Survey::Orphan& log) {
+  uint64_t number;
+  ContentOf(log.base, &number);
+  std::unique_ptr<FSSequentialFile> file;
+  const FileOptions options;
+  if (!log.place.fs()->NewSequentialFile(log.place.path, options, &file, nullptr).ok()) {
+    return true;
+  }
+  DamageReporter reporter;
+  log::Reader reader(nullptr,
+                     std::make_unique<SequentialFileReader>(std::move(file), log.place.path),
+                     &reporter, /*checksum=*/true, number);
+  Slice record;
+  std::string scratch;
+  return reader.ReadRecord(&record, &scratch) || reporter.found();
+}
 
 }  // namespace
 
@@ -183,12 +223,9 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
   return result;
 }
 
-// An empty one is of a crash: its stub is durable before it has a byte (PlacedFile::Open()).
+// One without records is of a crash: its stub is durable before it has any (PlacedFile::Open()).
 bool Survey::IsReplayed(const Database& database, const Orphan& orphan) const {
-  uint64_t size = 0;
-  return database.NeedsLog(orphan.base) && !Has(orphan.base) &&
-         (!orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() ||
-          size > 0);
+  return database.NeedsLog(orphan.base) && !Has(orphan.base) && HasRecords(orphan);
 }
 
 bool Survey::Lacks(const Database& database, const std::string& base) const {
