@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 BENCH = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BENCH)
@@ -55,7 +56,7 @@ TOY = harness.Benchmark(
              harness.Metric("lost", "lost", "count", "{:.0f}")),
     panels=(harness.Panel("rate", "Writes (more is better)"),),
     add_arguments=lambda group: None, cases=cases, gates=lambda results: list(gates_of(results)),
-    quick_gates=lambda results: [])
+    quick_gates=lambda results: [], counts_only=True)
 
 
 def run_toy(name, **changes):
@@ -228,6 +229,11 @@ class PageTest(unittest.TestCase):
                          ["toy-by-night.json.xz"])
         self.assertEqual([row[5] for row in Page(text).rows],
                          [gates.MET, gates.MISSED, gates.MISSED, gates.NOT_MEASURED])
+
+    def test_times_of_a_debug_build_are_not_published(self):
+        with self.assertRaisesRegex(RuntimeError, "Release"):
+            with mock.patch.object(machine, "build", return_value={"type": "Debug"}):
+                runner.check_publishable(argparse.Namespace(bin=BIN))
 
     def test_what_is_published(self):
         source = os.path.join(os.path.dirname(os.path.dirname(BENCH)), "results", report.PUBLISHED)

@@ -450,6 +450,11 @@ TEST_F(MemoryMistakes, ARecoveryThatSpillsIsCutOffByTheLossOfPower) {
           fs::copy(db_name_, image, fs::copy_options::recursive);
           fs::copy(TierPath("slow"), image + "_slow", fs::copy_options::recursive);
           forgotten = forgetful->unsynced();
+          for (const auto& entry : fs::recursive_directory_iterator(TierPath("slow"))) {
+            const std::string base = entry.path().filename().string();
+            EXPECT_FALSE(base.find(".sst.") != std::string::npos && !EndsWith(base, kTemporary))
+                << base;  // a stub would be taken for it
+          }
         }
       });
       SyncPoint::GetInstance()->EnableProcessing();

@@ -4,10 +4,28 @@
 
 #include "plugin/tiered_env/admin/session.h"
 #include "plugin/tiered_env/files/identity.h"
+#include "plugin/tiered_env/files/lost.h"
 #include "plugin/tiered_env/fs/find.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
+
+namespace {
+
+// Puts logs of another home's aside: this one would be missing them, or replay them (CheckLogs()).
+IOStatus PutLogsAside(AdminSession* session) {
+  std::string folder;
+  IOStatus s = session->folders()->Find(session->directory(), &folder);
+  const Lost lost(session->policy().tiers, folder);
+  for (const Survey::Orphan& orphan : session->survey().Orphans(session->database())) {
+    if (s.ok() && orphan.needed && session->database().NeedsLog(orphan.base)) {
+      s = lost.Take(orphan.place);
+    }
+  }
+  return s;
+}
+
+}  // namespace
 
 Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result,
                   bool dry_run) {
@@ -45,6 +63,7 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
   }
   if (!dry_run && (force || (result->missing.empty() && result->unnamed.empty()))) {
     s = session.folders()->Adopt(session.directory());
+    s = s.ok() ? Status(PutLogsAside(&session)) : s;
     result->adopted = s.ok();
   }
   return s;

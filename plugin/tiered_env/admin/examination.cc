@@ -39,7 +39,10 @@ IOStatus Examination::Run() {
   return s;
 }
 
-void Examination::FindOrphans() { orphans_ = survey().Orphans(session_->database()); }
+void Examination::FindOrphans() {
+  orphans_ = survey().Orphans(session_->database());
+  needed_ = survey().Needed(session_->database());
+}
 
 void Examination::CheckTiersAreThere() {
   for (const auto& tier : session_->policy().tiers) {
@@ -142,18 +145,18 @@ void Examination::AddNeeded(const std::string& base, const LiveTable& need, cons
                             const Tier* tier) {
   not_sound_.insert(base);
   std::vector<const Survey::Orphan*> candidates;
-  for (const Survey::Orphan& orphan : orphans_) {
+  for (const Survey::Orphan& orphan : needed_) {
     uint64_t size = 0;
     if (orphan.base == base && (tier == nullptr || tier == orphan.place.tier) &&
         orphan.place.fs()->GetFileSize(orphan.place.path, IOOptions(), &size, nullptr).ok() &&
-        size == need.size) {
+        (size == need.size || session_->database().NeedsLog(base))) {
       candidates.push_back(&orphan);
     }
   }
   Repair repair;
   std::string found;
   if (candidates.size() == 1) {
-    repair = [this, base, place = candidates[0]->place] { return WriteStub(base, place); };
+    repair = [this, base, place = candidates[0]->place] { return BringBack(base, place); };
     found = "; it is in " + candidates[0]->place.path;
   } else if (!candidates.empty()) {
     found = "; there are " + std::to_string(candidates.size()) + " such files, one in " +
@@ -169,6 +172,18 @@ IOStatus Examination::WriteStub(const std::string& base, const Place& place) {
     s = session_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
   return s.ok() ? SyncDirectory(session_->target(), session_->directory()) : s;
+}
+
+IOStatus Examination::BringBack(const std::string& base, const Place& place) {
+  for (const Lost::File& file : LostOnes().List()) {
+    if (file.path == place.path) {
+      Place back = place;
+      back.path = DirectoryOf(DirectoryOf(file.path)) + "/" + file.name;
+      IOStatus s = LostOnes().BringBack(file);
+      return s.ok() ? WriteStub(base, back) : s;
+    }
+  }
+  return WriteStub(base, place);
 }
 
 std::string Examination::HowToGet(const std::string& base) const {
@@ -225,6 +240,21 @@ void Examination::CheckNeeded() {
       AddNeeded(base, need, "is missing, and the MANIFEST needs it" + HowToGet(base) + kBeside);
     }
   }
+  for (const Survey::Orphan& orphan : needed_) {  // which may be in another one of db_paths
+    if (not_sound_.count(orphan.base) == 0) {
+      const bool is_log = session_->database().NeedsLog(orphan.base);
+      LiveTable need;
+      need.size = session_->database().SizeOf(orphan.base);
+      AddNeeded(orphan.base, need,
+                is_log ? "is missing, a log that RocksDB would replay"
+                       : std::string("is missing, and the MANIFEST needs it") + kBeside);
+    }
+  }
+}
+
+bool Examination::IsNeeded(const std::string& path) const {
+  return std::any_of(needed_.begin(), needed_.end(),
+                     [&](const Survey::Orphan& orphan) { return orphan.place.path == path; });
 }
 
 // What is being written or deleted in a database that is open looks the same.
@@ -249,6 +279,9 @@ void Examination::CheckLeftovers() {
     Add(orphan.place.path, "is named by no stub", true, std::move(repair));
   }
   for (const Lost::File& file : LostOnes().List()) {
+    if (IsNeeded(file.path)) {
+      continue;  // was reported
+    }
     const uint64_t now = SecondsSince1970();
     Add(file.path,
         "was put aside " + std::to_string(now - std::min(now, file.since)) +

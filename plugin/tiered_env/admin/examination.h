@@ -59,16 +59,21 @@ class Examination {
   // no sound one.
   void AddNeeded(const std::string& base, const LiveTable& need, const std::string& what,
                  const Tier* tier = nullptr);
+  // Whether a file is one that a stub is to name.
+  bool IsNeeded(const std::string& path) const;
   IOStatus WriteStub(const std::string& base, const Place& place);
+  // Puts what was put aside back first.
+  IOStatus BringBack(const std::string& base, const Place& place);
   // What was put aside in our folders.
   Lost LostOnes() const;
 
   AdminSession* const session_;
   const bool closed_;
   std::vector<Survey::Orphan> orphans_;
-  bool is_owner_ = true;             // of all folders
-  std::set<int> absent_;             // tiers that are not there
-  std::set<std::string> not_sound_;  // names with a finding
+  std::vector<Survey::Orphan> needed_;  // those that stubs are to name, of lost/, too
+  bool is_owner_ = true;                // of all folders
+  std::set<int> absent_;                // tiers that are not there
+  std::set<std::string> not_sound_;     // names with a finding
   std::vector<Finding> findings_;
 };
 

@@ -223,6 +223,13 @@ IOStatus AdminSession::CheckSound() {
       return IOStatus::Corruption(PathOf(base), std::string("is missing") + kBeside + kSeeCheck);
     }
   }
+  for (const Survey::Orphan& orphan : survey_->Needed(*database_)) {
+    if (!dry_run_ || !orphan.place.tier->is_volatile()) {
+      return IOStatus::Corruption(
+          PathOf(orphan.base), "has no stub of " + orphan.place.path +
+                                   (database_->NeedsLog(orphan.base) ? "" : kBeside) + kSeeCheck);
+    }
+  }
   return IOStatus::OK();
 }
 

@@ -132,6 +132,7 @@ IOStatus Database::Refresh() {
   blobs_ = manifest_.blobs();
   families_ = manifest_.families();
   shapes_ = manifest_.shapes();
+  first_log_ = manifest_.first_log();
   return s;
 }
 
@@ -292,6 +293,12 @@ uint64_t Database::KnownSize(const std::string& base) const {
   }
   const auto blob = content == Content::kBlob ? blobs_.find(number) : blobs_.end();
   return blob == blobs_.end() ? 0 : blob->second.size;
+}
+
+bool Database::NeedsLog(const std::string& base) const {
+  uint64_t number;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ContentOf(base, &number) == Content::kWal && number >= first_log_;
 }
 
 std::map<std::string, uint64_t> Database::Needed() const {

@@ -76,6 +76,9 @@ class Database : public std::enable_shared_from_this<Database> {
   // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
 
+  // Whether it is a log that RocksDB has not deleted, by its number: one that it would replay.
+  bool NeedsLog(const std::string& base) const;
+
   // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of
   // db_paths[0].
   std::map<std::string, uint64_t> Needed() const;
@@ -126,6 +129,7 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<uint64_t, LiveBlob> blobs_;
   std::map<uint32_t, std::string> families_;  // names
   std::map<uint32_t, LevelRange> shapes_;
+  uint64_t first_log_ = 0;
   std::set<std::string> swept_;
   std::set<std::string> persist_;  // files that shall leave volatile tiers
 };

@@ -74,6 +74,7 @@ IOStatus Manifest::Open(const std::string& name) {
     tables_.clear();
     blobs_.clear();
     families_ = {{0, kDefaultColumnFamilyName}};
+    first_log_ = 0;
   }
   return s;
 }
@@ -150,6 +151,9 @@ IOStatus Manifest::Add(const VersionEdit& edit) {
 }
 
 void Manifest::Apply(const VersionEdit& edit) {
+  if (edit.HasMinLogNumberToKeep()) {
+    first_log_ = std::max(first_log_, edit.GetMinLogNumberToKeep());
+  }
   if (edit.IsColumnFamilyAdd()) {
     families_[edit.GetColumnFamily()] = edit.GetColumnFamilyName();
   }

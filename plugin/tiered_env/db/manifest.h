@@ -58,6 +58,8 @@ class Manifest {
   std::map<uint64_t, LiveBlob> blobs() const;
   // The column families that are not dropped, by id: their names.
   const std::map<uint32_t, std::string>& families() const { return families_; }
+  // The least number of a log that RocksDB replays when it opens the database, or later.
+  uint64_t first_log() const { return first_log_; }
   // Levels of each column family; those without a file below L0 are left out.
   std::map<uint32_t, LevelRange> shapes() const;
 
@@ -81,6 +83,7 @@ class Manifest {
   std::map<uint64_t, LiveTable> tables_;
   std::map<uint64_t, Blob> blobs_;  // by number
   std::map<uint32_t, std::string> families_;
+  uint64_t first_log_ = 0;
 };
 
 }  // namespace tiered_env

@@ -3,7 +3,12 @@
 #include "plugin/tiered_env/db/survey.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "db/log_reader.h"
+#include "file/sequence_file_reader.h"
+#include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/files/lost.h"
 #include "plugin/tiered_env/files/names.h"
 
@@ -21,6 +26,41 @@ bool IsCounted(const std::string& base) {
 }
 
 bool IsBelow(const std::string& base) { return base.find('/') != std::string::npos; }
+
+// Notes whether anything is damaged.
+class DamageReporter : public log::Reader::Reporter {
+ public:
+#ifdef TIERED_HAS_LOG_NUMBER_OF_CORRUPTION
+  void Corruption(size_t /*bytes*/, const Status& /*status*/, uint64_t /*log_number*/) override {
+#else
+  void Corruption(size_t /*bytes*/, const Status& /*status*/) override {
+#endif
+    found_ = true;
+  }
+  bool found() const { return found_; }
+
+ private:
+  bool found_ = false;
+};
+
+// Returns whether a log begins with a record of its own, or with something damaged. One that is
+// recycled has those of its old number at first.
+bool HasRecords(const Survey::Orphan& log) {
+  uint64_t number;
+  ContentOf(log.base, &number);
+  std::unique_ptr<FSSequentialFile> file;
+  const FileOptions options;
+  if (!log.place.fs()->NewSequentialFile(log.place.path, options, &file, nullptr).ok()) {
+    return true;
+  }
+  DamageReporter reporter;
+  log::Reader reader(nullptr,
+                     std::make_unique<SequentialFileReader>(std::move(file), log.place.path),
+                     &reporter, /*checksum=*/true, number);
+  Slice record;
+  std::string scratch;
+  return reader.ReadRecord(&record, &scratch) || reporter.found();
+}
 
 }  // namespace
 
@@ -176,9 +216,41 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
-      const auto named = sizes_.find(orphan.base);
-      const uint64_t size = database.SizeOf(orphan.base);
-      orphan.needed = size != 0 && (named == sizes_.end() || named->second != size);
+      orphan.needed = Lacks(database, orphan.base) || IsReplayed(database, orphan);
+      result.push_back(std::move(orphan));
+    }
+  }
+  return result;
+}
+
+// One without records is of a crash: its stub is durable before it has any (PlacedFile::Open()).
+bool Survey::IsReplayed(const Database& database, const Orphan& orphan) const {
+  return database.NeedsLog(orphan.base) && !Has(orphan.base) && HasRecords(orphan);
+}
+
+bool Survey::Lacks(const Database& database, const std::string& base) const {
+  const uint64_t size = database.SizeOf(base);
+  return size != 0 && SizeOf(base) != size && (Has(base) || !names_->IsBeside(base, size));
+}
+
+std::vector<Survey::Orphan> Survey::Needed(const Database& database) const {
+  std::vector<Orphan> result;
+  for (Orphan& orphan : Orphans(database)) {
+    if (orphan.needed) {
+      result.push_back(std::move(orphan));
+    }
+  }
+  std::string folder;
+  if (!names_->folders()->Find(directory_, &folder).ok()) {
+    return result;
+  }
+  for (const Lost::File& file : Lost(names_->policy().tiers, folder).List()) {
+    Orphan orphan;
+    orphan.place.tier = file.tier;
+    orphan.place.path = file.path;
+    orphan.base = file.name.substr(0, file.name.rfind('.'));
+    orphan.needed = file.size == database.SizeOf(orphan.base) && Lacks(database, orphan.base);
+    if (orphan.needed) {
       result.push_back(std::move(orphan));
     }
   }

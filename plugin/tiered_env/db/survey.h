@@ -56,15 +56,21 @@ class Survey {
   size_t CountIn(const Tier& tier) const;
 
   // Files in the folders that no stub names, but for what was put aside. `needed`: the MANIFEST
-  // names it, and what is under its name is not it.
+  // names it, and what is under its name is not it, nor is it in a directory of the option
+  // db_paths; or it is a log with records that RocksDB would replay.
   struct Orphan {
     Place place;
     std::string base;  // its name in the directory
     bool needed = false;
   };
   std::vector<Orphan> Orphans(const Database& database) const;
+  // Those that are needed, and what is as long as a file that is, of what was put aside.
+  std::vector<Orphan> Needed(const Database& database) const;
 
  private:
+  // Whether the MANIFEST names an SST or blob file that is not there.
+  bool Lacks(const Database& database, const std::string& base) const;
+  bool IsReplayed(const Database& database, const Orphan& orphan) const;
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);

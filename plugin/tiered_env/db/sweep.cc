@@ -9,6 +9,10 @@
 //   *.tiers-tmp in a folder                    all is there       deleted: no stub ever names one
 //   a file in a folder that nothing names      all is there       put aside, in lost/ of the folder
 //   the same, and the MANIFEST needs its name  always             kept; the LOG says what to do
+//   a log in a folder, with records that        always             kept; not opened (CheckLogs())
+//   RocksDB would replay, that no stub names
+//   a file in lost/ as long as one that the    always             kept; the same
+//   MANIFEST needs and that has no stub
 //   a file in lost/                            all is there, and  deleted
 //                                              it is as old as
 //                                              the option
@@ -23,14 +27,16 @@
 //   MANIFEST does not name
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
-//   recipes, retained logs, SSTs in memory     see recovery.cc and recovery_manager.cc
+//   recipes, retained logs, SSTs in memory     see recovery_manager.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (Claim()).
 //
 // All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there
-// with its size, or in a directory of the option db_paths, no stub is damaged or, if it counts,
-// without its file. A database without CURRENT has nothing deleted, and none is made in its place
-// while tiers have files of it (TieredFileSystem::FileExists()).
+// with its size, or in a directory of the option db_paths, so is each log that RocksDB would
+// replay, no stub is damaged or, if it counts, without its file. Of an SST in another path than the
+// first of DBOptions::db_paths nothing tells whether that is home: it is missing if a file of its
+// name is in a folder, and no stub names it. A database without CURRENT has nothing deleted, and
+// none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
 //
 // Order of locks: Namespace::mutex(), Folders::sync_mutex_, Folders::mutex_,
 // Database::manifest_mutex_, Database::mutex_; those of OpenDatabases, OpenReaders and InfoLogs are
@@ -152,17 +158,31 @@ std::string Sweep::Missing(bool installed) const {
       return survey_->directory() + "/" + base + " is missing, or has another size";
     }
   }
+  // Of db_paths' other directories Needed() does not know which one is home.
+  for (const Survey::Orphan& orphan : survey_->Needed(*database_)) {
+    return survey_->directory() + "/" + orphan.base + " is missing, or has another size";
+  }
   return "";
 }
 
-void Sweep::ReportNeeded(const std::vector<Survey::Orphan>& orphans) const {
-  for (const Survey::Orphan& orphan : orphans) {
-    if (orphan.needed) {
-      ROCKS_LOG_ERROR(info_log_,
-                      "tiered_env: the database needs %s, whose stub is lost, damaged or old; "
-                      "\"rocktier tier check --repair\" brings it back from %s",
-                      orphan.base.c_str(), orphan.place.path.c_str());
+// RocksDB does not know which logs there were, and would open without it.
+IOStatus Sweep::CheckLogs() const {
+  for (const Survey::Orphan& orphan : survey_->Needed(*database_)) {
+    if (database_->NeedsLog(orphan.base)) {
+      return IOStatus::Corruption(survey_->directory() + "/" + orphan.base,
+                                  "is missing: no stub names " + orphan.place.path +
+                                      "; \"rocktier tier check --repair\" writes its stub anew");
     }
+  }
+  return IOStatus::OK();
+}
+
+void Sweep::ReportNeeded() const {
+  for (const Survey::Orphan& orphan : survey_->Needed(*database_)) {
+    ROCKS_LOG_ERROR(info_log_,
+                    "tiered_env: the database needs %s, whose stub is lost, damaged or old; "
+                    "\"rocktier tier check --repair\" brings it back from %s",
+                    orphan.base.c_str(), orphan.place.path.c_str());
   }
 }
 
@@ -224,7 +244,7 @@ void Sweep::Run(bool installed) {
       ->DeleteFile(survey_->directory() + "/" + kIdentityName + kTemporary, IOOptions(), nullptr)
       .PermitUncheckedError();
   const std::vector<Survey::Orphan> orphans = survey_->Orphans(*database_);
-  ReportNeeded(orphans);
+  ReportNeeded();
   const std::string missing = Missing(installed);
   if (!missing.empty()) {
     if (!orphans.empty()) {

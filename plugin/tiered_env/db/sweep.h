@@ -31,6 +31,8 @@ class Sweep {
   IOStatus BringBack();
   // Deletes, for good, the second name of a file that has one in the directory and one below it.
   IOStatus DeleteSecondNames();
+  // Corruption: a log that RocksDB would replay has no stub. Requires what Run() does.
+  IOStatus CheckLogs() const;
   // Does all the rest. Database::Refresh() must have succeeded, or `installed` is false.
   void Run(bool installed);
   // Deletes what was put aside, however old. Aborted, and nothing is, while anything is missing.
@@ -42,7 +44,7 @@ class Sweep {
   std::string Missing(bool installed) const;
   // Returns whether a lost file is missed.
   bool IsMissed(const Survey::File& file) const;
-  void ReportNeeded(const std::vector<Survey::Orphan>& orphans) const;
+  void ReportNeeded() const;
   void DeleteTemporary();
   void DeleteStubsOfNothing();
   void PutAside(const std::vector<Survey::Orphan>& orphans);

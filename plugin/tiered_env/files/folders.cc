@@ -313,7 +313,8 @@ IOStatus Folders::SetName(const std::string& directory, const std::string& folde
     if (!tier->is_home() &&
         ReadIdentity(target_, PathIn(*tier, folder + "/" + kOwnerName), &owner).ok() &&
         owner.version > 1) {
-      identity.opening = owner.opening;
+      identity.opening =
+          IsEarlier(owner.opening, identity.opening) ? identity.opening : owner.opening;
       identity.tiers[tier->name()] = {owner.opening};
     }
   }

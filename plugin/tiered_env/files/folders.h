@@ -138,8 +138,10 @@ class Folders {
   std::mt19937_64 random_{std::random_device()()};
 };
 
-// Makes an id of an opening, at random.
-std::string NewOpening();
+// Makes an id of an opening: one more than the last one's count, and random digits.
+std::string NewOpening(const std::string& last = "");
+// Whether an id counts less openings than another one.
+bool IsEarlier(const std::string& opening, const std::string& other);
 // Reads a TIERS or OWNER file.
 IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);
 

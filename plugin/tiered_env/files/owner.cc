@@ -1,9 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of Folders that knows whose they are. Each opening for writing has an id, 128 random
-// bits. TIERS has the id of the last one, and for each tier the one that its OWNER is known to
-// have; an OWNER that has neither was opened by another home: a copy, an older state of this one,
-// or another host's.
+// The part of Folders that knows whose they are. Each opening for writing has an id, a count of
+// them and 64 random bits. TIERS has the id of the last one, and for each tier the one that its
+// OWNER is known to have; an OWNER that has neither was opened by another home: a copy, an older
+// state of this one, or another host's.
 
 #include <algorithm>
 #include <random>
@@ -20,19 +20,24 @@ namespace tiered_env {
 
 namespace {
 
+constexpr size_t kCountDigits = 16;  // of an id: so many openings came before it
+
 constexpr char kAdopt[] = "\"rocktier tier adopt\" says what would be lost, and takes it over";
 
 }  // namespace
 
-std::string NewOpening() {
+// Those that an earlier version gave are random as a whole: it is gone on from there.
+std::string NewOpening(const std::string& last) {
   std::random_device random;
-  std::string result;
-  for (int i = 0; i < 4; i++) {
-    char text[9];
-    snprintf(text, sizeof(text), "%08x", random());
-    result += text;
-  }
-  return result;
+  const uint64_t count = strtoull(last.substr(0, kCountDigits).c_str(), nullptr, 16) + 1;
+  char text[2 * kCountDigits + 1];
+  snprintf(text, sizeof(text), "%016llx%08x%08x", static_cast<unsigned long long>(count), random(),
+           random());
+  return text;
+}
+
+bool IsEarlier(const std::string& opening, const std::string& other) {
+  return opening.compare(0, kCountDigits, other, 0, kCountDigits) < 0;
 }
 
 namespace {
@@ -150,11 +155,14 @@ IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder
     Identity owner;
     const Ownership ownership =
         tier->is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, *tier, &owner);
-    // What is in memory is compared with its recipe, whatever has become of it. Elsewhere an OWNER
-    // that an earlier version was writing when the power failed may be torn.
+    // What is in memory is compared with its recipe: it may be what an earlier opening has left on
+    // this host. What a later one has is not this home's. Elsewhere an OWNER that an earlier
+    // version was writing when the power failed may be torn.
     const bool tolerated =
         tier->is_volatile()
-            ? ownership == Ownership::kUnknown || ownership == Ownership::kForeign
+            ? ownership == Ownership::kUnknown ||
+                  (ownership == Ownership::kForeign &&
+                   IsEarlier(owner.opening, folder.identity.opening))
             : ownership == Ownership::kUnknown && folder.identity.tiers.count(tier->name()) == 0;
     const std::string why = tolerated ? "" : Explain(ownership, directory, *tier, owner);
     if (!why.empty()) {
@@ -179,7 +187,7 @@ IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
 IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
   folder->identity.version = Identity::kVersion;
   folder->identity.directory = AbsolutePath(directory);
-  folder->identity.opening = NewOpening();
+  folder->identity.opening = NewOpening(folder->identity.opening);
   std::vector<Tier*> writable;
   for (const auto& tier : tiers_) {
     const std::string& path = tier->options().path;
@@ -295,6 +303,15 @@ IOStatus Folders::Adopt(const std::string& directory) {
   for (const auto& tier : tiers_) {
     if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
       s = LockIn(*tier, folder);
+    }
+  }
+  for (const auto& tier : tiers_) {  // whoever had them is an earlier one now
+    Identity owner;
+    if (s.ok() && !tier->is_home() &&
+        ReadIdentity(target_, PathIn(*tier, folder->identity.folder + "/" + kOwnerName), &owner)
+            .ok() &&
+        IsEarlier(folder->identity.opening, owner.opening)) {
+      folder->identity.opening = owner.opening;
     }
   }
   if (s.ok()) {

@@ -202,12 +202,13 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
   if (!old.stub) {
     return target_->ReuseWritableFile(path, old_path, options, result, dbg);
   }
-  // The stub gets the new name, and the file stays what it was.
-  s = RenameFile(old_path, path, options.io_options, dbg);
-  if (s.ok()) {
-    s = names_->SyncStub(path);  // nobody may have synced it under its old name
+  // The file gets the new name, too: without a stub its name tells which log it is.
+  Place now;
+  if (Recycle(old, FileRef(old_path), FileRef(path)).ok() && names_->Resolve(path, &now).ok()) {
+    return now.fs()->ReuseWritableFile(now.path, now.path, options, result, dbg);
   }
-  return s.ok() ? old.fs()->ReuseWritableFile(old.path, old.path, options, result, dbg) : s;
+  s = DeleteFile(old_path, options.io_options, dbg);  // there are no links, for one
+  return s.ok() || IsMissing(s) ? NewWritableFile(path, options, result, dbg) : s;
 }
 
 IOStatus TieredFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,

@@ -153,6 +153,8 @@ class TieredFileSystem : public FileSystemWrapper {
   // Gives a file in a tier another name in a directory whose folders are others. Requires
   // Namespace::mutex().
   IOStatus LinkPlace(const Place& from, const FileRef& to);
+  // Gives an old log in a tier the name of a new one, here and there, durably.
+  IOStatus Recycle(const Place& place, const FileRef& from, const FileRef& to);
   // Gives a file in a tier the name of a plain file besides: a link or a copy.
   IOStatus LinkPlain(const Place& from, const FileRef& to);
   IOStatus DeleteName(const FileRef& file, const IOOptions& options, IODebugContext* dbg);
@@ -195,6 +197,7 @@ class TieredFileSystem : public FileSystemWrapper {
 
   bool HasVolatileTier() const;
   IOStatus MakeVolatileTiers() const;
+  IOStatus BringBackAside(OpenDatabase* database);
   // Finds a file's database, and what keeps its volatile SSTs; null if there is none.
   RecoveryManager* RecoveryManagerOf(const FileRef& file,
                                      std::shared_ptr<OpenDatabase>* database) const;

@@ -87,10 +87,15 @@ IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& opti
   if (s.IsCorruption()) {
     s = IOStatus::OK();  // a crash tore it before it meant anything
   }
+  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
+  if (s.ok() && place.stub && database != nullptr && database->NeedsLog(file.base)) {
+    // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
+    s = names_->DeletePlace(file.path, place);
+    s = s.ok() ? names_->folders()->Sync(file.directory) : s;
+  }
   if (s.ok()) {
     s = target_->DeleteFile(file.path, options, dbg);
   }
-  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   if (s.IsPathNotFound() && database != nullptr && database->WasSwept(file.base)) {
     return IOStatus::OK();
   }
@@ -290,6 +295,17 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to) {
     }
   }
   return s;
+}
+
+IOStatus TieredFileSystem::Recycle(const Place& place, const FileRef& from, const FileRef& to) {
+  IOStatus s;
+  {
+    std::lock_guard<std::mutex> lock(*names_->mutex());
+    s = LinkPlace(place, to);
+    s = s.ok() ? names_->folders()->Sync(to.directory) : s;
+    s = s.ok() ? names_->SyncStub(to.path) : s;
+  }
+  return s.ok() ? DeleteName(from, IOOptions(), nullptr) : s;  // which syncs the directory
 }
 
 // A plain file. What is in memory is not durable yet, and what pmem has is not the file alone:

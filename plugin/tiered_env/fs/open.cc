@@ -130,13 +130,13 @@ IOStatus TieredFileSystem::Open(const std::string& directory,
     s = sweep.DeleteSecondNames();
   }
   if (s.ok()) {
-    s = database->Refresh();
-    sweep.Run(s.ok());
-    s = s.IsNotFound() ? IOStatus::OK() : s;
-    if (!s.ok()) {  // RocksDB has more to say about it
+    IOStatus read = database->Refresh();
+    sweep.Run(read.ok());
+    if (read.ok()) {
+      s = sweep.CheckLogs();
+    } else if (!read.IsNotFound()) {  // RocksDB has more to say about it
       ROCKS_LOG_WARN(names_->InfoLog(directory), "tiered_env: cannot read the MANIFEST of %s: %s",
-                     directory.c_str(), s.ToString().c_str());
-      s = IOStatus::OK();
+                     directory.c_str(), read.ToString().c_str());
     }
   }
   if (s.ok()) {

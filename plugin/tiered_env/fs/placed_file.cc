@@ -143,10 +143,11 @@ IOStatus PlacedFile::Open(const Place& place) {
   if (s.ok() && place.stub) {
     s = names_->WriteStub(request_.path, place, &stub_);
   }
-  // Recipes need logs that RocksDB never syncs, and whoever syncs a log for them does not know its
-  // stub.
-  if (s.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
+  // A log with records and without a stub has lost it (Survey::IsReplayed()). Besides, recipes need
+  // logs that RocksDB never syncs, and whoever syncs a log for them does not know its stub.
+  if (s.ok() && request_.kind == Content::kWal && place.stub) {
     s = SyncStub();
+    s = s.ok() ? SyncDirectory(names_->target(), DirectoryOf(request_.path)) : s;
   }
   if (!s.ok()) {
     stub_.reset();

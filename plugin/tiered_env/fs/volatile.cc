@@ -28,6 +28,16 @@ IOStatus TieredFileSystem::MakeVolatileTiers() const {
   return s;
 }
 
+// What another home's opening has put aside of memory is brought back before it would be rebuilt:
+// logs may be gone.
+IOStatus TieredFileSystem::BringBackAside(OpenDatabase* database) {
+  Survey survey(names_.get(), database->directory());
+  const std::shared_ptr<Logger> info_log = names_->InfoLog(database->directory());
+  return survey.Run().ok()
+             ? Sweep(names_.get(), setup_.retention, &survey, database, info_log.get()).BringBack()
+             : IOStatus::OK();  // who looks next says so
+}
+
 // Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so
 // before (RecoveryManager::Forget()). So as long as there are any, and nothing tells which are
 // needed, nothing is thrown away.
@@ -38,6 +48,9 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
     return IOStatus::OK();
   }
   IOStatus s = MakeVolatileTiers();
+  if (s.ok()) {
+    s = BringBackAside(database);
+  }
   if (!s.ok()) {
     return s;
   }
@@ -70,7 +83,7 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
   s = manager->Recover(is_known ? database->tables() : std::map<uint64_t, LiveTable>());
   if (s.ok() && HasVolatileTier()) {
     database->SetRecoveryManager(std::move(manager));
-  } else if (s.ok()) {  // nothing is in memory any more
+  } else if (s.ok() && manager->complete()) {  // nothing is in memory any more
     manager.reset();
     s = RecoveryManager::Remove(target_.get(), directory);
   }

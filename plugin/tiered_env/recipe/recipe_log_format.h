@@ -30,6 +30,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+constexpr uint64_t kNoLog = 0;  // a number that no log has: the id is another home's
+
 // A write-ahead log that recipes refer to.
 struct LoggedSegment {
   uint64_t id = 0;          // never that of another one in this database

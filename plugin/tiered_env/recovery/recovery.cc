@@ -341,6 +341,11 @@ void Recovery::CarryOver() {
   for (const auto& [id, known] : segments_.known()) {
     keep_.segments[id] = known;
   }
+  for (const uint64_t id : segments_.alien()) {
+    keep_.segments[id].id = id;
+    keep_.segments[id].log_number = kNoLog;
+    keep_.next_segment = std::max(keep_.next_segment, id + 1);
+  }
 }
 
 std::vector<Recovery::Present> Recovery::present() const {

@@ -57,6 +57,8 @@ class Recovery {
   void Restore(WalSegments* logs, LogDirectories* directories) {
     segments_.Restore(logs, directories);
   }
+  // Whether no SST that the MANIFEST names is missing, and no log is a newer home's.
+  bool complete() const { return finder_.missing().empty() && segments_.alien().empty(); }
   // Deletes what is retained and was not given: when all that is there is durable without it.
   // Nothing, if an SST that the MANIFEST names is missing.
   void DeleteUnused();

@@ -1,4 +1,46 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Who may delete what of tiers in memory: recipes and retained logs are the only copies of SSTs
+// once the power has failed. sweep.cc has the table of all else.
+//
+//   what                    when                                   by
+//   the recipe of an SST    RocksDB deletes the SST; it is in a    DropTable(), also
+//                           durable tier for good; a compaction    volatile.cc, Compacted()
+//                           has rewritten it, and the MANIFEST
+//                           that does not name it is synced
+//   the same                an opening: the MANIFEST is synced     recovery.cc, CarryOver():
+//                           and does not name the SST, or it is    is not kept
+//                           durable; all SSTs are there
+//   all recipes, segments   CURRENT or the MANIFEST is deleted:    Forget()
+//                           the database is destroyed; RepairDB
+//                           has brought all SSTs away
+//   an older recipe log     the newer one is durable               recipe_log.cc, Rewrite()
+//   a log of RocksDB's      RocksDB deletes it, and no recipe      naming.cc, DeleteFile();
+//                           refers to it; else it gets our name    segments.cc, Keep()
+//   a retained log          no entry of it is referred to          segments.cc, Sweep()
+//   the same                its archive is durable                 trim.cc, Trim()
+//   the same                an opening: the new recipe log is      segment_loader.cc,
+//                           durable, no recipe refers to it, all   DeleteUnused()
+//                           SSTs are there, and it is this
+//                           database's: in its directory or with
+//                           its tag; but none while there is one
+//                           with an id that was never given: of
+//                           a newer home (IsAlien())
+//   TIERS-*.tiers-tmp       the trimming has failed; an opening,   trim.cc, Trim();
+//                           as above                               segment_loader.cc
+//   all of these            DestroyDB deletes the directory, and   naming.cc, DeleteOurs(),
+//                           there are no recipes; evacuate has     evacuate.cc, salvage.cc,
+//                           all SSTs at home, salvage in durable   volatile.cc, Recover():
+//                           tiers; tiers= has no memory any        Remove()
+//                           more, all SSTs are there, and no log
+//                           is a newer home's
+//   an SST in memory        RocksDB deletes it; its copy in a      naming.cc, DeleteName();
+//                           durable tier, and the stub of that,    relocate.cc
+//                           are durable
+//   the same                DestroyDB, as above: it was rebuilt    naming.cc, DeleteOurs()
+//                           when the database was locked
+//   the stub of an SST      an operator has given it up            salvage.cc, Salvage()
+//   that cannot be rebuilt
 
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
@@ -120,6 +162,7 @@ IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
   }
   logs_.SetTag(recipe_log_.tag());
   carried_ = recovery.carried();
+  complete_ = recovery.complete();
   recovery.Restore(&logs_, &log_directories_);
   // What RocksDB is about to replay it takes for durable, once it has written SSTs of it.
   s = logs_.Sync();

@@ -77,6 +77,9 @@ class RecoveryManager {
   // cannot be, and why; then nothing was deleted. To be called first, once.
   IOStatus Recover(const std::map<uint64_t, LiveTable>& tables);
 
+  // Whether Recover() has found all that there should be, and nothing that is not its own.
+  bool complete() const { return complete_; }
+
   // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and
   // removes recipes and logs. The others are in *given_up, with reasons, and their stubs are
   // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. Can be
@@ -177,6 +180,7 @@ class RecoveryManager {
   std::mutex drop_mutex_;  // one DropTable() at a time: what a recipe refers to is released once
   // SSTs of whose recipes no reference was taken: Recovery::carried(). Guarded by drop_mutex_.
   std::set<std::string> carried_;
+  bool complete_ = false;
   std::atomic<uint64_t> added_{0};   // SSTs
   std::atomic<uint64_t> synced_{0};  // of them
   std::atomic<bool> full_{false};

@@ -15,8 +15,6 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-namespace {}  // namespace
-
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
  public:
@@ -84,6 +82,12 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
       loaded.is_known = true;
     }
   }
+  for (const auto& [id, known] : contents.segments) {
+    if (known.log_number == kNoLog) {
+      alien_ids_.insert(id);
+    }
+  }
+  next_segment_ = contents.next_segment;
   IOStatus s;
   tag_ = RecipeLog::TagOf(contents);
   searched_ = FindLogDirectories(fs_, directory_, contents.directories);
@@ -216,6 +220,23 @@ void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
   }
 }
 
+bool SegmentLoader::IsAlien(const std::string& path) const {
+  uint64_t id;
+  std::string tag;
+  return WalSegments::ParseName(BaseOf(path), &id, &tag) && !tag.empty() && tag == tag_ &&
+         (id >= next_segment_ || alien_ids_.count(id) > 0);
+}
+
+std::set<uint64_t> SegmentLoader::alien() const {
+  std::set<uint64_t> result;
+  for (const auto& [id, path] : retained_) {
+    if (IsAlien(path)) {
+      result.insert(id);
+    }
+  }
+  return result;
+}
+
 bool SegmentLoader::MayDelete(const std::string& path, const std::set<FileId>& used) const {
   FileId id;
   if (used_.count(path) > 0 || (FindFileId(path, &id) && used.count(id) > 0)) {
@@ -240,8 +261,18 @@ void SegmentLoader::DeleteUnused() {
     }
   }
   std::vector<std::string> all = temporary_;
+  bool has_alien = false;
   for (const auto& [id, path] : retained_) {
     all.push_back(path);
+    has_alien = has_alien || IsAlien(path);
+    if (IsAlien(path)) {
+      ROCKS_LOG_WARN(info_log_,
+                     "tiered_env: %s stays: it is of a newer state of the database than this one",
+                     path.c_str());
+    }
+  }
+  if (has_alien) {  // which needs those that both know, too
+    return;
   }
   for (const std::string& path : all) {
     if (MayDelete(path, used)) {

@@ -60,6 +60,10 @@ class SegmentLoader {
   // What recipes refer to, of what the recipe log knows.
   std::map<uint64_t, LoggedSegment> known() const;
 
+  // What a newer state of the database has retained, by ids that this one has not given: another
+  // home, whose logs these are. They stay, and their ids are not given.
+  std::set<uint64_t> alien() const;
+
   // Gives the segments that are needed to `logs`.
   void Restore(WalSegments* logs, LogDirectories* directories);
   // Deletes what is retained and was not given.
@@ -80,6 +84,7 @@ class SegmentLoader {
   class Source;
 
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  bool IsAlien(const std::string& path) const;
   // Whether a file that is retained is this database's, and none that is in use by another name.
   bool MayDelete(const std::string& path, const std::set<FileId>& used) const;
 
@@ -88,7 +93,9 @@ class SegmentLoader {
   const std::string directory_;
   const std::shared_ptr<Logger> info_log_;
 
-  std::string tag_;  // RecipeLog::TagOf()
+  std::string tag_;               // RecipeLog::TagOf()
+  std::set<uint64_t> alien_ids_;  // those that an earlier opening has found
+  uint64_t next_segment_ = 1;     // the least id that this one has not given
   Segments segments_;
   std::multimap<uint64_t, std::string> retained_;  // by id
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number

@@ -33,10 +33,17 @@ bool IsInMemory(const std::string& path, const std::string& above) {
 
 }  // namespace
 
+// Home may be any of db_paths: by its path id alone an SST is not elsewhere.
+bool TableFinder::IsElsewhere(uint64_t number, const LiveTable& live) const {
+  const std::string base = BaseOf(MakeTableFileName(number));
+  return live.path_id != 0 && contents_.recipes.count(base) == 0 &&
+         IsMissing(names_->target()->FileExists(directory_ + "/" + base, IOOptions(), nullptr));
+}
+
 IOStatus TableFinder::Find(const std::map<uint64_t, LiveTable>& tables) {
   IOStatus s;
   for (auto it = tables.begin(); s.ok() && it != tables.end(); ++it) {
-    if (it->second.path_id == 0) {
+    if (!IsElsewhere(it->first, it->second)) {
       s = Classify(it->first, it->second);
     }
   }

@@ -57,6 +57,8 @@ class TableFinder {
   IOStatus Check(VolatileTable* table) const;
 
  private:
+  // Whether an SST is in another directory of db_paths, and nothing of it is here.
+  bool IsElsewhere(uint64_t number, const LiveTable& live) const;
   IOStatus Classify(uint64_t number, const LiveTable& live);
   // Refuses a tier that was memory, and is not now.
   IOStatus CheckKind(const VolatileTable& table) const;

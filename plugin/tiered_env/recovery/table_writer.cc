@@ -58,8 +58,8 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   return s;
 }
 
-// Writes a file in a durable tier as a whole before it has its name, or a stub: what has these is
-// taken for durable.
+// Writes a file in a durable tier as a whole before it has its name, in the tier too, and a stub:
+// what has these is taken for durable.
 IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst, bool in_use) {
   const std::string path = directory_ + "/" + table->base;
   const bool has_stub = table->has_stub && table->place.tier == tier;
@@ -68,7 +68,7 @@ IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst
   if (s.ok() && has_stub) {
     place.path = table->place.path;
   }
-  const std::string written = place.stub && !in_use ? place.path : place.path + kTemporary;
+  const std::string written = tier->is_volatile() && !in_use ? place.path : place.path + kTemporary;
   std::unique_ptr<FSWritableFile> file;
   if (s.ok()) {
     s = tier->fs()->NewWritableFile(written, FileOptions(), &file, nullptr);
@@ -117,7 +117,8 @@ IOStatus TableWriter::NameDurably(const std::string& path, const Place& place,
   IOStatus s;
   std::string renamed = written;
   if (place.stub) {
-    s = SyncDirectory(place.fs(), DirectoryOf(place.path));
+    s = place.fs()->RenameFile(written, place.path, IOOptions(), nullptr);
+    s = s.ok() ? SyncDirectory(place.fs(), DirectoryOf(place.path)) : s;
     renamed = path + kTemporary;
     s = s.ok() ? names_->WriteStub(renamed, place) : s;
   }

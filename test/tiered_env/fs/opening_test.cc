@@ -429,7 +429,7 @@ TEST_F(TieredOpeningTest, FilesThatNothingNamesArePutAside) {
   }
   const size_t before = FilesIn("slow");
   WriteFile(folder + "/000999.sst.0123456789abcdef", "what is left of a crash");
-  WriteFile(folder + "/000998.log.0123456789abcdef", "what is left of a crash");
+  WriteFile(folder + "/000001.log.0123456789abcdef", "what is left of a crash");
   WriteFile(db_name_ + "/000002.sst.tiers-tmp", "what is left of a crash");
   // What is not of this database stays.
   std::filesystem::create_directory(TierPath("slow") + "/other");
@@ -442,7 +442,8 @@ TEST_F(TieredOpeningTest, FilesThatNothingNamesArePutAside) {
   EXPECT_EQ(FilesIn("slow"), before + 1);
   size_t lost = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/lost")) {
-    lost += entry.path().filename().string().compare(0, 5, "00099") == 0 ? 1 : 0;
+    const std::string base = entry.path().filename().string().substr(0, 10);
+    lost += base == "000999.sst" || base == "000001.log" ? 1 : 0;
   }
   EXPECT_EQ(lost, 2u);
   EXPECT_FALSE(std::filesystem::exists(db_name_ + "/000002.sst.tiers-tmp"));

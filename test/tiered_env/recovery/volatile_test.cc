@@ -237,6 +237,11 @@ TEST_F(VolatileTest, WhatIsThereIsNotTrusted) {
   take("slow", "then-slow");
   take("memory", "now-memory");
   model_ = then;
+  MountMemory();
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+  for (const auto& entry : fs::directory_iterator(TierPath("memory"))) {  // nothing tells then
+    fs::remove(entry.path() / "OWNER");
+  }
   OpenMemory();
   Verify();
   Close();

@@ -1,0 +1,198 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Write-ahead logs in a tier. RocksDB does not know which there were: one whose stub is lost would
+// not be missed.
+
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/stub.h"
+#include "test/mistakes/tiered_env_durable.h"
+#include "test_util/sync_point.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class LogMistakes : public DurableMistakes {
+ protected:
+  static constexpr char kLogs[] = "0..1=fast;2..=slow;wal=fast";
+
+  void OpenLogs(size_t recycled = 0) {
+    NewFs(Tiers(), kLogs);
+    Options options = DbOptions();
+    options.recycle_log_file_num = recycled;
+    Open(options);
+  }
+  void FillSynced(int count) {
+    WriteOptions synced;
+    synced.sync = true;
+    for (int i = 0; i < count; i++) {
+      const std::string key = "synced " + std::to_string(random_());
+      ASSERT_OK(db_->Put(synced, key, "value"));
+      model_[key] = "value";
+    }
+  }
+  // Of the log that was begun last.
+  std::string Newest() const {
+    std::vector<std::string> logs = FilesOf(".log");
+    std::sort(logs.begin(), logs.end());
+    return logs.empty() ? "" : logs.back();
+  }
+  std::string PathOf(const std::string& base) const {
+    Stub stub;
+    EXPECT_OK(Stub::Decode(ReadFile(db_name_ + "/" + base), base, &stub));
+    return TierPath(stub.tier) + "/" + stub.path;
+  }
+  // The database is not opened, and no tool works on it, until the stub is written anew.
+  void ExpectKept(const std::string& base, const std::string& path) {
+    const std::string bytes = ReadFile(path);
+    for (int i = 0; i < 2; i++) {
+      const Status s = TryOpen(Tiers(), kLogs);
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+      for (const std::string& text : {base, path, std::string("check --repair")}) {
+        EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+      }
+      Close();
+    }
+    uint64_t files = 0;
+    uint64_t size = 0;
+    for (const Status& s : {PurgeTiers(fs_.get(), db_name_, &files, &size),
+                            DrainTier(fs_.get(), db_name_, "fast", &files),
+                            EvacuateTiers(fs_.get(), db_name_, &files)}) {
+      EXPECT_NE(s.ToString().find(base), std::string::npos) << s.ToString();
+    }
+    EXPECT_EQ(RepairDB(db_name_, DbOptions()).code(), Status::kCorruption);
+    EXPECT_TRUE(ReadFile(path) == bytes);
+    TieredCheck check;
+    ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+    ASSERT_EQ(check.problems.size(), 1u);
+    EXPECT_TRUE(check.problems[0].repaired) << check.problems[0].what;
+    ExpectWhole(Tiers(), kLogs);
+  }
+};
+
+TEST_F(LogMistakes, AStubOfALiveLogIsLost) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  Fill(5000);
+  Settle();
+  FillSynced(1000);
+  Close();
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  fs::remove(db_name_ + "/" + base);
+  ExpectKept(base, path);
+}
+
+TEST_F(LogMistakes, AStubOfARecycledLogIsLost) {
+  OpenLogs(/*recycled=*/2);
+  ASSERT_FALSE(HasFailure());
+  for (int i = 0; i < 5; i++) {
+    FillSynced(100);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  FillSynced(100);
+  Close();
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  fs::remove(db_name_ + "/" + base);
+  const std::string bytes = ReadFile(path);
+  ExpectKept(base, path);
+  // A crash before the stub of the log that it was to become.
+  WriteFile(FolderIn("fast") + "/000999.log.0123456789abcdef", bytes);
+  ExpectWhole(Tiers(), kLogs);
+}
+
+// Nothing was written to it: an opening is as it was.
+TEST_F(LogMistakes, AnEmptyLogIsOfACrash) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  Close();
+  WriteFile(FolderIn("fast") + "/000999.log.0123456789abcdef", "");
+  ExpectWhole(Tiers(), kLogs);
+}
+
+// In the middle of the deletion of its log, of which RocksDB's records are not flushed.
+TEST_F(LogMistakes, ADatabaseIsDestroyedAgain) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  const std::string log = db_name_ + "/" + Newest();
+  Close();
+  bool taken = false;
+  SyncPoint::GetInstance()->SetCallBack("TieredFileSystem::DeleteFile:StubIsGone", [&](void* path) {
+    if (*static_cast<std::string*>(path) == log) {
+      taken = true;
+      for (const char* part : {"db", "fast", "slow"}) {
+        fs::copy(folder_ + "/" + part, folder_ + "/then-" + part, fs::copy_options::recursive);
+      }
+      WriteFile(folder_ + "/then-db/CURRENT", ReadFile(folder_ + "/CURRENT"));
+    }
+  });
+  fs::copy(db_name_ + "/CURRENT", folder_ + "/CURRENT");
+  for (const auto& entry : fs::directory_iterator(db_name_)) {
+    if (entry.path().filename().string().compare(0, 8, "MANIFEST") == 0) {
+      fs::copy(entry.path(), folder_ + "/" + entry.path().filename().string());
+    }
+  }
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  SyncPoint::GetInstance()->DisableProcessing();
+  ASSERT_TRUE(taken);
+  EXPECT_TRUE(fs::is_empty(TierPath("fast")));
+  fs::remove_all(TierPath("fast"));
+  fs::remove_all(TierPath("slow"));
+  for (const char* part : {"db", "fast", "slow"}) {
+    fs::rename(folder_ + "/then-" + part, folder_ + "/" + part);
+  }
+  for (const auto& entry : fs::directory_iterator(folder_)) {  // as if they came after it
+    if (entry.path().filename().string().compare(0, 8, "MANIFEST") == 0) {
+      fs::copy(entry.path(), db_name_ + "/" + entry.path().filename().string(),
+               fs::copy_options::overwrite_existing);
+    }
+  }
+  NewFs(Tiers(), kLogs);
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_TRUE(fs::is_empty(TierPath("fast")));
+  EXPECT_FALSE(fs::exists(db_name_));
+}
+
+// Logs of the newest home are not those of the one that takes its place.
+TEST_F(LogMistakes, AnOldHomeThatIsAdopted) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  fs::copy(db_name_, folder_ + "/old", fs::copy_options::recursive);
+  fs::remove(folder_ + "/old/" + Newest());  // has nothing, and the newest home deletes it
+  const auto old = model_;
+  OpenLogs();
+  FillSynced(100);
+  const std::string path = PathOf(Newest());
+  const std::string bytes = ReadFile(path);
+  Close();
+  fs::rename(db_name_, folder_ + "/newest");
+  fs::rename(folder_ + "/old", db_name_);
+  NewFs(Tiers(), kLogs);
+  TieredAdoption adoption;
+  ASSERT_OK(AdoptTiers(fs_.get(), db_name_, /*force=*/true, &adoption));
+  EXPECT_TRUE(adoption.adopted);
+  EXPECT_EQ(adoption.missing.size(), 0u);
+  model_ = old;
+  ExpectWhole(Tiers(), kLogs);
+  bool found = false;
+  for (const auto& entry : fs::directory_iterator(FolderIn("fast") + "/lost")) {
+    found = found || ReadFile(entry.path().string()) == bytes;
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+
+}  // namespace rocktier

@@ -1,0 +1,212 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Homes that are not what had the memory last, of databases whose only tier is in memory, with logs
+// elsewhere.
+
+#include <filesystem>
+#include <set>
+
+#include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/wal/segments.h"
+#include "test/tiered_env/support/volatile.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-namespace)
+using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class MemoryOwnerMistakes : public VolatileTest {
+ protected:
+  Options LogOptions() const {
+    Options options = DbOptions();
+    options.wal_dir = folder_ + "/logs";
+    options.disable_auto_compactions = true;
+    return options;
+  }
+  void Mount() { NewFs("memory={kind=memory;path=" + TierPath("memory") + "}", "0..=memory"); }
+  void OpenLogs() {
+    Mount();
+    Open(LogOptions());
+    ASSERT_FALSE(HasFailure());
+  }
+  Status TryLogs() {
+    Mount();
+    const Status s = OpenDb(LogOptions(), db_name_, &db_);
+    Close();
+    return s;
+  }
+  // Three SSTs in memory, and nothing that is in a log only.
+  void FillMemory() {
+    for (int i = 0; i < 3; i++) {
+      Fill(300);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+    }
+    ASSERT_GT(Stats().bytes, 0u);
+  }
+  void ExpectWhole() {
+    OpenLogs();
+    ASSERT_FALSE(HasFailure());
+    Verify();
+    ASSERT_OK(db_->VerifyChecksum());
+    Close();
+  }
+  std::set<std::string> Retained() const {
+    std::set<std::string> result;
+    for (const auto& entry : fs::directory_iterator(folder_ + "/logs")) {
+      if (IsKept(entry.path().filename().string())) {
+        result.insert(entry.path().string());
+      }
+    }
+    return result;
+  }
+  void Rename(const std::string& from, const std::string& to) const {
+    fs::rename(folder_ + "/" + from, folder_ + "/" + to);
+  }
+  // An old home beside the newest one, both closed.
+  void MakeTwoHomes() {
+    OpenLogs();
+    FillMemory();
+    Close();
+    fs::copy(db_name_, folder_ + "/old", fs::copy_options::recursive);
+    OpenLogs();
+    FillMemory();
+    Close();
+  }
+};
+
+TEST_F(MemoryOwnerMistakes, AnOldHomeOverNewerMemoryIsRefused) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  Rename("db", "newest");
+  Rename("old", "db");
+  const Status s = TryLogs();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("rocktier tier adopt"), std::string::npos) << s.ToString();
+  EXPECT_EQ(Retained(), before);
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
+}
+
+// Then there is no OWNER that tells. Whatever the old home does, logs of the newest one stay.
+TEST_F(MemoryOwnerMistakes, AnOldHomeAfterARebootDeletesNoLogOfANewerOne) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  ASSERT_FALSE(before.empty());
+  Rename("db", "newest");
+  Rename("old", "db");
+  for (int i = 0; i < 3; i++) {
+    LoseMemory();
+    Mount();
+    ASSERT_OK(OpenDb(LogOptions(), db_name_, &db_));
+    for (int j = 0; j < 3; j++) {  // it retains logs of its own
+      ASSERT_OK(db_->Put(WriteOptions(), "key", std::string(1000, 'x')));
+      ASSERT_OK(db_->Flush(FlushOptions()));
+    }
+    Close();
+    const auto now = Retained();
+    for (const std::string& path : before) {
+      EXPECT_EQ(now.count(path), 1u) << path;
+    }
+  }
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
+}
+
+// It is drained, and opened without its memory.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  Mount();
+  uint64_t moved = 0;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
+  EXPECT_GT(moved, 0u);
+  NewFs("", "");
+  Open(LogOptions());
+  ASSERT_FALSE(HasFailure());
+  Close();
+  const auto now = Retained();
+  for (const std::string& path : before) {
+    EXPECT_EQ(now.count(path), 1u) << path;
+  }
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
+}
+
+// Without logs, for nothing has to be rebuilt.
+TEST_F(MemoryOwnerMistakes, WhatWasPutAsideIsBroughtBackBeforeItIsRebuilt) {
+  OpenLogs();
+  FillMemory();
+  Close();
+  for (const auto& entry : fs::directory_iterator(TierPath("memory"))) {
+    const fs::path lost = entry.path() / "lost";
+    std::vector<fs::path> files;
+    for (const auto& file : fs::directory_iterator(entry.path())) {
+      if (file.path().filename().string().find(".sst.") != std::string::npos) {
+        files.push_back(file.path());
+      }
+    }
+    ASSERT_GE(files.size(), 3u);
+    fs::create_directory(lost);
+    for (const fs::path& file : files) {
+      fs::rename(file, lost / (file.filename().string() + ".1000"));
+    }
+  }
+  for (const std::string& path : Retained()) {
+    fs::remove(path);
+  }
+  ExpectWhole();
+}
+
+// And comes back to the first one, whose memory is older.
+TEST_F(MemoryOwnerMistakes, AHomeThatWasOnAnotherHost) {
+  OpenLogs();
+  FillMemory();
+  Close();
+  fs::rename(TierPath("memory"), TierPath("memory_of_the_first"));
+  OpenLogs();
+  Verify();
+  FillMemory();
+  Close();
+  fs::rename(TierPath("memory"), TierPath("memory_of_the_second"));
+  fs::rename(TierPath("memory_of_the_first"), TierPath("memory"));
+  ExpectWhole();
+}
+
+// The newest one is the old one then.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsAdopted) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  Rename("db", "newest");
+  Rename("old", "db");
+  Mount();
+  TieredAdoption adoption;
+  ASSERT_OK(AdoptTiers(fs_.get(), db_name_, /*force=*/true, &adoption));
+  EXPECT_TRUE(adoption.adopted);
+  ASSERT_OK(TryLogs());
+  Rename("db", "old");
+  Rename("newest", "db");
+  const Status s = TryLogs();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  LoseMemory();
+  ExpectWhole();
+}
+
+}  // namespace
+
+}  // namespace rocktier
