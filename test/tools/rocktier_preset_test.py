@@ -463,6 +463,12 @@ class Databases(unittest.TestCase):
                                  "checkconsistency"], capture_output=True, text=True)
         self.assertIn("OK", result.stdout, result.stderr)
 
+    def test_wal_only_with_a_standby(self):
+        self.print_options("wal-only", "--device={device} --device-size=64M --memtable=1M "
+                           "--standby={slow}")
+        self.fill_and_read(self.folder + "/db", 10000, "--sync=1")
+        self.assertTrue(os.path.exists(self.slow + "/STANDBY"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -105,6 +105,9 @@ Status GiveSlow(const Request& request, Plan* plan) {
 Status GiveDevice(const Request& request, Plan* plan) {
   uint64_t size = request.device_size;
   Status s = CheckPath("--device", request.device);
+  if (s.ok() && !request.standby.empty()) {
+    s = CheckPath("--standby", request.standby);
+  }
   if (s.ok() && size == 0) {
     s = DeviceBytes(request.device, &size);
     s = s.ok() ? s : Missing("--device-size", s);

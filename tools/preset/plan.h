@@ -30,6 +30,7 @@ struct Request {
   uint64_t fast_size = 0;
   uint64_t slow_size = 0;
   uint64_t device_size = 0;
+  std::string standby;
   uint64_t budget = 0;
   uint64_t memtable = 64ull << 20;  // RocksDB's write_buffer_size
   bool uri = false;

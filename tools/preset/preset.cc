@@ -42,6 +42,10 @@ void AddFlag(const std::string& name, Request* to, Verb* verb) {
        [](Verb* v, Request* r) {
          v->Text("device", "PATH", "log device: a partition or a file", &r->device);
        }},
+      {"standby",
+       [](Verb* v, Request* r) {
+         v->Text("standby", "DIR", "folder on another disk, for when --device stalls", &r->standby);
+       }},
       {"fast-size",
        [](Verb* v, Request* r) {
          v->Bytes("fast-size", "instead of what is free at --fast", &r->fast_size);

@@ -27,8 +27,8 @@ const std::vector<Preset>& Presets() {
              "Keeps the upper levels in memory, the rest on an SSD.",
              "deploy-ram-ssd.md",
              {"data", "value", "slow"},
-             {"fast", "fast-size", "slow-size", "device", "device-size", "writes", "memory",
-              "budget", "memtable"},
+             {"fast", "fast-size", "slow-size", "device", "device-size", "standby", "writes",
+              "memory", "budget", "memtable"},
              MakeRamSsd},
       Preset{"large-values",
              "blob_hybrid, hot_promotion, secondary_cache_2q",
@@ -56,7 +56,7 @@ const std::vector<Preset>& Presets() {
              "Keeps the write-ahead logs on a log device.",
              "deploy-wal-partition.md",
              {"device"},
-             {"device-size", "writes", "value", "memtable"},
+             {"device-size", "standby", "writes", "value", "memtable"},
              MakeWalOnly},
   };
   return presets;

@@ -12,7 +12,8 @@ namespace preset {
 std::string WalUri(const Request& request) {
   // With `size` a file that is not there is made.
   return "id=RawWalFileSystem;device=" + request.device +
-         (request.device_size == 0 ? "" : ";size=" + OptionBytes(request.device_size));
+         (request.device_size == 0 ? "" : ";size=" + OptionBytes(request.device_size)) +
+         (request.standby.empty() ? "" : ";standby=" + request.standby);
 }
 
 Status MakeWalOnly(const Request& request, Plan* plan) {
