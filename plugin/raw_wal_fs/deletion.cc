@@ -266,11 +266,10 @@ IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
     return IOStatus::Aborted("device=" + volume->path(), "does not answer");
   }
   IOStatus s = volume->Delete(log, std::chrono::milliseconds(options_.failover_latency));
-  if (!s.ok() && !s.IsAborted()) {
+  if (s.IsTimedOut()) {
     volume->NoteStall(Health::Limits(options_));
-    s = IOStatus::Aborted(s.ToString());
   }
-  return s;
+  return s.ok() || s.IsAborted() ? s : IOStatus::Aborted(s.ToString());
 }
 
 IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
@@ -291,12 +290,13 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     }
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:NameIsGone");
   }
-  if (s.ok()) {
-    s = DeleteTrash(trash, options, dbg);
+  if (!s.ok()) {
+    return s;
   }
+  s = DeleteTrash(trash, options, dbg);
   if (s.IsAborted()) {
     std::lock_guard<std::mutex> lock(mutex_);
-    deferred_.push_back(trash);
+    deferred_.push_back({trash, stub.stub.log});
     return IOStatus::OK();
   }
   DeleteDeferred();
@@ -318,18 +318,23 @@ IOStatus RawWalFileSystem::DeleteTrash(const std::string& trash, const IOOptions
 // Deletes logs that could not be deleted while the device stalled. What is left is deleted with the
 // next log, or when the database is opened.
 void RawWalFileSystem::DeleteDeferred() {
-  std::vector<std::string> deferred;
+  std::vector<Deferred> deferred;
+  std::shared_ptr<Volume> volume;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     deferred.swap(deferred_);
+    volume = volume_;
   }
-  std::vector<std::string> left;
-  for (const std::string& trash : deferred) {
+  std::vector<Deferred> left;
+  for (const Deferred& each : deferred) {
+    StubFile stub;
+    if (!FindStub(each.trash, /*contents=*/false, &stub).ok() || stub.stub.log != each.log) {
+      continue;  // it is gone
+    }
     // Not one after the other, each with its limit, if the device does not answer.
-    const IOStatus s =
-        left.empty() ? DeleteTrash(trash, IOOptions(), nullptr) : IOStatus::Aborted();
-    if (!s.ok() && !s.IsPathNotFound() && !s.IsNotFound()) {
-      left.push_back(trash);
+    const bool waits = volume == nullptr || volume->health().stalled();
+    if (waits || DeleteTrash(each.trash, IOOptions(), nullptr).IsAborted()) {
+      left.push_back(each);
     }
   }
   std::lock_guard<std::mutex> lock(mutex_);
@@ -401,14 +406,18 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   // The wal_dir of the last opening. Another one's, as in a checkpoint, is not looked at: if this
   // one is opened with it, it is refused at the first log.
   std::string wal_dir;
+  bool cleans_wal_dir = false;
   if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
       CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
-    s = s.ok() ? CleanTrash(wal_dir) : s;
+    cleans_wal_dir = true;
   }
   if (s.ok()) {  // last: what the stubs say was checked
     std::shared_ptr<Standby> standby;
     s = StandbyForWriting(*volume, &standby);
+  }
+  if (s.ok() && cleans_wal_dir) {
+    s = CleanTrash(wal_dir);
   }
   if (s.ok()) {
     s = CleanTrash(database);

@@ -26,6 +26,9 @@ IOStatus LogWriter::OnDevice(const DeviceWork& work) {
     patient_.reset();
     frame_ = NewFrame();
   }
+  if (!s.ok()) {
+    mutable_volume()->NoteStall(settings_.health);
+  }
   return s;
 }
 
@@ -35,7 +38,6 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   Counters& counters = mutable_volume()->counters();
   counters.io_errors += reason.IsTimedOut() ? 0 : 1;
   counters.failovers++;
-  mutable_volume()->NoteStall(settings_.health);
   if (settings_.on_failover != nullptr) {
     settings_.on_failover(path(), reason);
   }

@@ -224,6 +224,9 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   s = FindStub(path, /*contents=*/false, &stub);
   if (!s.IsNotFound()) {
     s = DeleteFile(path, options.io_options, dbg);
+    if (s.ok() && FindStub(path, /*contents=*/false, &stub).ok()) {
+      s = IOStatus::Busy(path, "is a log that will be deleted when its device answers");
+    }
     if (!s.ok()) {
       return s;
     }
@@ -293,7 +296,12 @@ IOStatus RawWalFileSystem::StandbyOf(const std::string& path, const Stub& stub,
     std::lock_guard<std::mutex> lock(mutex_);
     *result = standby_;
   }
-  return Standby::OfStub(target_, options_.standby, path, stub, result);
+  IOStatus s = Standby::OfStub(target_, options_.standby, path, stub, result);
+  if (!s.ok() && options_.force) {  // takes what there is without it
+    result->reset();
+    s = IOStatus::OK();
+  }
+  return s;
 }
 
 IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,

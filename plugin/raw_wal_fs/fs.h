@@ -188,6 +188,12 @@ class RawWalFileSystem : public FileSystemWrapper {
   void StartReporting(FileLock* lock, const std::string& directory);
   void StopReporting(FileLock* lock);
 
+  // A log that has lost its name, and has its stub here.
+  struct Deferred {
+    std::string trash;
+    LogId log;
+  };
+
   RawWalOptions options_;
 
   std::mutex rename_mutex_;  // one rename at a time sees what it replaces
@@ -196,7 +202,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   // All below: guarded by mutex_.
   std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
   std::shared_ptr<Standby> standby_;             // null until it is needed
-  std::vector<std::string> deferred_;            // *.trash, of logs to be deleted later
+  std::vector<Deferred> deferred_;               // logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
   std::vector<Opening> opening_;

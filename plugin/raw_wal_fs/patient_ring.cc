@@ -79,7 +79,7 @@ class Ring {
       is_busy_ = false;
       return result;
     }
-    if (result < 0 && result != -ETIME) {
+    if (result < 0 && result != -ETIME && io_uring_sq_ready(&ring_) > 0) {
       is_busy_ = false;  // seccomp forbids it, or there is no memory: nothing was begun
       return kRefused;
     }

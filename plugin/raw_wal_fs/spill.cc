@@ -38,19 +38,25 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   bool whole = true;  // frames follow one another; the first that is not whole is the end
   for (uint64_t at = begin; s.ok() && at + block_size <= size;) {
     FrameHeader header;
-    if (!spill->ReadFrame(at, stub, block_size, &frame, &header).ok()) {
+    s = spill->ReadFrame(at, stub, block_size, &frame, &header);
+    if (s.IsNotFound()) {
+      s = IOStatus::OK();
       whole = false;
       at += block_size;
       continue;
     }
-    s = status_to_io_status(header.CheckBounds(superblock.Capacity() + size,
-                                               path + ": frame at " + std::to_string(at)));
-    if (whole) {
+    if (s.ok()) {
+      s = status_to_io_status(header.CheckBounds(superblock.Capacity() + size,
+                                                 path + ": frame at " + std::to_string(at)));
+    }
+    if (s.ok() && whole) {
       frames->extents.push_back({header.offset, kPosition + at, FrameHeader::kSize, header.length});
       frames->headers.push_back(header);
     }
-    frames->claimed = std::max(frames->claimed, header.durable);
-    at += header.FrameSize(block_size);
+    if (s.ok()) {
+      frames->claimed = std::max(frames->claimed, header.durable);
+      at += header.FrameSize(block_size);
+    }
   }
   *result = std::move(spill);
   return s;

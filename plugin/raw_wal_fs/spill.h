@@ -48,7 +48,7 @@ class Spill {
   IOStatus Read(uint64_t position, size_t n, char* to) const;
 
  private:
-  // Finds a whole frame. Not ok() if there is none; that is no error.
+  // Finds a whole frame. NotFound: there is none.
   IOStatus ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
                      FrameHeader* header) const;
 

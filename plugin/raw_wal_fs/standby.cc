@@ -2,8 +2,12 @@
 
 #include "plugin/raw_wal_fs/standby.h"
 
+#include <sys/stat.h>
+
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,7 +20,7 @@ namespace {
 
 constexpr char kMarkName[] = "/STANDBY";
 constexpr char kFramesName[] = ".frames";
-constexpr char kLockName[] = "/LOCK";
+constexpr char kLockName[] = "/STANDBY.lock";  // a database's is called LOCK
 
 // The standbys that this process has open for writing, by uuid of the device and directory.
 struct OpenTable {
@@ -67,6 +71,26 @@ IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mar
   return s.ok() ? status_to_io_status(StandbyMark::Decode(bytes, path, mark)) : s;
 }
 
+// Tells directories apart, whatever their paths.
+std::string KeyOf(const std::string& directory) {
+  struct stat status;
+  return stat(directory.c_str(), &status) == 0
+             ? std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)
+             : directory;
+}
+
+// Waits for a moment: another thread may be about to let go of it.
+IOStatus Lock(FileSystem* fs, const std::string& directory, FileLock** lock) {
+  constexpr int kTries = 100;
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  IOStatus s = fs->LockFile(directory + kLockName, IOOptions(), lock, nullptr);
+  for (int i = 1; i < kTries && !s.ok(); i++) {
+    std::this_thread::sleep_for(kPause);
+    s = fs->LockFile(directory + kLockName, IOOptions(), lock, nullptr);
+  }
+  return s.ok() ? s : IOStatus::Busy("standby=" + directory, "is in use: " + s.ToString());
+}
+
 // Makes a directory that is nobody's the standby of a device.
 IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::string& uuid,
                   StandbyMark* mark) {
@@ -94,13 +118,15 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
                                      "is no directory: make it, or mount its disk");
   }
   std::lock_guard<std::mutex> guard(OpenStandbys().mutex);
-  std::weak_ptr<Standby>& known = OpenStandbys().standbys[{uuid, directory}];
-  *result = known.lock();
+  std::weak_ptr<Standby>& known = OpenStandbys().standbys[{uuid, KeyOf(directory)}];
   StandbyMark mark;
   IOStatus s = ReadMark(fs.get(), directory, &mark);
-  if (*result != nullptr && s.ok() && mark.id == (*result)->id()) {
+  std::shared_ptr<Standby> open = known.lock();
+  if (open != nullptr && s.ok() && mark.id == open->id()) {
+    *result = std::move(open);
     return s;
   }
+  open.reset();
   if (s.ok() && mark.uuid != uuid) {
     return IOStatus::InvalidArgument(
         "standby=" + directory, "is that of another log device, with uuid " + HexOf(mark.uuid) +
@@ -108,8 +134,7 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
   }
   FileLock* lock = nullptr;
   if (s.ok() || s.IsNotFound()) {
-    s = fs->LockFile(directory + kLockName, IOOptions(), &lock, nullptr);
-    s = s.ok() ? s : IOStatus::Busy("standby=" + directory, "is in use: " + s.ToString());
+    s = Lock(fs.get(), directory, &lock);
   }
   if (s.ok()) {
     s = ReadMark(fs.get(), directory, &mark);  // nobody else writes it now
@@ -160,6 +185,15 @@ std::string Standby::PathOf(LogId log) const {
   return directory_ + "/" + log.ToString() + kFramesName;
 }
 
+IOStatus Standby::CheckMark() const {
+  StandbyMark mark;
+  IOStatus s = ReadMark(fs_.get(), directory_, &mark);
+  return s.IsNotFound() || (s.ok() && mark.id != id_)
+             ? IOStatus::IOError("standby=" + directory_,
+                                 "is another directory now: was it unmounted?")
+             : s;
+}
+
 // Does not make the header durable: the frames behind it are, before anything is acknowledged.
 IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
                         std::unique_ptr<Spill>* result) const {
@@ -168,7 +202,10 @@ IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
   header.Encode(superblock, block.data());
   const std::string path = PathOf(header.log);
   std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs_->NewWritableFile(path, FileOptions(), &file, nullptr);
+  IOStatus s = CheckMark();
+  if (s.ok()) {
+    s = fs_->NewWritableFile(path, FileOptions(), &file, nullptr);
+  }
   if (s.ok()) {
     s = file->Append(block, IOOptions(), nullptr);
   }
@@ -178,12 +215,8 @@ IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
   if (s.ok()) {
     s = SyncDirectory(fs_.get(), directory_);
   }
-  StandbyMark mark;
   if (s.ok()) {
-    s = ReadMark(fs_.get(), directory_, &mark);
-  }
-  if (s.IsNotFound() || (s.ok() && mark.id != id_)) {
-    s = IOStatus::IOError("standby=" + directory_, "is another directory now: was it unmounted?");
+    s = CheckMark();  // again: this is where the file is
   }
   return s.ok() ? Spill::Create(fs_.get(), path, kFramesAt, result) : s;
 }

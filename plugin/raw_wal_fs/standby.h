@@ -71,6 +71,8 @@ class Standby {
         id_(mark.id),
         lock_(lock) {}
   std::string PathOf(LogId log) const;
+  // Checks that the directory is the one that was opened.
+  IOStatus CheckMark() const;
 
   const std::shared_ptr<FileSystem> fs_;
   const std::string directory_;

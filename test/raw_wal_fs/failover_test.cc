@@ -310,6 +310,23 @@ TEST_F(RawWalFailoverTest, NewLogsComeBackAndDeletedOnesGo) {
   Check();
 }
 
+// New logs go to the standby meanwhile, which says nothing of the device.
+TEST_F(RawWalFailoverTest, ManyNewLogsDoNotKeepItFromComingBack) {
+  db_.reset();
+  NewFs("standby=" + standby_ + ";failover_latency=100;failback_after=2");
+  Open();
+  trouble_.Stall();
+  Write(5);
+  trouble_.End();
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);
+    EXPECT_OK(db_->Flush(FlushOptions()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return Stats().stalled == 0;
+  }));
+  EXPECT_EQ(Stats().stalls, 1u);
+}
+
 TEST_F(RawWalFailoverTest, UnsyncedBytesGoAlong) {
   WriteOptions no_sync;
   for (int i = 0; i < 300; i++) {
@@ -416,6 +433,27 @@ TEST_F(RawWalFailoverTest, WhatIsMissingInTheStandbyIsMissed) {
   std::filesystem::rename(folder_ + "/mark", standby_ + "/STANDBY");
   Reopen();
   Check();
+}
+
+TEST_F(RawWalFailoverTest, WithoutTheStandbyWhatThereIsIsExported) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  db_.reset();
+  fs_.reset();
+  env_.reset();
+  std::filesystem::remove_all(standby_);
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  uint64_t logs = 0;
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
+  options.force = true;
+  ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  Options plain;
+  ASSERT_OK(OpenDb(plain, db_name_, &db_));
+  EXPECT_EQ(Get("key9"), written_["key9"]) << "of the device";
 }
 
 TEST_F(RawWalFailoverTest, ADamagedFrameIsMissed) {
