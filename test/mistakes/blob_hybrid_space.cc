@@ -203,8 +203,13 @@ TEST_F(ManyFilesMistakes, OverwritesCostABoundedNumberOfLooksAndJobs) {
   points->EnableProcessing();
   const BlobHybridStats before = Stats();
   const uint64_t looked_at = LookedAt();
-  for (uint64_t i = 0; i < kOverwrites; i++) {
+  // On a busy machine the job may come late: it shall have had something to do.
+  constexpr uint64_t kJobs = 50;
+  uint64_t written = 0;
+  while (written < kOverwrites ||
+         (written < 4 * kOverwrites && Stats().jobs - before.jobs <= kJobs)) {
     Write(static_cast<int>(random_.Uniform(kMany)));
+    written++;
   }
   const uint64_t all = looks;
   const BlobHybridStats after = Stats();
@@ -213,14 +218,14 @@ TEST_F(ManyFilesMistakes, OverwritesCostABoundedNumberOfLooksAndJobs) {
   points->ClearAllCallBacks();
   const uint64_t jobs = after.jobs - before.jobs;
   const uint64_t bytes = after.job_bytes - before.job_bytes;
-  const uint64_t flushes = kOverwrites * kValue / options_.write_buffer_size;
+  const uint64_t flushes = written * kValue / options_.write_buffer_size;
   printf("%d looks, %d jobs, %d bytes, %d files looked at\n", static_cast<int>(all),
          static_cast<int>(jobs), static_cast<int>(bytes), static_cast<int>(files));
-  EXPECT_GT(jobs, 50u) << "there is something to do";
-  EXPECT_LT(jobs, kOverwrites / 4);
+  EXPECT_GT(jobs, kJobs) << "there is something to do";
+  EXPECT_LT(jobs, written / 4);
   EXPECT_LT(all, 10 + jobs / 8) << "a look is for many jobs";
   EXPECT_LT(files, 8 * flushes + 64 * jobs) << "a look is at what has changed";
-  EXPECT_LT(bytes, 8 * kOverwrites * kValue);
+  EXPECT_LT(bytes, 8 * written * kValue);
   ExpectAnswers();
 }
 #endif

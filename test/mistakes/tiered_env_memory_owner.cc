@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/segments.h"
 #include "test/tiered_env/support/volatile.h"
@@ -205,6 +206,19 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsAdopted) {
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   LoseMemory();
   ExpectWhole();
+}
+
+TEST(OpeningIds, ThoseOfAnEarlierVersionCountNothing) {
+  const std::string random = "8f3e5ac1d2b4960718293a4b5c6d7e8f";
+  const std::string counted = NewOpening(random);
+  EXPECT_FALSE(CountsOpenings(random));
+  EXPECT_FALSE(CountsOpenings(""));
+  EXPECT_TRUE(CountsOpenings(counted)) << counted;
+  EXPECT_EQ(random.size(), counted.size());
+  EXPECT_TRUE(IsEarlier(random, counted));
+  EXPECT_FALSE(IsEarlier(counted, random));
+  EXPECT_TRUE(IsEarlier(counted, NewOpening(counted)));
+  EXPECT_FALSE(IsEarlier(random, random));
 }
 
 }  // namespace

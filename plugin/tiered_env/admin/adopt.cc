@@ -12,14 +12,15 @@ namespace tiered_env {
 
 namespace {
 
-// Puts logs of another home's aside: this one would be missing them, or replay them (CheckLogs()).
+// Puts logs of another home's aside, durably: this one would be missing them, or replay them
+// (CheckLogs()). If the adoption stops before its end, the other home brings them back.
 IOStatus PutLogsAside(AdminSession* session) {
   std::string folder;
   IOStatus s = session->folders()->Find(session->directory(), &folder);
   const Lost lost(session->policy().tiers, folder);
   for (const Survey::Orphan& orphan : session->survey().Orphans(session->database())) {
     if (s.ok() && orphan.needed && session->database().NeedsLog(orphan.base)) {
-      s = lost.Take(orphan.place);
+      s = lost.TakeDurably(orphan.place);
     }
   }
   return s;
@@ -62,8 +63,8 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
     result->unnamed.push_back(orphan.place.path);
   }
   if (!dry_run && (force || (result->missing.empty() && result->unnamed.empty()))) {
-    s = session.folders()->Adopt(session.directory());
-    s = s.ok() ? Status(PutLogsAside(&session)) : s;
+    s = PutLogsAside(&session);
+    s = s.ok() ? Status(session.folders()->Adopt(session.directory())) : s;
     result->adopted = s.ok();
   }
   return s;

@@ -140,7 +140,10 @@ class Folders {
 
 // Makes an id of an opening: one more than the last one's count, and random digits.
 std::string NewOpening(const std::string& last = "");
-// Whether an id counts less openings than another one.
+// Returns whether an id counts openings. One of an earlier version does not.
+bool CountsOpenings(const std::string& opening);
+// Returns whether an id counts less openings than another one. One that counts nothing is earlier
+// than all that do.
 bool IsEarlier(const std::string& opening, const std::string& other);
 // Reads a TIERS or OWNER file.
 IOStatus ReadIdentity(FileSystem* fs, const std::string& path, Identity* result);

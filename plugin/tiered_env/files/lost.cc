@@ -52,6 +52,14 @@ IOStatus Lost::Take(const Place& place) const {
   return s.IsNotFound() ? fs->RenameFile(place.path, to, IOOptions(), nullptr) : s;
 }
 
+IOStatus Lost::TakeDurably(const Place& place) const {
+  IOStatus s = Take(place);
+  if (s.ok()) {
+    s = SyncDirectory(place.fs(), PathIn(*place.tier));
+  }
+  return s.ok() ? SyncDirectory(place.fs(), Folders::PathIn(*place.tier, folder_)) : s;
+}
+
 // A name in a folder is never used again: nothing is replaced.
 IOStatus Lost::BringBack(const File& file) const {
   const std::string folder = Folders::PathIn(*file.tier, folder_);

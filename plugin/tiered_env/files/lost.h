@@ -32,6 +32,7 @@ class Lost {
   std::vector<File> List() const;
   // Puts a file of the folder aside. Replaces nothing that is there.
   IOStatus Take(const Place& place) const;
+  IOStatus TakeDurably(const Place& place) const;
   // Puts it back, durably, under the name that it had.
   IOStatus BringBack(const File& file) const;
 

@@ -21,23 +21,34 @@ namespace tiered_env {
 namespace {
 
 constexpr size_t kCountDigits = 16;  // of an id: so many openings came before it
+constexpr char kCounted[] = "0000";  // the first of them
 
 constexpr char kAdopt[] = "\"rocktier tier adopt\" says what would be lost, and takes it over";
 
+// Returns 0 if the id counts nothing.
+uint64_t CountOf(const std::string& opening) {
+  return CountsOpenings(opening) ? strtoull(opening.substr(0, kCountDigits).c_str(), nullptr, 16)
+                                 : 0;
+}
+
 }  // namespace
 
-// Those that an earlier version gave are random as a whole: it is gone on from there.
+// An id that an earlier version gave is random as a whole, and counts nothing: that it begins like
+// one that counts has a chance of one in 65536.
+bool CountsOpenings(const std::string& opening) {
+  return opening.compare(0, sizeof(kCounted) - 1, kCounted) == 0;
+}
+
 std::string NewOpening(const std::string& last) {
   std::random_device random;
-  const uint64_t count = strtoull(last.substr(0, kCountDigits).c_str(), nullptr, 16) + 1;
   char text[2 * kCountDigits + 1];
-  snprintf(text, sizeof(text), "%016llx%08x%08x", static_cast<unsigned long long>(count), random(),
-           random());
+  snprintf(text, sizeof(text), "%016llx%08x%08x",
+           static_cast<unsigned long long>(CountOf(last) + 1), random(), random());
   return text;
 }
 
 bool IsEarlier(const std::string& opening, const std::string& other) {
-  return opening.compare(0, kCountDigits, other, 0, kCountDigits) < 0;
+  return CountOf(opening) < CountOf(other);
 }
 
 namespace {
@@ -156,13 +167,15 @@ IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder
     const Ownership ownership =
         tier->is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, *tier, &owner);
     // What is in memory is compared with its recipe: it may be what an earlier opening has left on
-    // this host. What a later one has is not this home's. Elsewhere an OWNER that an earlier
-    // version was writing when the power failed may be torn.
+    // this host. What a later one has is not this home's; of two ids of an earlier version nobody
+    // knows. Elsewhere an OWNER that an earlier version was writing when the power failed may be
+    // torn.
     const bool tolerated =
         tier->is_volatile()
             ? ownership == Ownership::kUnknown ||
                   (ownership == Ownership::kForeign &&
-                   IsEarlier(owner.opening, folder.identity.opening))
+                   (IsEarlier(owner.opening, folder.identity.opening) ||
+                    (!CountsOpenings(owner.opening) && !CountsOpenings(folder.identity.opening))))
             : ownership == Ownership::kUnknown && folder.identity.tiers.count(tier->name()) == 0;
     const std::string why = tolerated ? "" : Explain(ownership, directory, *tier, owner);
     if (!why.empty()) {
