@@ -381,7 +381,7 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (from != to && target_->FileExists(from, options, dbg).ok()) {
     s = DeleteLog(to, &replaced);
     if (!s.ok()) {
-      return s;
+      return s.IsAborted() ? IOStatus::Busy(s.ToString()) : s;
     }
   }
   s = target_->RenameFile(from, to, options, dbg);

@@ -449,7 +449,12 @@ TEST_F(RawWalFailoverTest, WithoutTheStandbyWhatThereIsIsExported) {
   uint64_t logs = 0;
   EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
   options.force = true;
-  ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+  Status s;
+  ASSERT_TRUE(WaitFor([&] {  // until the write that was given up has ended
+    s = raw_wal_fs::ExportLogs(options, db_name_, &logs);
+    return !s.IsBusy();
+  }));
+  ASSERT_OK(s);
   EXPECT_EQ(logs, 1u);
   Options plain;
   ASSERT_OK(OpenDb(plain, db_name_, &db_));
