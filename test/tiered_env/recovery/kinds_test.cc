@@ -649,7 +649,10 @@ TEST_P(KindsTest, IsWhatItWas) {
       power_->Fail(&random_, kind_.policy || random_() % 2 == 0);
     }
     LoseMemory();
-    if (fails_opening && random_() % 3 == 0) {  // again, while it is opened
+    // Again, while it is opened. Not with manual_wal_flush: if the first write to the new log fails
+    // there, RocksDB waits for ever. DB::Open() holds the mutex that WALIOStatusCheck() takes, which
+    // FlushWAL() calls (9.10.0: db_impl_open.cc, line 2138).
+    if (fails_opening && kind_.flushed && random_() % 3 == 0) {
       power_->FailAfter(1 + random_() % 150);
       OpenAll(/*create=*/false).PermitUncheckedError();
       power_->FailAfter(0);
