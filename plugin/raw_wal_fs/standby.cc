@@ -36,28 +36,6 @@ OpenTable& OpenStandbys() {
 
 std::string HexOf(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
-IOStatus WriteFile(FileSystem* fs, const std::string& path, const Slice& bytes) {
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
-  if (s.ok()) {
-    s = file->Append(bytes, IOOptions(), nullptr);
-  }
-  if (s.ok()) {
-    s = file->Fsync(IOOptions(), nullptr);
-  }
-  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
-}
-
-// Makes the directory the standby of a device: it has its mark, or it has none.
-IOStatus WriteMark(FileSystem* fs, const std::string& directory, const StandbyMark& mark) {
-  const std::string path = directory + kMarkName;
-  IOStatus s = WriteFile(fs, path + ".tmp", mark.Encode());
-  if (s.ok()) {
-    s = fs->RenameFile(path + ".tmp", path, IOOptions(), nullptr);
-  }
-  return s.ok() ? SyncDirectory(fs, directory) : s;
-}
-
 IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mark) {
   const std::string path = directory + kMarkName;
   std::unique_ptr<FSRandomAccessFile> file;
@@ -104,7 +82,7 @@ IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::strin
   }
   mark->uuid = uuid;
   s = s.ok() ? RandomBytes(kUuidSize, &mark->id) : s;
-  return s.ok() ? WriteMark(fs, directory, *mark) : s;
+  return s.ok() ? ReplaceFile(fs, directory + kMarkName, mark->Encode()) : s;
 }
 
 }  // namespace

@@ -37,6 +37,25 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
   return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
 }
 
+IOStatus ReplaceFile(FileSystem* fs, const std::string& path, const Slice& bytes) {
+  const std::string next = path + ".tmp";
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->NewWritableFile(next, FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Append(bytes, IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Fsync(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = file->Close(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    s = fs->RenameFile(next, path, IOOptions(), nullptr);
+  }
+  return s.ok() ? SyncDirectory(fs, DirectoryOf(path)) : s;
+}
+
 IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, StubFile* result) {
   uint64_t size = 0;
   if (!IsLogName(path) && target->GetFileSize(path, IOOptions(), &size, nullptr).ok() &&

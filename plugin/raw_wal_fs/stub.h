@@ -36,6 +36,10 @@ IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, St
 // Returns whether a stub says that nothing was ever appended to its log.
 bool IsOfEmptyLog(FileSystem* target, const std::string& path);
 
+// Writes a small file, durably, in the place of one of that name, by way of PATH.tmp: a crash
+// leaves the one or the other.
+IOStatus ReplaceFile(FileSystem* fs, const std::string& path, const Slice& bytes);
+
 // Makes the names in a directory durable.
 IOStatus SyncDirectory(FileSystem* fs, const std::string& path);
 

@@ -28,18 +28,6 @@ std::string FileIn(const std::string& wal_dir) { return wal_dir + "/" + kWalHome
 
 bool IsMissing(const IOStatus& s) { return s.IsNotFound() || s.IsPathNotFound(); }
 
-IOStatus WriteFile(FileSystem* fs, const std::string& path, const std::string& bytes) {
-  std::unique_ptr<FSWritableFile> file;
-  IOStatus s = fs->NewWritableFile(path, FileOptions(), &file, nullptr);
-  if (s.ok()) {
-    s = file->Append(bytes, IOOptions(), nullptr);
-  }
-  if (s.ok()) {
-    s = file->Fsync(IOOptions(), nullptr);
-  }
-  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
-}
-
 // Finds out whether there is a stub of a log in a wal_dir or its archive, damaged ones included.
 IOStatus HasStubs(FileSystem* fs, const std::string& wal_dir, bool* result) {
   *result = false;
@@ -136,13 +124,7 @@ IOStatus ReadWalHome(FileSystem* fs, const std::string& wal_dir, WalHome* result
 
 // Writes another file first: a crash leaves the old one or the new one.
 IOStatus WriteWalHome(FileSystem* fs, const std::string& wal_dir, const std::string& database) {
-  const std::string path = FileIn(wal_dir);
-  const std::string next = path + ".tmp";
-  IOStatus s = WriteFile(fs, next, WalHome::Of(database).Encode());
-  if (s.ok()) {
-    s = fs->RenameFile(next, path, IOOptions(), nullptr);
-  }
-  return s.ok() ? SyncDirectory(fs, wal_dir) : s;
+  return ReplaceFile(fs, FileIn(wal_dir), WalHome::Of(database).Encode());
 }
 
 IOStatus CheckWalHome(FileSystem* fs, const std::string& wal_dir, const std::string& database,

@@ -64,6 +64,12 @@ class MemoryOwnerMistakes : public VolatileTest {
     }
     return result;
   }
+  void ExpectRetained(const std::set<std::string>& logs) const {
+    const auto now = Retained();
+    for (const std::string& path : logs) {
+      EXPECT_EQ(now.count(path), 1u) << path;
+    }
+  }
   void Rename(const std::string& from, const std::string& to) const {
     fs::rename(folder_ + "/" + from, folder_ + "/" + to);
   }
@@ -112,10 +118,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeAfterARebootDeletesNoLogOfANewerOne) {
       ASSERT_OK(db_->Flush(FlushOptions()));
     }
     Close();
-    const auto now = Retained();
-    for (const std::string& path : before) {
-      EXPECT_EQ(now.count(path), 1u) << path;
-    }
+    ExpectRetained(before);
   }
   Rename("db", "old");
   Rename("newest", "db");
@@ -139,10 +142,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
   Open(LogOptions());
   ASSERT_FALSE(HasFailure());
   Close();
-  const auto now = Retained();
-  for (const std::string& path : before) {
-    EXPECT_EQ(now.count(path), 1u) << path;
-  }
+  ExpectRetained(before);
   Rename("db", "old");
   Rename("newest", "db");
   LoseMemory();
