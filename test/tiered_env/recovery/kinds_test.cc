@@ -651,7 +651,7 @@ TEST_P(KindsTest, IsWhatItWas) {
     LoseMemory();
     // Again, while it is opened. Not with manual_wal_flush: if the first write to the new log fails
     // there, RocksDB waits for ever. DB::Open() holds the mutex that WALIOStatusCheck() takes,
-    // which FlushWAL() calls (9.10.0: db_impl_open.cc, line 2138).
+    // which FlushWAL() calls. StockOpening is the control.
     if (fails_opening && kind_.flushed && random_() % 3 == 0) {
       power_->FailAfter(1 + random_() % 150);
       OpenAll(/*create=*/false).PermitUncheckedError();
