@@ -2,9 +2,13 @@
 
 #include "plugin/raw_wal_fs/standby.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -57,16 +61,26 @@ std::string KeyOf(const std::string& directory) {
              : directory;
 }
 
-// Waits for a moment: another thread may be about to let go of it.
-IOStatus Lock(FileSystem* fs, const std::string& directory, FileLock** lock) {
+// Waits for a moment: another thread may be about to let go of it. Not by FileSystem::LockFile(): a
+// FileSystem may be a static object, and what RocksDB knows of its locks is gone before that is.
+IOStatus Lock(const std::string& directory, Descriptor* lock) {
   constexpr int kTries = 100;
   constexpr auto kPause = std::chrono::milliseconds(10);
-  IOStatus s = fs->LockFile(directory + kLockName, IOOptions(), lock, nullptr);
-  for (int i = 1; i < kTries && !s.ok(); i++) {
-    std::this_thread::sleep_for(kPause);
-    s = fs->LockFile(directory + kLockName, IOOptions(), lock, nullptr);
+  const std::string path = directory + kLockName;
+  Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (fd.get() < 0) {
+    return IOStatus::IOError("standby=" + directory + ": open " + path, strerror(errno));
   }
-  return s.ok() ? s : IOStatus::Busy("standby=" + directory, "is in use: " + s.ToString());
+  bool locked = flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+  for (int i = 1; i < kTries && !locked; i++) {
+    std::this_thread::sleep_for(kPause);
+    locked = flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+  }
+  if (!locked) {
+    return IOStatus::Busy("standby=" + directory, std::string("is in use: ") + strerror(errno));
+  }
+  *lock = std::move(fd);
+  return IOStatus::OK();
 }
 
 // Makes a directory that is nobody's the standby of a device.
@@ -110,9 +124,9 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
         "standby=" + directory, "is that of another log device, with uuid " + HexOf(mark.uuid) +
                                     ": give each device a directory of its own");
   }
-  FileLock* lock = nullptr;
+  Descriptor lock;
   if (s.ok() || s.IsNotFound()) {
-    s = Lock(fs.get(), directory, &lock);
+    s = Lock(directory, &lock);
   }
   if (s.ok()) {
     s = ReadMark(fs.get(), directory, &mark);  // nobody else writes it now
@@ -121,17 +135,16 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
     s = MakeMark(fs.get(), directory, uuid, &mark);
   }
   if (s.ok()) {
-    result->reset(new Standby(fs, directory, mark, lock));
+    result->reset(new Standby(fs, directory, mark, std::move(lock)));
     known = *result;
-  } else if (lock != nullptr) {
-    fs->UnlockFile(lock, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
 }
 
+// A child that was forked meanwhile has the descriptor still, and must not keep the lock.
 Standby::~Standby() {
-  if (lock_ != nullptr) {
-    fs_->UnlockFile(lock_, IOOptions(), nullptr).PermitUncheckedError();
+  if (lock_.get() >= 0) {
+    flock(lock_.get(), LOCK_UN);
   }
 }
 
@@ -150,7 +163,7 @@ IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::strin
   if (*result == nullptr || (*result)->id() != stub.standby) {
     StandbyMark mark;
     s = ReadMark(fs.get(), directory, &mark);
-    result->reset(s.ok() ? new Standby(fs, directory, mark, /*lock=*/nullptr) : nullptr);
+    result->reset(s.ok() ? new Standby(fs, directory, mark, Descriptor()) : nullptr);
   }
   if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
     s = IOStatus::InvalidArgument(

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plugin/raw_wal_fs/format.h"
+#include "plugin/raw_wal_fs/posix.h"
 #include "plugin/raw_wal_fs/spill.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
@@ -64,12 +65,12 @@ class Standby {
   static constexpr uint64_t kFramesAt = 4096;
 
   Standby(std::shared_ptr<FileSystem> fs, std::string directory, const StandbyMark& mark,
-          FileLock* lock)
+          Descriptor lock)
       : fs_(std::move(fs)),
         directory_(std::move(directory)),
         uuid_(mark.uuid),
         id_(mark.id),
-        lock_(lock) {}
+        lock_(std::move(lock)) {}
   std::string PathOf(LogId log) const;
   // Checks that the directory is the one that was opened.
   IOStatus CheckMark() const;
@@ -78,7 +79,7 @@ class Standby {
   const std::string directory_;
   const std::string uuid_;  // the device's
   const std::string id_;
-  FileLock* const lock_;  // null: for reading
+  const Descriptor lock_;  // none: for reading
 };
 
 // Finds the header of a log that is in the standby alone. False if there is none, or no standby.

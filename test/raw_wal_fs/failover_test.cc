@@ -34,6 +34,9 @@ using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
+// As in db_bench: made before what RocksDB keeps in static objects, and destroyed after it.
+std::shared_ptr<FileSystem> kept_to_the_end;  // NOLINT(cert-err58-cpp)
+
 // Makes reads, writes and flushes of all log devices wait; or writes and flushes fail.
 class Trouble {
  public:
@@ -640,6 +643,20 @@ TEST_F(RawWalFailoverTest, LogsInTheStandbyAreExported) {
   Options plain;
   ASSERT_OK(OpenDb(plain, db_name_, &db_));
   Check();
+}
+
+TEST_F(RawWalStandbyTest, TheFileSystemMayBeAStaticObject) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        NewFs(WithStandby());
+        Open();
+        Write(1);
+        db_.reset();
+        kept_to_the_end = fs_;
+        exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(RawWalFailoverTest, OptionsAreChecked) {

@@ -58,14 +58,21 @@ def system_flags(context, system, folder):
     if system in ("stock", "recycled"):
         return []
     path = device(context, system, folder)
-    return [f"--fs_uri=id=RawWalFileSystem;device={path};size={DEVICE_BYTES}"]
+    size = f";size={DEVICE_BYTES}" if system == "file" else ""
+    return [f"--fs_uri=id=RawWalFileSystem;device={path}{size}"]
 
 
 def device(context, system, folder):
     """A file in the folder of the database, or a loop device; made when it is first asked for."""
     if system == "file":
         return os.path.join(folder, "log-device")
-    return context.resource("loop", lambda: loop_device(context.path("loop-file")))
+    return context.resource("loop", lambda: log_device(context))
+
+
+def log_device(context):
+    name, undo = loop_device(context.path("loop-file"))
+    context.child([context.program("rocktier"), "wal", "format", name])
+    return name, undo
 
 
 def journaled_folder(context):
