@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo trial try test bench plots report test-asan test-tsan test-upstream \
   test-distributed crash crash-raw-wal matrix soak fuzz check-make check-alone shared jar deb tidy \
-  clang-tidy docs format check-format clean
+  tables clang-tidy docs format check-format clean
 
 help:
 	@echo 'make demo           each plugin in turn with stock RocksDB: a table and a page, in under 6'
@@ -16,6 +16,7 @@ help:
 	@echo '                    ARGS=...: further arguments of run.py'
 	@echo 'make plots          draws the results'
 	@echo 'make report         makes a page of the results in the tree, with each gate'
+	@echo 'make tables         writes the tables and plots of the documents anew from these results'
 	@echo
 	@echo 'make test-asan      the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make test-tsan      the tests under ThreadSanitizer'
@@ -122,6 +123,9 @@ try:
 
 jar:
 	scripts/jar
+
+tables:
+	python3 test/bench/tables.py
 
 tidy:
 	python3 test/tidy/tidy.py $(ARGS)

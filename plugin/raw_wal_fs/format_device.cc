@@ -13,6 +13,7 @@
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/probe.h"
+#include "plugin/raw_wal_fs/superblock.h"
 #include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {

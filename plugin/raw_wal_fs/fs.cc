@@ -432,11 +432,6 @@ IOStatus RawWalFileSystem::NewLogger(const std::string& path, const IOOptions& o
   return s;
 }
 
-std::shared_ptr<Logger> RawWalFileSystem::InfoLog() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return info_log_.lock();
-}
-
 #ifdef RAW_WAL_HAS_SYNC_FILE
 IOStatus RawWalFileSystem::SyncFile(const std::string& path, const FileOptions& file_options,
                                     const IOOptions& options, bool use_fsync, IODebugContext* dbg) {
@@ -449,13 +444,6 @@ IOStatus RawWalFileSystem::SyncFile(const std::string& path, const FileOptions& 
                         : target_->SyncFile(path, file_options, options, use_fsync, dbg);
 }
 #endif
-
-void RawWalFileSystem::AddStats(RawWalStats* stats) const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (volume_ != nullptr) {
-    volume_->AddStats(stats);
-  }
-}
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

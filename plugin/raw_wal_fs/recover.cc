@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/superblock.h"
 #include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -28,6 +28,18 @@ void LogStatistics(const RawWalFileSystem& fs, Logger* log) {
 
 }  // namespace
 
+std::shared_ptr<Logger> RawWalFileSystem::InfoLog() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return info_log_.lock();
+}
+
+void RawWalFileSystem::AddStats(RawWalStats* stats) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (volume_ != nullptr) {
+    volume_->AddStats(stats);
+  }
+}
+
 void RawWalFileSystem::AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const {
   RawWalStats stats;
   AddStats(&stats);

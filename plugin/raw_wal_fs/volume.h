@@ -155,11 +155,5 @@ class Volume : public std::enable_shared_from_this<Volume> {
   uint64_t ticket_ = 0;  // the last one that was given out
 };
 
-// Reads the valid superblock of a device, the copy with the higher generation. NotFound if it has
-// none.
-IOStatus ReadSuperblock(const Device& device, Superblock* result);
-// Writes both copies, one after the other, so that a crash leaves one.
-IOStatus WriteSuperblock(Device* device, const Superblock& superblock);
-
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

@@ -411,20 +411,6 @@ void TwoQSecondaryCache::Distribute() {
   }
 }
 
-TwoQSecondaryCacheStats TwoQSecondaryCache::Stats() const {
-  TwoQSecondaryCacheStats stats;
-  stats.smallest_shard = UINT64_MAX;
-  for (const auto& shard : shards_) {
-    shard->AddStats(&stats);
-  }
-  if (shards_.empty()) {
-    stats.smallest_shard = 0;
-  }
-  stats.recovered = recovered_;
-  stats.io_errors = store_ != nullptr ? store_->io_errors() : 0;
-  return stats;
-}
-
 void TwoQSecondaryCache::TEST_Drain() {
   if (open_ && in_force_.storage == Storage::kFile) {
     static_cast<FileStore*>(store_.get())->Drain();

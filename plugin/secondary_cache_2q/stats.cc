@@ -26,6 +26,20 @@ std::string TwoQSecondaryCacheStats::ToJson() const {
   return json + "}";
 }
 
+TwoQSecondaryCacheStats TwoQSecondaryCache::Stats() const {
+  TwoQSecondaryCacheStats stats;
+  stats.smallest_shard = UINT64_MAX;
+  for (const auto& shard : shards_) {
+    shard->AddStats(&stats);
+  }
+  if (shards_.empty()) {
+    stats.smallest_shard = 0;
+  }
+  stats.recovered = recovered_;
+  stats.io_errors = store_ != nullptr ? store_->io_errors() : 0;
+  return stats;
+}
+
 Status GetTwoQSecondaryCacheStats(const SecondaryCache* cache, TwoQSecondaryCacheStats* stats) {
   const auto* ours = cache != nullptr ? cache->CheckedCast<TwoQSecondaryCache>() : nullptr;
   if (ours == nullptr) {

@@ -46,6 +46,14 @@ def check_pictures():
         yield "docs/pictures/draw.py: %s" % result.stderr.strip()
 
 
+def check_tables():
+    """A table of measurements is what results/published says."""
+    script = sources.absolute("test/bench/tables.py")
+    result = subprocess.run([sys.executable, script, "--check"], stderr=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        yield from result.stderr.strip().splitlines()
+
+
 def check_columns():
     """No line is longer than COLUMNS; one that cannot be broken may be."""
     for path in sources.files("*.h", "*.cc", "*.md", "*.py", "*.sh", "*.cmake", "*CMakeLists.txt",

@@ -7,6 +7,16 @@ import subprocess
 import sources
 
 
+MOST_LINES = 450  # of a plugin's file
+
+
+def check_size():
+    for path in sources.files("plugin/*.h", "plugin/*.cc"):
+        lines = sources.read(path).count("\n")
+        if lines > MOST_LINES:
+            yield "%s: %d lines, more than %d: take it apart" % (path, lines, MOST_LINES)
+
+
 def check():
     result = subprocess.run(
         [sources.absolute("scripts/clang-format"), "--dry-run", *sources.files("*.h", "*.cc")],

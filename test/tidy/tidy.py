@@ -23,6 +23,7 @@ import versions
 
 CHECKS = {
     "format": layout.check,
+    "size": layout.check_size,
     "types": one_definition.check,
     "headers": includes.check_own_header_first,
     "plugins": includes.check_plugins_are_alone,
@@ -31,6 +32,7 @@ CHECKS = {
     "copies": copies.check,
     "links": documents.check_links,
     "pictures": documents.check_pictures,
+    "tables": documents.check_tables,
     "columns": documents.check_columns,
     "dead": dead.check,
     "messages": messages.check,

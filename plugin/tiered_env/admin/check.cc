@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/admin/session.h"
 #include "plugin/tiered_env/files/identity.h"
 #include "plugin/tiered_env/fs/find.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

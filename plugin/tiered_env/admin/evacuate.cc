@@ -14,6 +14,7 @@
 #include "plugin/tiered_env/metrics_reporter.h"
 #include "plugin/tiered_env/options/text.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

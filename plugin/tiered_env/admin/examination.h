@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/admin/session.h"
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/lost.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

@@ -14,6 +14,7 @@
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/stats.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {

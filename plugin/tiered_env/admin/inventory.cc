@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
 #include "plugin/tiered_env/recipe/format.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_directories.h"
 #include "plugin/tiered_env/wal/log_reader.h"

@@ -10,9 +10,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Where an SST, or of which column family a blob file will be that is about to be written. The
-// listener tells, the FileSystem asks: both
-// know the path and nothing of each other. Thread-safe.
+// The level of an SST, and the column family of an SST or blob file, that is about to be written.
+// The listener tells, the FileSystem asks: both know the path, and nothing of each other.
+// Thread-safe.
 struct ExpectedLevel {
   int level = 0;
   uint32_t column_family = 0;

@@ -1,5 +1,6 @@
 """The plot of a results file, as a script for gnuplot: bars with intervals over the rounds."""
 
+import dataclasses
 import textwrap
 
 WIDTH, PANEL_HEIGHT, HEAD = 1800, 400, 90
@@ -8,6 +9,7 @@ COLOURS = ("#9e9e9e", "#5b8ff9", "#f6bd16", "#2e8b57", "#b07aa1", "#d9534f", "#1
 MISSING = "NaN"
 MOST_WORKLOADS = 9  # in one panel
 LABEL = 13  # characters of a line below a bar
+SMALL_WIDTH, SMALL_HEIGHT = 720, 300
 
 
 def panels_of(document):
@@ -47,6 +49,50 @@ def script(document, terminal, target=None):
     for number, (panel, names) in enumerate(panels):
         lines += panel_lines(document, panel, names, f"$data{number}")
     return "\n".join([*lines, "unset multiplot", ""])
+
+
+@dataclasses.dataclass(frozen=True)
+class Bars:
+    """What one small plot shows: (name, how it is called) of workloads and of systems."""
+
+    title: str
+    workloads: list
+    systems: list
+    scale: float
+
+
+def small(bars, row_of):
+    """For a document: a group of bars for each workload. `row_of`: of workload and system."""
+    table = [" ".join([quoted("workload"), *(f'{quoted(text)} "" ""' for _, text in bars.systems)])]
+    for workload, text in bars.workloads:
+        cells = [shown_scaled(row_of(workload, system), bars.scale) for system, _ in bars.systems]
+        table.append(" ".join([quoted("\n".join(textwrap.wrap(text, LABEL + 5))), *cells]))
+    columns = [
+        f"$data using {3 * i + 2}:{3 * i + 3}:{3 * i + 4}:xtic(1) title columnheader "
+        f"lc rgb '{COLOURS[i % len(COLOURS)]}'" for i in range(len(bars.systems))]
+    return "\n".join([
+        f'set terminal svg size {SMALL_WIDTH},{SMALL_HEIGHT} font "sans,12" background "white"',
+        "$data << EOD", *table, "EOD",
+        "set style data histogram",
+        "set style histogram errorbars gap 1 linewidth 1",
+        "set style fill solid 0.9 noborder",
+        "set boxwidth 0.9",
+        "set grid ytics back linewidth 1 linecolor rgb '#c0c0c0'",
+        "set errorbars linecolor rgb '#303030'",
+        "set border 3",
+        "set xtics nomirror scale 0",
+        "set ytics nomirror",
+        "set yrange [0:*]",
+        "set key outside right top reverse Left",
+        f"set title {quoted(bars.title)}",
+        "plot " + ", ".join(columns), ""])
+
+
+def shown_scaled(row, scale):
+    if row is None:
+        return " ".join([MISSING] * 3)
+    low, high = row["interval"] or (row["value"], row["value"])
+    return " ".join(f"{value * scale:.6g}" for value in (row["value"], low, high))
 
 
 def title(document):

@@ -23,6 +23,7 @@
 
 #include "gtest/gtest.h"
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "test/crash/tiered_env/damage.h"
 #include "test/crash/tiered_env/model.h"
 #include "test/crash/tiered_env/shared.h"

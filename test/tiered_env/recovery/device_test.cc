@@ -13,6 +13,7 @@
 #include "file/filename.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/support/wait.h"

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"

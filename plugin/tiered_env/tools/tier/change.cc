@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "plugin/tiered_env/tools/tier/verbs.h"
 
 namespace ROCKSDB_NAMESPACE {

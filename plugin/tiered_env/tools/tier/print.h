@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "tools/command.h"
 
 namespace ROCKSDB_NAMESPACE {
