@@ -71,8 +71,8 @@ class PosixDevice : public Device {
     return IOStatus::OK();
   }
 
-  // Writes with one system call: that measured 5 to 15% faster than a linked io_uring write and
-  // fsync, whose fsync a worker thread of the kernel runs, and as fast as two calls.
+  // Writes with one system call. A linked io_uring write and fsync would wake a worker thread of
+  // the kernel for the fsync.
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool durable) override {
     IOStatus s;
     TEST_SYNC_POINT_CALLBACK("PosixDevice::Write", &s);

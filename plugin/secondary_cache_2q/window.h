@@ -41,8 +41,8 @@ class Window {
   static constexpr double kMinVictims = 64;  // below that the share says nothing
   static constexpr double kStep = 1.2;
 
-  // The factor for a quotient of the shares. Measured quotients: a hot set that moves fast 0.2,
-  // slowly 1.1; 80/20 1.3, uniform 1.4, zipf 1.7, zipf with scans 5 and more.
+  // The factor for a quotient of the shares. The quotient is far below 1 if the hot set moves fast,
+  // about 1 if it moves slowly, and above 1 if it stays; scans make it several times as large.
   static double Target(double quotient) {
     if (quotient < 0.5) {
       return 8;

@@ -46,6 +46,18 @@ def check_pictures():
         yield "docs/pictures/draw.py: %s" % result.stderr.strip()
 
 
+MOST_WORDS = 1200  # of a plugin's README, whose comments nobody sees
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def check_words():
+    for path in sources.files("plugin/*/README.md"):
+        words = len(_COMMENT.sub("", sources.read(path)).split())
+        if words > MOST_WORDS:
+            yield "%s: %d words, more than %d: move some to REFERENCE.md" % (path, words, MOST_WORDS)
+
+
 def check_tables():
     """A table of measurements is what results/published says."""
     script = sources.absolute("test/bench/tables.py")

@@ -34,6 +34,7 @@ CHECKS = {
     "pictures": documents.check_pictures,
     "tables": documents.check_tables,
     "columns": documents.check_columns,
+    "words": documents.check_words,
     "dead": dead.check,
     "messages": messages.check,
     "metrics": metrics.check,

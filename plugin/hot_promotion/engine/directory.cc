@@ -17,8 +17,8 @@ constexpr uint64_t kSecond = 1000000;  // microseconds
 constexpr uint64_t kRetryInterval = 3 * kSecond;
 constexpr uint64_t kLongestRetryInterval = 300 * kSecond;
 constexpr uint64_t kMaxErrorsLogged = 100;
-// The part of the hot set for what was read but once of late. HotRAP's tenth takes twice as long to
-// come to know a hot set that is updated, of which few reads come here.
+// The part of the hot set for what was read but once of late. With HotRAP's tenth it takes longer
+// to come to know a hot set that is updated, of which few reads come here.
 constexpr double kUnstableShare = 0.3;
 
 RaltOptions TableOptions(const HotPromotionOptions& options,

@@ -17,6 +17,10 @@ A document has a comment that says what the table shows, and the table behind it
 
 `results: plot` has `of`, `metric`, `rows`, `columns`, `format` and `scale` as above, and draws bars
 with intervals to `file: NAME.svg` beside the document; `title` says what they are.
+`results: text` is for sentences, and tables of several files. Its comment has a line for each
+figure, `NAME = file; workload; metric; system`, or `system/other` for the ratio, and `; .2f` if the
+format is not the metric's own, or `; .0f; 100` with a factor; then `---`, then the text, with
+`{NAME}` where a figure goes.
 `results: metrics` has a row for each system of one workload (`workload: NAME`), and a column for
 each of `metrics: NAME = TEXT; ...`. `results: gates` says which gates are not met, and how many
 are; `results: ground` says when, where and by which command all was measured.
@@ -78,7 +82,8 @@ def rewritten(text, documents, where):
     """The text with all its tables made anew. `documents`: by name."""
     def anew(match):
         kind, keys, _ = match.groups()
-        lines = made(KINDS, kind, keys, documents, where)
+        lines = (text_of(keys, documents, where) if kind == "text" else
+                 made(KINDS, kind, keys, documents, where))
         return f"<!-- results: {kind}\n{keys}-->\n\n" + "\n".join(lines) + "\n\n<!-- end -->"
     return BLOCK.sub(anew, text)
 
@@ -87,6 +92,38 @@ def plots(text, documents, where):
     """{name of the file: script for gnuplot} of all plots of a document."""
     return dict(made({"plot": plot_script}, "plot", match.group(2), documents, where)
                 for match in BLOCK.finditer(text) if match.group(1) == "plot")
+
+
+def text_of(keys, documents, where):
+    figures, dashes, template = keys.partition("---\n")
+    values = {}
+    for line in re.sub(r"\n +", " ", figures).splitlines():
+        name, equals, asked = line.partition(" = ")
+        if not equals:
+            raise Mistake(f"{where}: results: text: '{line}' is no 'NAME = file; ...'")
+        values[name] = figure(asked.split("; "), documents, where)
+    try:
+        return template.rstrip("\n").format_map(values).splitlines()
+    except KeyError as name:
+        raise Mistake(f"{where}: results: text: no figure is called {name}") from name
+
+
+def figure(asked, documents, where):
+    of, workload, metric, systems, *shape = (part.strip() for part in asked)
+    if of not in documents:
+        raise Mistake(f"{where}: nothing is published of '{of}'")
+    source = Source(documents[of])
+    system, _, other = systems.partition("/")
+    row, ratios = source.row(workload, system, metric), []
+    if other:
+        ratios = source.ratios(workload, metric, system, other)
+    if row is None or bool(other) != bool(ratios):
+        raise Mistake(f"{where}: {of} has no {metric} of '{workload}', {systems}")
+    own = source.metric(metric)
+    value = statistics.median(ratios) if other else row["value"]
+    form = f"{{:{shape[0]}}}" if shape else "{:.2f}" if other else own["format"]
+    scale = float(shape[1]) if len(shape) > 1 else 1 if other else own["scale"]
+    return shown(value, form, scale)
 
 
 def made(kinds, kind, keys, documents, where):
