@@ -55,7 +55,7 @@ def check_words():
     for path in sources.files("plugin/*/README.md"):
         words = len(_COMMENT.sub("", sources.read(path)).split())
         if words > MOST_WORDS:
-            yield "%s: %d words, more than %d: move some to REFERENCE.md" % (path, words, MOST_WORDS)
+            yield "%s: %d words, more than %d: REFERENCE.md has room" % (path, words, MOST_WORDS)
 
 
 def check_tables():
