@@ -3,6 +3,9 @@
 // Write-ahead logs in a tier. RocksDB does not know which there were: one whose stub is lost would
 // not be missed.
 
+#include <atomic>
+#include <vector>
+
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
@@ -115,6 +118,135 @@ TEST_F(LogMistakes, AnEmptyLogIsOfACrash) {
   Close();
   WriteFile(FolderIn("fast") + "/000999.log.0123456789abcdef", "");
   ExpectWhole(Tiers(), kLogs);
+}
+
+// Nobody reads the MANIFEST along without the mover. A kill in the middle must not leave a stub
+// without its file.
+TEST_F(LogMistakes, AnObsoleteLogLosesItsStubFirst) {
+  NewFs(Tiers(), kLogs, "mover=false");
+  Open();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  std::atomic<int> deleted{0};
+  SyncPoint::GetInstance()->SetCallBack("TieredFileSystem::DeleteFile:StubIsGone", [&](void* gone) {
+    if (BaseOf(*static_cast<std::string*>(gone)) == base) {
+      deleted++;
+      EXPECT_TRUE(fs::exists(path));
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  SyncPoint::GetInstance()->DisableProcessing();
+  EXPECT_EQ(deleted, 1);
+  EXPECT_FALSE(fs::exists(path));
+}
+
+// As such a kill has left it under an earlier version. Tools go on, and delete the stub.
+TEST_F(LogMistakes, AnObsoleteLogIsNotMissed) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  const std::string stub = db_name_ + "/" + Newest();
+  const std::string bytes = ReadFile(stub);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  FillSynced(100);
+  const std::string needed = Newest();
+  const std::string path = PathOf(needed);
+  Close();
+  ASSERT_FALSE(fs::exists(stub));
+  WriteFile(stub, bytes);
+  NewFs(Tiers(), kLogs);
+  ASSERT_OK(OpenDbForReadOnly(DbOptions(), db_name_, &db_));
+  Verify();
+  Close();
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+  ASSERT_EQ(check.problems.size(), 1u);
+  EXPECT_EQ(check.problems[0].path, stub);
+  EXPECT_TRUE(check.problems[0].harmless) << check.problems[0].what;
+  TieredAdoption adoption;
+  ASSERT_OK(AdoptTiers(fs_.get(), db_name_, /*force=*/false, &adoption));
+  EXPECT_TRUE(adoption.adopted);
+  uint64_t files = 0;
+  uint64_t size = 0;
+  for (const bool dry_run : {true, false}) {
+    NewFs(Tiers(), kLogs);
+    EXPECT_OK(PurgeTiers(fs_.get(), db_name_, &files, &size, {}, dry_run));
+    EXPECT_EQ(fs::exists(stub), dry_run);
+  }
+  // One that RocksDB would replay is missed, and nothing is deleted then.
+  WriteFile(stub, bytes);
+  fs::rename(path, folder_ + "/away");
+  NewFs(Tiers(), kLogs);
+  const Status s = PurgeTiers(fs_.get(), db_name_, &files, &size);
+  EXPECT_NE(s.ToString().find(needed), std::string::npos) << s.ToString();
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+  bool found = false;
+  for (const TieredProblem& problem : check.problems) {
+    found = found || (BaseOf(problem.path) == needed && !problem.harmless && !problem.repaired);
+  }
+  EXPECT_TRUE(found);
+  // Nor is the other one not missed while its tier may be elsewhere.
+  fs::rename(folder_ + "/away", path);
+  WriteFile(stub, bytes);
+  const std::string folder = FolderIn("fast");
+  fs::rename(folder, folder_ + "/away");
+  EXPECT_FALSE(TryOpen(Tiers(), kLogs).ok());
+  Close();
+  EXPECT_TRUE(fs::exists(stub));
+  fs::rename(folder_ + "/away", folder);
+  ExpectWhole(Tiers(), kLogs);
+  EXPECT_FALSE(fs::exists(stub));
+}
+
+// What one column family has flushed, another one has not: its records are in the first log.
+TEST_F(LogMistakes, ALogThatAnotherColumnFamilyNeedsIsMissed) {
+  std::vector<ColumnFamilyHandle*> handles;
+  const auto open = [&] {
+    NewFs(Tiers(), kLogs);
+    Options options = DbOptions();
+    options.create_missing_column_families = true;
+    ASSERT_OK(OpenInto(&db_, [&](auto* result) {
+      return DB::Open(options, db_name_, {{kDefaultColumnFamilyName, options}, {"other", options}},
+                      &handles, result);
+    }));
+  };
+  const auto close = [&] {
+    for (ColumnFamilyHandle* handle : handles) {
+      ASSERT_OK(db_->DestroyColumnFamilyHandle(handle));
+    }
+    Close();
+  };
+  open();
+  ASSERT_FALSE(HasFailure());
+  WriteOptions synced;
+  synced.sync = true;
+  ASSERT_OK(db_->Put(synced, handles[1], "key", "value"));
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  FillSynced(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  ASSERT_NE(Newest(), base);
+  close();
+  ASSERT_FALSE(HasFailure());
+  fs::rename(path, folder_ + "/away");
+  NewFs(Tiers(), kLogs);
+  uint64_t files = 0;
+  uint64_t size = 0;
+  const Status s = PurgeTiers(fs_.get(), db_name_, &files, &size);
+  EXPECT_NE(s.ToString().find(base), std::string::npos) << s.ToString();
+  EXPECT_TRUE(fs::exists(db_name_ + "/" + base));
+  fs::rename(folder_ + "/away", path);
+  open();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  std::string value;
+  ASSERT_OK(db_->Get(ReadOptions(), handles[1], "key", &value));
+  EXPECT_EQ(value, "value");
+  close();
 }
 
 // In the middle of the deletion of its log, of which RocksDB's records are not flushed.

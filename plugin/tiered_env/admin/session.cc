@@ -208,7 +208,7 @@ IOStatus AdminSession::CheckSound() {
     if (file.lost && dry_run_ && file.place.tier->is_volatile()) {
       continue;
     }
-    if (file.lost && !IsUnneeded(file.base)) {
+    if (file.lost && !IsUnneeded(file.base) && !survey_->IsDeletedLog(file, *database_)) {
       return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
                                                          " has no " + file.place.path + kSeeCheck);
     }

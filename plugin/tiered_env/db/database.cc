@@ -301,6 +301,12 @@ bool Database::NeedsLog(const std::string& base) const {
   return ContentOf(base, &number) == Content::kWal && number >= first_log_;
 }
 
+bool Database::IsObsoleteLog(const std::string& base) const {
+  uint64_t number;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ContentOf(base, &number) == Content::kWal && number < first_log_;
+}
+
 std::map<std::string, uint64_t> Database::Needed() const {
   std::lock_guard<std::mutex> lock(mutex_);
   std::map<std::string, uint64_t> result;

@@ -173,6 +173,18 @@ bool Survey::Measure(const std::string& path, File* file) {
   return true;
 }
 
+bool Survey::HasFolder(const Tier& tier) const {
+  std::string folder;
+  return names_->folders()->Find(directory_, &folder).ok() &&
+         tier.fs()->FileExists(Folders::PathIn(tier, folder), IOOptions(), nullptr).ok();
+}
+
+// As long as the tier is not there, nobody knows.
+bool Survey::IsDeletedLog(const File& file, const Database& database) const {
+  return file.lost && !IsBelow(file.base) && database.IsObsoleteLog(file.base) &&
+         HasFolder(*file.place.tier);
+}
+
 std::vector<std::string> Survey::LostIn(const Tier& tier) const {
   std::vector<std::string> result;
   for (const File& file : files_) {

@@ -51,6 +51,11 @@ class Survey {
   uint64_t SizeOf(const std::string& base) const;
   // Returns whether the directory has something of this name.
   bool Has(const std::string& base) const { return bases_.count(base) > 0; }
+  // Returns whether there is a folder of the directory in a tier.
+  bool HasFolder(const Tier& tier) const;
+  // Returns whether a stub without its file is of a log that was being deleted: RocksDB would not
+  // replay it.
+  bool IsDeletedLog(const File& file, const Database& database) const;
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;

@@ -25,6 +25,8 @@
 //   *.tiers-tmp at home                        all is there       deleted: half of a move or a link
 //   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
+//   the same of a log that RocksDB would not   all is there, the  deleted: the stub. Such a log is
+//   replay, by its number or in the archive    folder, too        not missed
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
 //   recipes, retained logs, SSTs in memory     see recovery_manager.cc
@@ -33,10 +35,10 @@
 //
 // All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there
 // with its size, or in a directory of the option db_paths, so is each log that RocksDB would
-// replay, no stub is damaged or, if it counts, without its file. Of an SST in another path than the
-// first of DBOptions::db_paths nothing tells whether that is home: it is missing if a file of its
-// name is in a folder, and no stub names it. A database without CURRENT has nothing deleted, and
-// none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
+// replay, no stub is damaged or, but for those above, without its file. Of an SST in another path
+// than the first of DBOptions::db_paths nothing tells whether that is home: it is missing if a file
+// of its name is in a folder, and no stub names it. A database without CURRENT has nothing deleted,
+// and none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
 //
 // Order of locks: Namespace::mutex(), Folders::sync_mutex_, Folders::mutex_,
 // Database::manifest_mutex_, Database::mutex_; those of OpenDatabases, OpenReaders and InfoLogs are
@@ -130,15 +132,11 @@ IOStatus Sweep::DeleteSecondNames() {
 // What was being deleted is not, nor are archived logs, if their tier is there: they never were
 // durable in it.
 bool Sweep::IsMissed(const Survey::File& file) const {
-  if (!IsBelow(file.base)) {
-    return !file.counts || database_->SizeOf(file.base) != 0;
-  }
   uint64_t number;
-  const std::string folder = Folder();
-  return ContentOf(file.base, &number) != Content::kWal || folder.empty() ||
-         !file.place.fs()
-              ->FileExists(Folders::PathIn(*file.place.tier, folder), IOOptions(), nullptr)
-              .ok();
+  if (IsBelow(file.base)) {
+    return ContentOf(file.base, &number) != Content::kWal || !survey_->HasFolder(*file.place.tier);
+  }
+  return file.counts ? database_->SizeOf(file.base) != 0 : !survey_->IsDeletedLog(file, *database_);
 }
 
 std::string Sweep::Missing(bool installed) const {

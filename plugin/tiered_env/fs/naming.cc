@@ -81,13 +81,18 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
 // The stub first: a file without a stub is found and deleted when the database is opened.
 IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& options,
                                       IODebugContext* dbg) {
+  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
+  if (database != nullptr && database->NeedsLog(file.base)) {
+    // RocksDB deletes a log when the MANIFEST says that it is obsolete, and that may not have been
+    // read yet. If it cannot be, as when the database is destroyed, the log counts as needed.
+    database->Refresh().PermitUncheckedError();
+  }
   std::lock_guard<std::mutex> lock(*names_->mutex());
   Place place;
   IOStatus s = names_->Resolve(file.path, &place);
   if (s.IsCorruption()) {
     s = IOStatus::OK();  // a crash tore it before it meant anything
   }
-  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   if (s.ok() && place.stub && database != nullptr && database->NeedsLog(file.base)) {
     // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
     s = names_->DeletePlace(file.path, place);
