@@ -234,8 +234,9 @@ IOStatus AdminSession::CheckSound() {
 }
 
 IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
-  return Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
-      .Purge(dry_run_, files, bytes);
+  IOStatus s = Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
+                   .Purge(dry_run_, files, bytes);
+  return s.ok() ? RecoveryManager::DeleteAlien(*names(), directory_, dry_run_, files, bytes) : s;
 }
 
 IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
