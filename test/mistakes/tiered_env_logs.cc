@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "test_util/sync_point.h"
+#include "utilities/merge_operators.h"
 
 namespace rocktier {
 
@@ -292,6 +293,47 @@ TEST_F(LogMistakes, ADatabaseIsDestroyedAgain) {
   ASSERT_OK(DestroyDB(db_name_, DbOptions()));
   EXPECT_TRUE(fs::is_empty(TierPath("fast")));
   EXPECT_FALSE(fs::exists(db_name_));
+}
+
+// The records of its logs are in SSTs then: whoever replays them applies merge operands twice.
+TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
+  NewFs(Tiers(), kLogs);
+  Options options = DbOptions();
+  options.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  WriteOptions synced;
+  synced.sync = true;
+  for (const char* operand : {"a", "b"}) {
+    ASSERT_OK(db_->Merge(synced, "merged", operand));
+  }
+  model_["merged"] = "a,b";
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  Close();
+  NewFs(Tiers(), kLogs);
+  options.env = env_.get();
+  ASSERT_OK(RepairDB(db_name_, options));
+  ASSERT_FALSE(fs::exists(db_name_ + "/" + base));
+  const std::string stub = "lost/" + base;
+  ASSERT_TRUE(fs::exists(db_name_ + "/" + stub));
+  EXPECT_TRUE(fs::exists(PathOf(stub)));
+  EXPECT_FALSE(fs::exists(path));
+  fs::remove_all(db_name_ + "/lost");
+  TieredCheck check;
+  NewFs(Tiers(), kLogs);
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
+  for (const TieredProblem& problem : check.problems) {
+    EXPECT_TRUE(problem.harmless) << problem.path << " " << problem.what;
+  }
+  EXPECT_FALSE(fs::exists(db_name_ + "/" + base));
+  NewFs(Tiers(), kLogs);
+  options.env = env_.get();
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  Verify();
 }
 
 // Logs of the newest home are not those of the one that takes its place.

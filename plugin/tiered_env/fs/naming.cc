@@ -20,6 +20,13 @@ namespace {
 
 constexpr int kMostTries = 8;  // of a file that is moved again and again while it is linked
 
+// Returns whether a log leaves its directory, and not for the archive: RepairDB() puts it into
+// lost/ when its records are in SSTs.
+bool IsGivenUp(const FileRef& from, const FileRef& to) {
+  return from.kind == Content::kWal && to.directory != from.directory &&
+         BaseOf(to.directory) != BaseOf(ArchivalDirectory(""));
+}
+
 }  // namespace
 
 IOStatus TieredFileSystem::Vacate(const FileRef& file, Database* database, const IOOptions& options,
@@ -256,14 +263,17 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   if (s.ok()) {
     s = names_->Resolve(to.path, &replaced);
   }
+  const std::shared_ptr<OpenDatabase> database = databases_.Find(from.directory);
   if (s.ok() && moved.stub && !names_->BelongsTo(moved, to.directory)) {
-    s = LinkPlace(moved, to);
+    s = LinkPlace(moved, to, to);
     if (s.ok()) {
       s = target_->DeleteFile(from.path, options, dbg);
     }
     if (s.ok()) {
       s = names_->DeletePlace(from.path, moved);
     }
+  } else if (s.ok() && moved.stub && database != nullptr && IsGivenUp(from, to)) {
+    s = GiveUp(moved, from, to);
   } else if (s.ok()) {
     s = target_->RenameFile(from.path, to.path, options, dbg);
   }
@@ -271,7 +281,6 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
     return s;
   }
   names_->folders()->Renamed(WithoutSlash(from.path), WithoutSlash(to.path));
-  const std::shared_ptr<OpenDatabase> database = databases_.Find(from.directory);
   if (database != nullptr && to.directory == from.directory) {
     database->Rename(from.base, to.base);
   } else if (database != nullptr) {
@@ -283,14 +292,14 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   return s.ok() && replaced.stub ? names_->DeletePlace(to.path, replaced) : s;
 }
 
-IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to) {
+IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const FileRef& named) {
   Place place;
-  IOStatus s = names_->folders()->NewPath(to.directory, to.base, from.tier, &place);
+  IOStatus s = names_->folders()->NewPath(named.directory, named.base, from.tier, &place);
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
   }
   if (s.ok()) {
-    names_->folders()->Touch(to.directory, *place.tier);
+    names_->folders()->Touch(named.directory, *place.tier);
   }
   TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {
@@ -306,11 +315,25 @@ IOStatus TieredFileSystem::Recycle(const Place& place, const FileRef& from, cons
   IOStatus s;
   {
     std::lock_guard<std::mutex> lock(*names_->mutex());
-    s = LinkPlace(place, to);
+    s = LinkPlace(place, to, to);
     s = s.ok() ? names_->folders()->Sync(to.directory) : s;
     s = s.ok() ? names_->SyncStub(to.path) : s;
   }
   return s.ok() ? DeleteName(from, IOOptions(), nullptr) : s;  // which syncs the directory
+}
+
+// Under its own name it would be missed if the stub in lost/ was deleted, and brought back: then
+// merge operands that are in an SST would be applied again.
+IOStatus TieredFileSystem::GiveUp(const Place& place, const FileRef& from, const FileRef& to) {
+  IOStatus s = LinkPlace(place, to, FileRef(from.path + kGivenUp));
+  s = s.ok() ? names_->folders()->Sync(from.directory) : s;
+  s = s.ok() ? SyncDirectory(target_.get(), to.directory) : s;
+  if (!s.ok()) {  // there are no links, for one
+    return target_->RenameFile(from.path, to.path, IOOptions(), nullptr);
+  }
+  s = target_->DeleteFile(from.path, IOOptions(), nullptr);
+  s = s.ok() ? SyncDirectory(target_.get(), from.directory) : s;
+  return s.ok() ? names_->DeletePlace(from.path, place) : s;
 }
 
 // A plain file. What is in memory is not durable yet, and what pmem has is not the file alone:
@@ -369,7 +392,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::str
     s = target_->LinkFile(from.path, to.path, options, dbg);
   } else if (s.ok()) {
     s = target_->FileExists(to.path, options, dbg);
-    s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to);
+    s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to, to);
   }
   if (s.ok()) {
     NoteNew(to, source.tier);
