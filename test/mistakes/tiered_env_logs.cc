@@ -295,6 +295,46 @@ TEST_F(LogMistakes, ADatabaseIsDestroyedAgain) {
   EXPECT_FALSE(fs::exists(db_name_));
 }
 
+// As DestroyDB() deletes it with an SstFileManager that limits the rate. Whenever it is killed, it
+// can be called again.
+TEST_F(LogMistakes, ADatabaseIsDestroyedAgainWithALogInTheTrash) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  const std::string log = db_name_ + "/" + Newest();
+  const std::string trash = log + ".trash";
+  const std::string path = PathOf(Newest());
+  const std::string bytes = ReadFile(log);
+  Close();
+  bool reached = false;
+  SyncPoint::GetInstance()->SetCallBack("TieredFileSystem::DeleteFile:StubIsGone", [&](void* gone) {
+    if (*static_cast<std::string*>(gone) == trash) {
+      reached = true;
+      EXPECT_FALSE(fs::exists(path));  // without its stub it would be missed
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  FileLock* lock = nullptr;
+  NewFs(Tiers(), kLogs);
+  ASSERT_OK(env_->LockFile(db_name_ + "/LOCK", &lock));
+  ASSERT_OK(env_->RenameFile(log, trash));
+  ASSERT_OK(env_->DeleteFile(trash));
+  ASSERT_OK(env_->UnlockFile(lock));
+  SyncPoint::GetInstance()->DisableProcessing();
+  EXPECT_TRUE(reached);
+  // Between the deletion of the file and that of the stub. RocksDB does not look into the trash.
+  WriteFile(trash, bytes);
+  NewFs(Tiers(), kLogs);
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+  ASSERT_EQ(check.problems.size(), 1u);
+  EXPECT_TRUE(check.problems[0].harmless) << check.problems[0].what;
+  NewFs(Tiers(), kLogs);
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(fs::exists(db_name_));
+  EXPECT_TRUE(fs::is_empty(TierPath("fast")));
+}
+
 // The records of its logs are in SSTs then: whoever replays them applies merge operands twice.
 TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
   NewFs(Tiers(), kLogs);

@@ -2,7 +2,6 @@
 
 #include "plugin/tiered_env/admin/session.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -176,8 +175,7 @@ IOStatus AdminSession::TakeOver() {
 
 bool AdminSession::IsUnneeded(const std::string& base) const {
   uint64_t number;
-  const Content content = ContentOf(
-      EndsWith(base, kTrash) ? base.substr(0, base.size() - strlen(kTrash)) : base, &number);
+  const Content content = ContentOf(WithoutTrash(base), &number);
   return base.find('/') == std::string::npos &&
          (content == Content::kTable || content == Content::kBlob) && NeedOf(base) == nullptr;
 }

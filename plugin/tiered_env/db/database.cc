@@ -303,8 +303,9 @@ bool Database::NeedsLog(const std::string& base) const {
 
 bool Database::IsObsoleteLog(const std::string& base) const {
   uint64_t number;
+  const std::string log = WithoutTrash(base);
   std::lock_guard<std::mutex> lock(mutex_);
-  return ContentOf(base, &number) == Content::kWal && number < first_log_;
+  return ContentOf(log, &number) == Content::kWal && (number < first_log_ || log != base);
 }
 
 std::map<std::string, uint64_t> Database::Needed() const {

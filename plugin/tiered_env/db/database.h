@@ -79,7 +79,8 @@ class Database : public std::enable_shared_from_this<Database> {
   // Whether it is a log that RocksDB has not deleted, by its number and the last Refresh(): one
   // that it would replay.
   bool NeedsLog(const std::string& base) const;
-  // Whether it is a log that RocksDB would not replay. None is, as long as no MANIFEST was read.
+  // Whether it is a log that RocksDB would not replay: by its number, which none is as long as no
+  // MANIFEST was read, or because it is in the trash.
   bool IsObsoleteLog(const std::string& base) const;
 
   // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of

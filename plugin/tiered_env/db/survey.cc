@@ -18,10 +18,8 @@ namespace tiered_env {
 namespace {
 
 bool IsCounted(const std::string& base) {
-  const std::string trash = ".trash";
   uint64_t number;
-  const Content content =
-      ContentOf(EndsWith(base, trash) ? base.substr(0, base.size() - trash.size()) : base, &number);
+  const Content content = ContentOf(WithoutTrash(base), &number);
   return content == Content::kTable || content == Content::kBlob;
 }
 

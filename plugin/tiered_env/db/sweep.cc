@@ -26,7 +26,8 @@
 //   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
 //   the same of a log that RocksDB would not   all is there, the  deleted: the stub. Such a log is
-//   replay, by its number or in the archive    folder, too        not missed
+//   replay: by its number, in the archive, in  folder, too        not missed
+//   the trash
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
 //   recipes, retained logs, SSTs in memory     see recovery_manager.cc

@@ -29,6 +29,11 @@ inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// The name that a file had before it was going to be deleted.
+inline std::string WithoutTrash(const std::string& base) {
+  return EndsWith(base, kTrash) ? base.substr(0, base.size() - (sizeof(kTrash) - 1)) : base;
+}
+
 inline bool IsKept(const std::string& base) {
   return base.compare(0, sizeof(kKeptPrefix) - 1, kKeptPrefix) == 0;
 }

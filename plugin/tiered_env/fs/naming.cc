@@ -89,7 +89,8 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
 IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& options,
                                       IODebugContext* dbg) {
   const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
-  if (database != nullptr && database->NeedsLog(file.base)) {
+  const std::string log = WithoutTrash(file.base);  // in the tier it has its own name still
+  if (database != nullptr && database->NeedsLog(log)) {
     // RocksDB deletes a log when the MANIFEST says that it is obsolete, and that may not have been
     // read yet. If it cannot be, as when the database is destroyed, the log counts as needed.
     database->Refresh().PermitUncheckedError();
@@ -100,7 +101,7 @@ IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& opti
   if (s.IsCorruption()) {
     s = IOStatus::OK();  // a crash tore it before it meant anything
   }
-  if (s.ok() && place.stub && database != nullptr && database->NeedsLog(file.base)) {
+  if (s.ok() && place.stub && database != nullptr && database->NeedsLog(log)) {
     // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
     s = names_->DeletePlace(file.path, place);
     s = s.ok() ? names_->folders()->Sync(file.directory) : s;
