@@ -92,6 +92,20 @@ TEST_F(LogMistakes, AStubOfALiveLogIsLost) {
   ExpectKept(base, path);
 }
 
+// It is no empty log of RocksDB's.
+TEST_F(LogMistakes, AStubOfALiveLogLosesItsBytes) {
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  Fill(5000);
+  Settle();
+  FillSynced(1000);
+  Close();
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  WriteFile(db_name_ + "/" + base, "");
+  ExpectKept(base, path);
+}
+
 TEST_F(LogMistakes, AStubOfARecycledLogIsLost) {
   OpenLogs(/*recycled=*/2);
   ASSERT_FALSE(HasFailure());
@@ -118,6 +132,12 @@ TEST_F(LogMistakes, AnEmptyLogIsOfACrash) {
   FillSynced(100);
   Close();
   WriteFile(FolderIn("fast") + "/000999.log.0123456789abcdef", "");
+  ExpectWhole(Tiers(), kLogs);
+  // When its stub was made, and not written; with the file, and without it.
+  WriteFile(db_name_ + "/001999.log", "");
+  ExpectWhole(Tiers(), kLogs);
+  WriteFile(FolderIn("fast") + "/002999.log.0123456789abcdef", "");
+  WriteFile(db_name_ + "/002999.log", "");
   ExpectWhole(Tiers(), kLogs);
 }
 

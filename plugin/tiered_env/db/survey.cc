@@ -119,7 +119,7 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   if (!s.ok() && !s.IsCorruption()) {
     return belongs ? s : IOStatus::OK();
   }
-  if (!below) {
+  if (!below && !(s.ok() && IsEmptyLog(file))) {
     bases_.insert(base);
   }
   if (!s.ok()) {
@@ -143,6 +143,16 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   }
   files_.push_back(std::move(file));
   return IOStatus::OK();
+}
+
+// Its stub may have lost its bytes, or the process died before it wrote them: then there are no
+// records in the tier, and RocksDB may have the empty log.
+bool Survey::IsEmptyLog(const File& file) const {
+  uint64_t number;
+  uint64_t size = 0;
+  return ContentOf(file.base, &number) == Content::kWal && !file.place.stub &&
+         names_->target()->GetFileSize(file.place.path, IOOptions(), &size, nullptr).ok() &&
+         size == 0;
 }
 
 // Looks twice: a file of a database that is open elsewhere may be moved or deleted meanwhile.

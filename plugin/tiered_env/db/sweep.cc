@@ -10,7 +10,8 @@
 //   a file in a folder that nothing names      all is there       put aside, in lost/ of the folder
 //   the same, and the MANIFEST needs its name  always             kept; the LOG says what to do
 //   a log in a folder, with records that        always             kept; not opened (CheckLogs())
-//   RocksDB would replay, that no stub names
+//   RocksDB would replay, that no stub names,
+//   or only one that has lost its bytes
 //   a file in lost/ as long as one that the    always             kept; the same
 //   MANIFEST needs and that has no stub
 //   a file in lost/                            all is there, and  deleted
