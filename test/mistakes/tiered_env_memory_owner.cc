@@ -278,6 +278,50 @@ TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {
   ASSERT_OK(db_->VerifyChecksum());
 }
 
+// An operator sets wal_dir anew, and moves what is called a log, retained ones, too.
+TEST_F(MemoryOwnerMistakes, LogsThatAreMovedToAWalDir) {
+  const auto move = [this](const std::string& from, const std::string& to) {
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder_ + "/" + from)) {
+      if (entry.path().extension() == ".log") {
+        paths.push_back(entry.path());
+      }
+    }
+    EXPECT_FALSE(paths.empty());
+    for (const fs::path& path : paths) {
+      fs::rename(path, fs::path(folder_ + "/" + to) / path.filename());
+    }
+  };
+  const auto open_at_home = [this] {
+    Mount();
+    Options options = DbOptions();
+    options.disable_auto_compactions = true;
+    Open(options);
+  };
+  open_at_home();
+  ASSERT_FALSE(HasFailure());
+  FillMemory();
+  Fill(50);
+  Close();
+  LoseMemory();
+  fs::create_directory(folder_ + "/logs");
+  move("db", "logs");
+  const auto before = Retained();
+  ASSERT_FALSE(before.empty());
+  for (int i = 0; i < 2; i++) {
+    const Status s = TryLogs();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("another wal_dir, move them back"), std::string::npos)
+        << s.ToString();
+    EXPECT_EQ(Retained(), before);
+  }
+  move("logs", "db");
+  open_at_home();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  ASSERT_OK(db_->VerifyChecksum());
+}
+
 TEST(OpeningIds, ThoseOfAnEarlierVersionCountNothing) {
   const std::string random = "8f3e5ac1d2b4960718293a4b5c6d7e8f";
   const std::string counted = NewOpening(random);

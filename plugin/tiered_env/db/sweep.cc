@@ -171,7 +171,8 @@ IOStatus Sweep::CheckLogs() const {
     if (database_->NeedsLog(orphan.base)) {
       return IOStatus::Corruption(survey_->directory() + "/" + orphan.base,
                                   "is missing: no stub names " + orphan.place.path +
-                                      "; \"rocktier tier check --repair\" writes its stub anew");
+                                      "; if its stub was moved to a wal_dir, move it back; else "
+                                      "\"rocktier tier check --repair\" writes it anew");
     }
   }
   return IOStatus::OK();

@@ -136,7 +136,8 @@ void SegmentLoader::Load(uint64_t id) {
     paths.push_back(it->second);
   }
   loaded->problem = "there is no " + WalSegments::LogName(loaded->known.id, tag_) +
-                    " in any of: " + Join(searched_);
+                    " in any of: " + Join(searched_) +
+                    "; if logs were moved to another wal_dir, move them back";
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
