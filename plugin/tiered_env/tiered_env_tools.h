@@ -154,8 +154,9 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
                   bool dry_run = false);
 
 // Deletes what openings and tools have put aside of a closed database, in lost/ of its folders,
-// because nothing names it. *files and *bytes: what was deleted. Aborted, and nothing is deleted,
-// if not all is there that is the database's own.
+// because nothing names it; and logs that a newer state of it has retained in another directory: as
+// long as they are there, no opening deletes a retained log. *files and *bytes: what was deleted.
+// Aborted, and nothing is deleted, if not all is there that is the database's own.
 //
 // `folders`: names of folders in the tiers to delete, whose directories are gone, as those of
 // checkpoints may be (checkpoints=linked). InvalidArgument if the directory is there, NotFound if

@@ -3,6 +3,7 @@
 // Homes that are not what had the memory last, of databases whose only tier is in memory, with logs
 // elsewhere.
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -206,6 +207,119 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsAdopted) {
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   LoseMemory();
   ExpectWhole();
+}
+
+// Then there is no newer one any more, and openings delete logs again.
+TEST_F(MemoryOwnerMistakes, APurgeDeletesLogsOfANewerHome) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  ASSERT_OK(TryLogs());
+  const auto stays = [this] {
+    std::string log;
+    EXPECT_OK(ReadFileToString(Env::Default(), db_name_ + "/LOG", &log));
+    return log.find("is of a newer state of the database") != std::string::npos;
+  };
+  EXPECT_TRUE(stays());
+  const auto before = Retained();
+  uint64_t expected = 0;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  Mount();
+  ASSERT_OK(PurgeTiers(fs_.get(), db_name_, &expected, &bytes, {}, /*dry_run=*/true));
+  EXPECT_GT(expected, 0u);
+  EXPECT_GT(bytes, 0u);
+  EXPECT_EQ(Retained(), before);
+  Mount();
+  ASSERT_OK(PurgeTiers(fs_.get(), db_name_, &files, &bytes));
+  EXPECT_EQ(files, expected);
+  EXPECT_EQ(Retained().size() + files, before.size());
+  LoseMemory();
+  ASSERT_OK(TryLogs());
+  EXPECT_FALSE(stays());
+}
+
+// An earlier version had not made its id durable when the power failed. It is deleted, and its id
+// is not given again.
+TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {
+  const auto open = [this] {
+    Mount();
+    Options options = DbOptions();
+    options.disable_auto_compactions = true;
+    Open(options);
+  };
+  open();
+  ASSERT_FALSE(HasFailure());
+  FillMemory();
+  Close();
+  const std::vector<std::string> logs = Kept(".log");
+  ASSERT_FALSE(logs.empty());
+  const std::string stray = db_name_ + "/TIERS-999" + logs[0].substr(logs[0].rfind('-'));
+  fs::copy(logs[0], stray);
+  open();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_FALSE(fs::exists(stray));
+  FillMemory();
+  Close();
+  uint64_t largest = 0;
+  for (const std::string& path : Kept(".log")) {
+    uint64_t id = 0;
+    std::string tag;
+    ASSERT_TRUE(WalSegments::ParseName(BaseOf(path), &id, &tag)) << path;
+    largest = std::max(largest, id);
+  }
+  EXPECT_GT(largest, 999u);
+  LoseMemory();
+  open();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  ASSERT_OK(db_->VerifyChecksum());
+}
+
+// An operator sets wal_dir anew, and moves what is called a log, retained ones, too.
+TEST_F(MemoryOwnerMistakes, LogsThatAreMovedToAWalDir) {
+  const auto move = [this](const std::string& from, const std::string& to) {
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder_ + "/" + from)) {
+      if (entry.path().extension() == ".log") {
+        paths.push_back(entry.path());
+      }
+    }
+    EXPECT_FALSE(paths.empty());
+    for (const fs::path& path : paths) {
+      fs::rename(path, fs::path(folder_ + "/" + to) / path.filename());
+    }
+  };
+  const auto open_at_home = [this] {
+    Mount();
+    Options options = DbOptions();
+    options.disable_auto_compactions = true;
+    Open(options);
+  };
+  open_at_home();
+  ASSERT_FALSE(HasFailure());
+  FillMemory();
+  Fill(50);
+  Close();
+  LoseMemory();
+  fs::create_directory(folder_ + "/logs");
+  move("db", "logs");
+  const auto before = Retained();
+  ASSERT_FALSE(before.empty());
+  for (int i = 0; i < 2; i++) {
+    const Status s = TryLogs();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("another wal_dir, move them back"), std::string::npos)
+        << s.ToString();
+    EXPECT_EQ(Retained(), before);
+  }
+  move("logs", "db");
+  open_at_home();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  ASSERT_OK(db_->VerifyChecksum());
 }
 
 TEST(OpeningIds, ThoseOfAnEarlierVersionCountNothing) {

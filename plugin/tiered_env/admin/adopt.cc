@@ -55,7 +55,7 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
     }
   }
   for (const Survey::File& file : session.survey().files()) {
-    if (file.lost && !file.counts) {
+    if (file.lost && !file.counts && !session.survey().IsDeletedLog(file, session.database())) {
       missing.insert(file.base);
     }
   }

@@ -216,7 +216,7 @@ void Examination::CheckStubs() {
     const std::string path = session_->PathOf(file.base);
     if (need != nullptr) {
       AddNeeded(file.base, *need, what + HowToGet(file.base), file.place.tier);
-    } else if (file.counts) {
+    } else if (file.counts || survey().IsDeletedLog(file, session_->database())) {
       Add(path, what + ", which the MANIFEST does not need", true,
           [this, path] { return DeleteFile(session_->target(), path); });
     } else {

@@ -2,7 +2,6 @@
 
 #include "plugin/tiered_env/admin/session.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -176,8 +175,7 @@ IOStatus AdminSession::TakeOver() {
 
 bool AdminSession::IsUnneeded(const std::string& base) const {
   uint64_t number;
-  const Content content = ContentOf(
-      EndsWith(base, kTrash) ? base.substr(0, base.size() - strlen(kTrash)) : base, &number);
+  const Content content = ContentOf(WithoutTrash(base), &number);
   return base.find('/') == std::string::npos &&
          (content == Content::kTable || content == Content::kBlob) && NeedOf(base) == nullptr;
 }
@@ -208,7 +206,7 @@ IOStatus AdminSession::CheckSound() {
     if (file.lost && dry_run_ && file.place.tier->is_volatile()) {
       continue;
     }
-    if (file.lost && !IsUnneeded(file.base)) {
+    if (file.lost && !IsUnneeded(file.base) && !survey_->IsDeletedLog(file, *database_)) {
       return IOStatus::Corruption(PathOf(file.base), "is lost: " + file.place.tier->ToString() +
                                                          " has no " + file.place.path + kSeeCheck);
     }
@@ -234,8 +232,9 @@ IOStatus AdminSession::CheckSound() {
 }
 
 IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
-  return Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
-      .Purge(dry_run_, files, bytes);
+  IOStatus s = Sweep(names(), fs_->retention(), survey_.get(), database_.get(), nullptr)
+                   .Purge(dry_run_, files, bytes);
+  return s.ok() ? RecoveryManager::DeleteAlien(*names(), directory_, dry_run_, files, bytes) : s;
 }
 
 IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {

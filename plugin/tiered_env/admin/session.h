@@ -60,7 +60,7 @@ class AdminSession {
   // Null if it does not need this file.
   const LiveTable* NeedOf(const std::string& base) const;
 
-  // Deletes what was put aside. Requires TakeOver().
+  // Deletes what was put aside, and retained logs of a newer home. Requires TakeOver().
   IOStatus Purge(uint64_t* files, uint64_t* bytes);
 
   // Puts a file into another tier. NoSpace if its budget has no room, unless `anyway`.

@@ -301,6 +301,13 @@ bool Database::NeedsLog(const std::string& base) const {
   return ContentOf(base, &number) == Content::kWal && number >= first_log_;
 }
 
+bool Database::IsObsoleteLog(const std::string& base) const {
+  uint64_t number;
+  const std::string log = WithoutTrash(base);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ContentOf(log, &number) == Content::kWal && (number < first_log_ || log != base);
+}
+
 std::map<std::string, uint64_t> Database::Needed() const {
   std::lock_guard<std::mutex> lock(mutex_);
   std::map<std::string, uint64_t> result;

@@ -76,8 +76,12 @@ class Database : public std::enable_shared_from_this<Database> {
   // Bytes of an SST or blob file that the MANIFEST names, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
 
-  // Whether it is a log that RocksDB has not deleted, by its number: one that it would replay.
+  // Whether it is a log that RocksDB has not deleted, by its number and the last Refresh(): one
+  // that it would replay.
   bool NeedsLog(const std::string& base) const;
+  // Whether it is a log that RocksDB would not replay: by its number, which none is as long as no
+  // MANIFEST was read, or because it is in the trash.
+  bool IsObsoleteLog(const std::string& base) const;
 
   // The SSTs and blob files that the MANIFEST names, by name, with their bytes; those of
   // db_paths[0].

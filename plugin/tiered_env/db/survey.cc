@@ -18,10 +18,8 @@ namespace tiered_env {
 namespace {
 
 bool IsCounted(const std::string& base) {
-  const std::string trash = ".trash";
   uint64_t number;
-  const Content content =
-      ContentOf(EndsWith(base, trash) ? base.substr(0, base.size() - trash.size()) : base, &number);
+  const Content content = ContentOf(WithoutTrash(base), &number);
   return content == Content::kTable || content == Content::kBlob;
 }
 
@@ -121,7 +119,7 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   if (!s.ok() && !s.IsCorruption()) {
     return belongs ? s : IOStatus::OK();
   }
-  if (!below) {
+  if (!below && !(s.ok() && IsEmptyLog(file))) {
     bases_.insert(base);
   }
   if (!s.ok()) {
@@ -145,6 +143,16 @@ IOStatus Survey::LookAt(const std::string& base, bool belongs) {
   }
   files_.push_back(std::move(file));
   return IOStatus::OK();
+}
+
+// Its stub may have lost its bytes, or the process died before it wrote them: then there are no
+// records in the tier, and RocksDB may have the empty log.
+bool Survey::IsEmptyLog(const File& file) const {
+  uint64_t number;
+  uint64_t size = 0;
+  return ContentOf(file.base, &number) == Content::kWal && !file.place.stub &&
+         names_->target()->GetFileSize(file.place.path, IOOptions(), &size, nullptr).ok() &&
+         size == 0;
 }
 
 // Looks twice: a file of a database that is open elsewhere may be moved or deleted meanwhile.
@@ -171,6 +179,18 @@ bool Survey::Measure(const std::string& path, File* file) {
   }
   file->lost = !measure();
   return true;
+}
+
+bool Survey::HasFolder(const Tier& tier) const {
+  std::string folder;
+  return names_->folders()->Find(directory_, &folder).ok() &&
+         tier.fs()->FileExists(Folders::PathIn(tier, folder), IOOptions(), nullptr).ok();
+}
+
+// As long as the tier is not there, nobody knows.
+bool Survey::IsDeletedLog(const File& file, const Database& database) const {
+  return file.lost && !IsBelow(file.base) && database.IsObsoleteLog(file.base) &&
+         HasFolder(*file.place.tier);
 }
 
 std::vector<std::string> Survey::LostIn(const Tier& tier) const {

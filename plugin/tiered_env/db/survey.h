@@ -49,8 +49,14 @@ class Survey {
   const std::set<std::string>& referenced() const { return referenced_; }
   // Bytes of an SST or blob file of the directory that is there, 0 of others.
   uint64_t SizeOf(const std::string& base) const;
-  // Returns whether the directory has something of this name.
+  // Returns whether the directory has something of this name, but for a log without a byte: that
+  // may be the stub of one.
   bool Has(const std::string& base) const { return bases_.count(base) > 0; }
+  // Returns whether there is a folder of the directory in a tier.
+  bool HasFolder(const Tier& tier) const;
+  // Returns whether a stub without its file is of a log that was being deleted: RocksDB would not
+  // replay it.
+  bool IsDeletedLog(const File& file, const Database& database) const;
   std::vector<std::string> LostIn(const Tier& tier) const;
   // Stubs that name the tier.
   size_t CountIn(const Tier& tier) const;
@@ -74,6 +80,8 @@ class Survey {
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);
+  // Whether it is a log at home that has nothing.
+  bool IsEmptyLog(const File& file) const;
   // Finds out how long and how old it is; false if it is gone.
   bool Measure(const std::string& path, File* file);
 

@@ -10,7 +10,8 @@
 //   a file in a folder that nothing names      all is there       put aside, in lost/ of the folder
 //   the same, and the MANIFEST needs its name  always             kept; the LOG says what to do
 //   a log in a folder, with records that        always             kept; not opened (CheckLogs())
-//   RocksDB would replay, that no stub names
+//   RocksDB would replay, that no stub names,
+//   or only one that has lost its bytes
 //   a file in lost/ as long as one that the    always             kept; the same
 //   MANIFEST needs and that has no stub
 //   a file in lost/                            all is there, and  deleted
@@ -25,6 +26,9 @@
 //   *.tiers-tmp at home                        all is there       deleted: half of a move or a link
 //   a stub whose file is gone, and which the   all is there       deleted: the stub
 //   MANIFEST does not name
+//   the same of a log that RocksDB would not   all is there, the  deleted: the stub. Such a log is
+//   replay: by its number, in the archive, in  folder, too        not missed
+//   the trash
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
 //   recipes, retained logs, SSTs in memory     see recovery_manager.cc
@@ -33,10 +37,10 @@
 //
 // All is there: the MANIFEST can be read to its end, each SST and blob file that it names is there
 // with its size, or in a directory of the option db_paths, so is each log that RocksDB would
-// replay, no stub is damaged or, if it counts, without its file. Of an SST in another path than the
-// first of DBOptions::db_paths nothing tells whether that is home: it is missing if a file of its
-// name is in a folder, and no stub names it. A database without CURRENT has nothing deleted, and
-// none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
+// replay, no stub is damaged or, but for those above, without its file. Of an SST in another path
+// than the first of DBOptions::db_paths nothing tells whether that is home: it is missing if a file
+// of its name is in a folder, and no stub names it. A database without CURRENT has nothing deleted,
+// and none is made in its place while tiers have files of it (TieredFileSystem::FileExists()).
 //
 // Order of locks: Namespace::mutex(), Folders::sync_mutex_, Folders::mutex_,
 // Database::manifest_mutex_, Database::mutex_; those of OpenDatabases, OpenReaders and InfoLogs are
@@ -130,15 +134,11 @@ IOStatus Sweep::DeleteSecondNames() {
 // What was being deleted is not, nor are archived logs, if their tier is there: they never were
 // durable in it.
 bool Sweep::IsMissed(const Survey::File& file) const {
-  if (!IsBelow(file.base)) {
-    return !file.counts || database_->SizeOf(file.base) != 0;
-  }
   uint64_t number;
-  const std::string folder = Folder();
-  return ContentOf(file.base, &number) != Content::kWal || folder.empty() ||
-         !file.place.fs()
-              ->FileExists(Folders::PathIn(*file.place.tier, folder), IOOptions(), nullptr)
-              .ok();
+  if (IsBelow(file.base)) {
+    return ContentOf(file.base, &number) != Content::kWal || !survey_->HasFolder(*file.place.tier);
+  }
+  return file.counts ? database_->SizeOf(file.base) != 0 : !survey_->IsDeletedLog(file, *database_);
 }
 
 std::string Sweep::Missing(bool installed) const {
@@ -171,7 +171,8 @@ IOStatus Sweep::CheckLogs() const {
     if (database_->NeedsLog(orphan.base)) {
       return IOStatus::Corruption(survey_->directory() + "/" + orphan.base,
                                   "is missing: no stub names " + orphan.place.path +
-                                      "; \"rocktier tier check --repair\" writes its stub anew");
+                                      "; if its stub was moved to a wal_dir, move it back; else "
+                                      "\"rocktier tier check --repair\" writes it anew");
     }
   }
   return IOStatus::OK();

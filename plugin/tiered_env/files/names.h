@@ -23,9 +23,15 @@ constexpr char kMetricsName[] = "rocktier_tiered_env.prom";
 constexpr char kManifest[] = "MANIFEST-";
 constexpr char kTrash[] = ".trash";  // RocksDB's: what is going to be deleted
 constexpr char kTemporary[] = ".tiers-tmp";
+constexpr char kGivenUp[] = ".lost";  // in a tier: of a log that RepairDB() has put aside
 
 inline bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// The name that a file had before it was going to be deleted.
+inline std::string WithoutTrash(const std::string& base) {
+  return EndsWith(base, kTrash) ? base.substr(0, base.size() - (sizeof(kTrash) - 1)) : base;
 }
 
 inline bool IsKept(const std::string& base) {

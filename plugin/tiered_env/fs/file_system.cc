@@ -28,8 +28,14 @@ constexpr char kMount[] =
     "; is the disk of the tier mounted? If not, nothing is damaged: mount it. See \"rocktier tier "
     "check\"";
 
-IOStatus LostError(const std::string& path, const Place& place) {
-  const std::string reason = "is lost: " + place.tier->ToString() + " has no " + place.path;
+// Comes before it, of a log whose stub is not in the directory of the folder. An opening does not
+// know it there, and may have put the file aside.
+constexpr char kMovedStub[] =
+    "; its stub was made in another directory: if it was moved to a wal_dir, move it back";
+
+IOStatus LostError(const std::string& path, const Place& place, bool moved) {
+  const std::string reason =
+      "is lost: " + place.tier->ToString() + " has no " + place.path + (moved ? kMovedStub : "");
   // A secondary instance would leave out what is only not there.
   return place.tier->is_volatile() ? IOStatus::IOError(path, reason + kRecover)
                                    : IOStatus::PathNotFound(path, reason + kMount);
@@ -74,7 +80,9 @@ IOStatus TieredFileSystem::TryPlaces(const FileRef& file, const UsePlace& use, P
         brought_back = true;
         continue;
       }
-      return place->stub ? LostError(file.path, *place) : used;
+      const bool moved =
+          place->stub && file.kind == Content::kWal && !names_->BelongsTo(*place, file.directory);
+      return place->stub ? LostError(file.path, *place, moved) : used;
     }
     *place = again;
   }

@@ -150,11 +150,14 @@ class TieredFileSystem : public FileSystemWrapper {
                   IODebugContext* dbg);
   // Counts a file that came by a link.
   void NoteNew(const FileRef& file, Tier* tier);
-  // Gives a file in a tier another name in a directory whose folders are others. Requires
-  // Namespace::mutex().
-  IOStatus LinkPlace(const Place& from, const FileRef& to);
+  // Gives a file in a tier another name, of which `to` is the stub: that of `named`, in the folder
+  // of its directory. Requires Namespace::mutex().
+  IOStatus LinkPlace(const Place& from, const FileRef& to, const FileRef& named);
   // Gives an old log in a tier the name of a new one, here and there, durably.
   IOStatus Recycle(const Place& place, const FileRef& from, const FileRef& to);
+  // Renames a log in a tier that RocksDB has done with, so that nobody misses it there. Requires
+  // Namespace::mutex().
+  IOStatus GiveUp(const Place& place, const FileRef& from, const FileRef& to);
   // Gives a file in a tier the name of a plain file besides: a link or a copy.
   IOStatus LinkPlain(const Place& from, const FileRef& to);
   IOStatus DeleteName(const FileRef& file, const IOOptions& options, IODebugContext* dbg);

@@ -20,6 +20,13 @@ namespace {
 
 constexpr int kMostTries = 8;  // of a file that is moved again and again while it is linked
 
+// Returns whether a log leaves its directory, and not for the archive: RepairDB() puts it into
+// lost/ when its records are in SSTs.
+bool IsGivenUp(const FileRef& from, const FileRef& to) {
+  return from.kind == Content::kWal && to.directory != from.directory &&
+         BaseOf(to.directory) != BaseOf(ArchivalDirectory(""));
+}
+
 }  // namespace
 
 IOStatus TieredFileSystem::Vacate(const FileRef& file, Database* database, const IOOptions& options,
@@ -81,14 +88,20 @@ IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& 
 // The stub first: a file without a stub is found and deleted when the database is opened.
 IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& options,
                                       IODebugContext* dbg) {
+  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
+  const std::string log = WithoutTrash(file.base);  // in the tier it has its own name still
+  if (database != nullptr && database->NeedsLog(log)) {
+    // RocksDB deletes a log when the MANIFEST says that it is obsolete, and that may not have been
+    // read yet. If it cannot be, as when the database is destroyed, the log counts as needed.
+    database->Refresh().PermitUncheckedError();
+  }
   std::lock_guard<std::mutex> lock(*names_->mutex());
   Place place;
   IOStatus s = names_->Resolve(file.path, &place);
   if (s.IsCorruption()) {
     s = IOStatus::OK();  // a crash tore it before it meant anything
   }
-  const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
-  if (s.ok() && place.stub && database != nullptr && database->NeedsLog(file.base)) {
+  if (s.ok() && place.stub && database != nullptr && database->NeedsLog(log)) {
     // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
     s = names_->DeletePlace(file.path, place);
     s = s.ok() ? names_->folders()->Sync(file.directory) : s;
@@ -251,14 +264,17 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   if (s.ok()) {
     s = names_->Resolve(to.path, &replaced);
   }
+  const std::shared_ptr<OpenDatabase> database = databases_.Find(from.directory);
   if (s.ok() && moved.stub && !names_->BelongsTo(moved, to.directory)) {
-    s = LinkPlace(moved, to);
+    s = LinkPlace(moved, to, to);
     if (s.ok()) {
       s = target_->DeleteFile(from.path, options, dbg);
     }
     if (s.ok()) {
       s = names_->DeletePlace(from.path, moved);
     }
+  } else if (s.ok() && moved.stub && database != nullptr && IsGivenUp(from, to)) {
+    s = GiveUp(moved, from, to);
   } else if (s.ok()) {
     s = target_->RenameFile(from.path, to.path, options, dbg);
   }
@@ -266,7 +282,6 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
     return s;
   }
   names_->folders()->Renamed(WithoutSlash(from.path), WithoutSlash(to.path));
-  const std::shared_ptr<OpenDatabase> database = databases_.Find(from.directory);
   if (database != nullptr && to.directory == from.directory) {
     database->Rename(from.base, to.base);
   } else if (database != nullptr) {
@@ -278,14 +293,14 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   return s.ok() && replaced.stub ? names_->DeletePlace(to.path, replaced) : s;
 }
 
-IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to) {
+IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const FileRef& named) {
   Place place;
-  IOStatus s = names_->folders()->NewPath(to.directory, to.base, from.tier, &place);
+  IOStatus s = names_->folders()->NewPath(named.directory, named.base, from.tier, &place);
   if (s.ok()) {
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
   }
   if (s.ok()) {
-    names_->folders()->Touch(to.directory, *place.tier);
+    names_->folders()->Touch(named.directory, *place.tier);
   }
   TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {
@@ -301,11 +316,25 @@ IOStatus TieredFileSystem::Recycle(const Place& place, const FileRef& from, cons
   IOStatus s;
   {
     std::lock_guard<std::mutex> lock(*names_->mutex());
-    s = LinkPlace(place, to);
+    s = LinkPlace(place, to, to);
     s = s.ok() ? names_->folders()->Sync(to.directory) : s;
     s = s.ok() ? names_->SyncStub(to.path) : s;
   }
   return s.ok() ? DeleteName(from, IOOptions(), nullptr) : s;  // which syncs the directory
+}
+
+// Under its own name it would be missed if the stub in lost/ was deleted, and brought back: then
+// merge operands that are in an SST would be applied again.
+IOStatus TieredFileSystem::GiveUp(const Place& place, const FileRef& from, const FileRef& to) {
+  IOStatus s = LinkPlace(place, to, FileRef(from.path + kGivenUp));
+  s = s.ok() ? names_->folders()->Sync(from.directory) : s;
+  s = s.ok() ? SyncDirectory(target_.get(), to.directory) : s;
+  if (!s.ok()) {  // there are no links, for one
+    return target_->RenameFile(from.path, to.path, IOOptions(), nullptr);
+  }
+  s = target_->DeleteFile(from.path, IOOptions(), nullptr);
+  s = s.ok() ? SyncDirectory(target_.get(), from.directory) : s;
+  return s.ok() ? names_->DeletePlace(from.path, place) : s;
 }
 
 // A plain file. What is in memory is not durable yet, and what pmem has is not the file alone:
@@ -364,7 +393,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::str
     s = target_->LinkFile(from.path, to.path, options, dbg);
   } else if (s.ok()) {
     s = target_->FileExists(to.path, options, dbg);
-    s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to);
+    s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to, to);
   }
   if (s.ok()) {
     NoteNew(to, source.tier);

@@ -140,7 +140,8 @@ IOStatus PlacedFile::Open(const Place& place) {
     s = names_->folders()->Sync(DirectoryOf(request_.path));
   }
   TEST_SYNC_POINT("PlacedFile::Open:BeforeStub");
-  if (s.ok() && place.stub) {
+  const bool has_stub = s.ok() && place.stub;  // or half of it
+  if (has_stub) {
     s = names_->WriteStub(request_.path, place, &stub_);
   }
   // A log with records and without a stub has lost it (Survey::IsReplayed()). Besides, recipes need
@@ -150,9 +151,8 @@ IOStatus PlacedFile::Open(const Place& place) {
     s = s.ok() ? SyncDirectory(names_->target(), DirectoryOf(request_.path)) : s;
   }
   if (!s.ok()) {
-    stub_.reset();
     if (place.stub && file != nullptr) {
-      place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+      TakeBack(place, has_stub);
     }
     return s;
   }
@@ -168,6 +168,23 @@ IOStatus PlacedFile::Open(const Place& place) {
   file_->SetIOPriority(request_.priority);
   file_->SetWriteLifeTimeHint(request_.hint);
   return s;
+}
+
+// A log or a MANIFEST that a stub names, and that is not there, would be missed. So the file stays,
+// without a byte in it, as long as its stub may come back.
+void PlacedFile::TakeBack(const Place& place, bool has_stub) {
+  stub_.reset();
+  IOStatus s;
+  if (has_stub) {
+    s = names_->target()->DeleteFile(request_.path, IOOptions(), nullptr);
+    s = IsMissing(s) ? IOStatus::OK() : s;
+  }
+  if (s.ok() && has_stub && !counts()) {
+    s = SyncDirectory(names_->target(), DirectoryOf(request_.path));
+  }
+  if (s.ok()) {
+    place.fs()->DeleteFile(place.path, IOOptions(), nullptr).PermitUncheckedError();
+  }
 }
 
 IOStatus PlacedFile::MakeRoom(uint64_t end) {

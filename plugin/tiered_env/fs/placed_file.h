@@ -77,6 +77,8 @@ class PlacedFile {
   bool MayUse(const Tier& tier) const;
   IOStatus StartIn(Tier* first);
   IOStatus Open(const Place& place);
+  // Deletes what Open() has made, when it fails.
+  void TakeBack(const Place& place, bool has_stub);
   // Makes it with direct I/O or without, as what was written before, or as RocksDB wants it.
   IOStatus Create(const Place& place, std::unique_ptr<FSWritableFile>* file) const;
   // NoSpace: it must be another tier.

@@ -341,10 +341,10 @@ void Recovery::CarryOver() {
   for (const auto& [id, known] : segments_.known()) {
     keep_.segments[id] = known;
   }
-  for (const uint64_t id : segments_.alien()) {
+  keep_.next_segment = std::max(keep_.next_segment, segments_.next_segment());
+  for (const auto& [id, path] : segments_.alien()) {
     keep_.segments[id].id = id;
     keep_.segments[id].log_number = kNoLog;
-    keep_.next_segment = std::max(keep_.next_segment, id + 1);
   }
 }
 

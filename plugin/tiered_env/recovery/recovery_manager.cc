@@ -24,8 +24,10 @@
 //                           SSTs are there, and it is this
 //                           database's: in its directory or with
 //                           its tag; but none while there is one
-//                           with an id that was never given: of
-//                           a newer home (IsAlien())
+//                           elsewhere with an id that was never
+//                           given: of a newer home (IsAlien())
+//   such a one              an operator purges the database, and   DeleteAlien()
+//                           nothing of it is missing
 //   TIERS-*.tiers-tmp       the trimming has failed; an opening,   trim.cc, Trim();
 //                           as above                               segment_loader.cc
 //   all of these            DestroyDB deletes the directory, and   naming.cc, DeleteOurs(),
@@ -53,6 +55,7 @@
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/recovery/segment_loader.h"
 #include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/env.h"
 #include "test_util/sync_point.h"
@@ -146,6 +149,28 @@ IOStatus RecoveryManager::Remove(FileSystem* fs, const std::string& directory) {
         }
       }
     }
+  }
+  return s;
+}
+
+IOStatus RecoveryManager::DeleteAlien(const Namespace& names, const std::string& directory,
+                                      bool dry_run, uint64_t* files, uint64_t* bytes) {
+  RecipeLog::Contents contents;
+  SegmentLoader loader(names.shown(), names.target(), directory, nullptr);
+  IOStatus s = RecipeLog(names.target(), directory).Load(&contents);
+  if (s.ok()) {
+    s = loader.Find(contents);
+  }
+  for (const auto& [id, path] : loader.alien()) {
+    uint64_t size = 0;
+    if (s.ok()) {
+      s = names.shown()->GetFileSize(path, IOOptions(), &size, nullptr);
+    }
+    if (s.ok() && !dry_run) {
+      s = names.shown()->DeleteFile(path, IOOptions(), nullptr);
+    }
+    *files += s.ok() ? 1 : 0;
+    *bytes += s.ok() ? size : 0;
   }
   return s;
 }

@@ -72,6 +72,10 @@ class RecoveryManager {
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
   // Deletes them.
   static IOStatus Remove(FileSystem* fs, const std::string& directory);
+  // Deletes retained logs of a newer home, which openings leave alone. Adds to *files and *bytes
+  // what was deleted, or with `dry_run` would be.
+  static IOStatus DeleteAlien(const Namespace& names, const std::string& directory, bool dry_run,
+                              uint64_t* files, uint64_t* bytes);
 
   // Rebuilds what was lost of `tables`, those that the MANIFEST has. An error names an SST that
   // cannot be, and why; then nothing was deleted. To be called first, once.
@@ -125,7 +129,7 @@ class RecoveryManager {
   IOStatus AddLogDirectory(const std::string& directory);
   // Called when RocksDB wants it to go: WalSegments::Keep().
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
-    return logs_.Keep(log_directories_.PathOf(path), stays, kept);
+    return logs_.Keep(&recipe_log_, log_directories_.PathOf(path), stays, kept);
   }
 
   // Makes the recipes of the SSTs that were added durable. Before anything is written to the

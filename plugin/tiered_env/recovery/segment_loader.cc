@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/recovery/segment_loader.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "logging/logging.h"
@@ -87,7 +88,7 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
       alien_ids_.insert(id);
     }
   }
-  next_segment_ = contents.next_segment;
+  next_segment_ = unused_segment_ = contents.next_segment;
   IOStatus s;
   tag_ = RecipeLog::TagOf(contents);
   searched_ = FindLogDirectories(fs_, directory_, contents.directories);
@@ -108,6 +109,9 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
         }
       }
     }
+  }
+  if (!retained_.empty()) {
+    unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
   return s;
 }
@@ -132,7 +136,8 @@ void SegmentLoader::Load(uint64_t id) {
     paths.push_back(it->second);
   }
   loaded->problem = "there is no " + WalSegments::LogName(loaded->known.id, tag_) +
-                    " in any of: " + Join(searched_);
+                    " in any of: " + Join(searched_) +
+                    "; if logs were moved to another wal_dir, move them back";
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
@@ -220,18 +225,21 @@ void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
   }
 }
 
+// Only of a directory that two homes can have. One at home was retained by an earlier version, just
+// before the power failed: its id was not durable.
 bool SegmentLoader::IsAlien(const std::string& path) const {
   uint64_t id;
   std::string tag;
   return WalSegments::ParseName(BaseOf(path), &id, &tag) && !tag.empty() && tag == tag_ &&
-         (id >= next_segment_ || alien_ids_.count(id) > 0);
+         (id >= next_segment_ || alien_ids_.count(id) > 0) &&
+         !IsAtHome(directory_, DirectoryOf(path));
 }
 
-std::set<uint64_t> SegmentLoader::alien() const {
-  std::set<uint64_t> result;
+std::multimap<uint64_t, std::string> SegmentLoader::alien() const {
+  std::multimap<uint64_t, std::string> result;
   for (const auto& [id, path] : retained_) {
     if (IsAlien(path)) {
-      result.insert(id);
+      result.emplace(id, path);
     }
   }
   return result;
@@ -260,19 +268,18 @@ void SegmentLoader::DeleteUnused() {
       used.insert(id);
     }
   }
+  const auto others = alien();
+  for (const auto& [id, path] : others) {
+    ROCKS_LOG_WARN(info_log_,
+                   "tiered_env: %s stays: it is of a newer state of the database than this one",
+                   path.c_str());
+  }
+  if (!others.empty()) {  // which needs those that both know, too
+    return;
+  }
   std::vector<std::string> all = temporary_;
-  bool has_alien = false;
   for (const auto& [id, path] : retained_) {
     all.push_back(path);
-    has_alien = has_alien || IsAlien(path);
-    if (IsAlien(path)) {
-      ROCKS_LOG_WARN(info_log_,
-                     "tiered_env: %s stays: it is of a newer state of the database than this one",
-                     path.c_str());
-    }
-  }
-  if (has_alien) {  // which needs those that both know, too
-    return;
   }
   for (const std::string& path : all) {
     if (MayDelete(path, used)) {

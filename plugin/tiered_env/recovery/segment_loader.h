@@ -60,9 +60,11 @@ class SegmentLoader {
   // What recipes refer to, of what the recipe log knows.
   std::map<uint64_t, LoggedSegment> known() const;
 
-  // What a newer state of the database has retained, by ids that this one has not given: another
-  // home, whose logs these are. They stay, and their ids are not given.
-  std::set<uint64_t> alien() const;
+  // What a newer state of the database has retained elsewhere, by ids that this one has not given:
+  // another home, whose logs these are. They stay. Paths by id.
+  std::multimap<uint64_t, std::string> alien() const;
+  // The least id that neither this home has given nor a log that was found has.
+  uint64_t next_segment() const { return unused_segment_; }
 
   // Gives the segments that are needed to `logs`.
   void Restore(WalSegments* logs, LogDirectories* directories);
@@ -96,6 +98,7 @@ class SegmentLoader {
   std::string tag_;               // RecipeLog::TagOf()
   std::set<uint64_t> alien_ids_;  // those that an earlier opening has found
   uint64_t next_segment_ = 1;     // the least id that this one has not given
+  uint64_t unused_segment_ = 1;   // and that nobody else has
   Segments segments_;
   std::multimap<uint64_t, std::string> retained_;  // by id
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number

@@ -135,7 +135,8 @@ Command TierCommand() {
   command.Add(Change("purge", "Deletes what was put aside because nothing names it.", arguments,
                      tier::Purge)
                   .Help("That is in lost/ of the folders in the tiers; unless anything of the "
-                        "database is missing.")
+                        "database is missing. Also write-ahead logs that a newer state of the "
+                        "database has retained, in a wal_dir: then that cannot be put back.")
                   .Help(kAgainHelp)
                   .Texts("folder", "NAME",
                          "also delete this folder in the tiers, whose directory is gone, as check "

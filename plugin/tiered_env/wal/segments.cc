@@ -130,7 +130,7 @@ void WalSegments::Found(uint64_t number, const std::string& found, bool complete
   }
 }
 
-IOStatus WalSegments::Keep(const std::string& path, bool stays, bool* kept) {
+IOStatus WalSegments::Keep(RecipeLog* recipe_log, const std::string& path, bool stays, bool* kept) {
   *kept = false;
   const std::shared_ptr<Log> log = TakeIfNeeded(path);
   if (log == nullptr) {
@@ -142,8 +142,13 @@ IOStatus WalSegments::Keep(const std::string& path, bool stays, bool* kept) {
     log->writer->Sync().PermitUncheckedError();
   }
   const std::string name = DirectoryOf(path) + "/" + LogName(log->segment->id(), tag_);
-  uint64_t bytes;
-  IOStatus s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
+  uint64_t bytes = 0;
+  // The recipe that refers to it may not be durable, and then neither is its id: after a loss of
+  // power the log would be taken for that of a newer home (SegmentLoader::IsAlien()).
+  IOStatus s = recipe_log->Sync();
+  if (s.ok()) {
+    s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
+  }
   if (s.ok()) {
     s = stays ? fs_->LinkFile(path, name, IOOptions(), nullptr)
               : fs_->RenameFile(path, name, IOOptions(), nullptr);

@@ -43,9 +43,10 @@ class WalSegments {
   void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
   // Notes a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
-  // Keeps a log that RocksDB wants to go. *kept: recipes need it, and it has a name of ours now.
-  // `stays`: under its old name it will be there too, for RocksDB to do with it what it likes.
-  IOStatus Keep(const std::string& path, bool stays, bool* kept);
+  // Keeps a log that RocksDB wants to go. *kept: recipes need it, and it has a name of ours now,
+  // with an id that the recipe log durably has. `stays`: under its old name it will be there too,
+  // for RocksDB to do with it what it likes.
+  IOStatus Keep(RecipeLog* recipe_log, const std::string& path, bool stays, bool* kept);
 
   // --- References of recipes. ---
 

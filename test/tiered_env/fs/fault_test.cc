@@ -503,6 +503,38 @@ TEST_F(TieredFaultTest, SpillIntoATierWithOtherDirectIo) {
   }
 }
 
+// A stub without its file would be missed by the next opening.
+TEST_F(TieredFaultTest, ALogThatCannotBeMadeLeavesNoStub) {
+  NewFs("fast={path=" + TierPath("fast") + "}", "wal=fast");
+  Open();
+  ASSERT_FALSE(HasFailure());
+  Fill(100);
+  std::atomic<int> made{0};  // the stub, and then the log at home
+  hooks_->before_create = [&](const std::string& path) {
+    const bool is_log = path.compare(0, db_name_.size() + 1, db_name_ + "/") == 0 &&
+                        std::filesystem::path(path).extension() == ".log";
+    return is_log && made++ > 0 ? IOStatus::IOError("injected") : IOStatus::OK();
+  };
+  hooks_->before_sync_directory = [&](const std::string& directory) {
+    return directory == db_name_ && made > 0 ? IOStatus::IOError("injected") : IOStatus::OK();
+  };
+  EXPECT_FALSE(db_->Flush(FlushOptions()).ok());
+  EXPECT_EQ(made, 2);
+  Close();
+  hooks_->before_create = nullptr;
+  hooks_->before_sync_directory = nullptr;
+  for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+    uint64_t size = 0;
+    if (entry.path().extension() == ".log") {
+      EXPECT_OK(fs_->GetFileSize(entry.path().string(), IOOptions(), &size, nullptr));
+    }
+  }
+  NewFs("fast={path=" + TierPath("fast") + "}", "wal=fast");
+  Open();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+}
+
 // The next tier takes what one that fails does not.
 TEST_F(TieredFaultTest, ATierThatFails) {
   NewFs(Tiers(), "0..=fast");

@@ -23,6 +23,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 #include "table/table_builder.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
@@ -294,7 +295,7 @@ void ProtocolTest::KeepOne() {
       std::next(written_.begin(), static_cast<int>(random_() % (written_.size() - 1)))->first;
   const bool stays = random_() % 3 == 0;
   bool kept = false;
-  ASSERT_OK(logs_->Keep(PathOf(number), stays, &kept));
+  ASSERT_OK(logs_->Keep(recipe_log_.get(), PathOf(number), stays, &kept));
   if (!kept || stays) {
     ASSERT_OK(target_->DeleteFile(PathOf(number), IOOptions(), nullptr));
   }
@@ -469,7 +470,7 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   append(&commit, 15);
   Check();
   bool kept = false;
-  ASSERT_OK(logs_->Keep(PathOf(number), /*stays=*/false, &kept));
+  ASSERT_OK(logs_->Keep(recipe_log_.get(), PathOf(number), /*stays=*/false, &kept));
   EXPECT_TRUE(kept);
   written_.erase(number);
   Check();
@@ -483,6 +484,37 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   ASSERT_OK(logs_->Trim(1, true, kNoCompression, nullptr, stop, &trimmed));
   EXPECT_GT(trimmed.before, 0u);
   Check();
+}
+
+// Its recipe need not be: else a loss of power leaves a log with an id that nobody has given.
+TEST_F(ProtocolTest, AnIdIsDurableBeforeALogHasIt) {
+  const auto hooks = std::make_shared<HookedFs>();
+  bool synced = false;
+  bool renamed = false;
+  hooks->before_sync = [&](const std::string& path) {
+    synced = synced || path.find("RECIPES") != std::string::npos;
+    return IOStatus::OK();
+  };
+  hooks->before_rename = [&](const std::string& from, const std::string& /*to*/) {
+    renamed = renamed || from == PathOf(1);
+    EXPECT_TRUE(synced || from != PathOf(1));
+    return IOStatus::OK();
+  };
+  target_ = hooks;
+  recipe_log_.reset();
+  Start({});
+  NewLog();
+  NewLog();
+  AddTable(written_.at(1));
+  ASSERT_FALSE(HasFailure());
+  ASSERT_FALSE(tables_.begin()->second.needs.empty());
+  synced = false;
+  bool kept = false;
+  ASSERT_OK(logs_->Keep(recipe_log_.get(), PathOf(1), /*stays=*/false, &kept));
+  EXPECT_TRUE(kept);
+  EXPECT_TRUE(renamed);
+  logs_.reset();
+  recipe_log_.reset();
 }
 
 TEST_F(ProtocolTest, WhateverHappensRecipesCanBeUsed) {
