@@ -1,7 +1,6 @@
 """tiered_env on two devices, against all on the slow one, and RocksDB's own db_paths."""
 
 import functools
-import shutil
 
 from common import grounds, slice_cases
 from common.gates import Judge
@@ -107,20 +106,14 @@ def level_cases(args):
 
 def load(system, records, fast_bytes, rate, context, number, clears=False):
     place = tier_systems.ground(context, records, VALUE_SIZE)
-    clear(place, system)
+    tier_systems.clear(place, system)
     try:
         return {system: tier_systems.run(context, place, system, fast_bytes, "--mode=fill",
                                          f"--records={records}", f"--rate={rate}",
                                          f"--seed={42 + number}")}
     finally:
         if clears:
-            clear(place, system)
-
-
-def clear(place, system):
-    for point in place.points.values():
-        for folder in (system, f"db-{system}"):
-            shutil.rmtree(f"{point}/{folder}", ignore_errors=True)
+            tier_systems.clear(place, system)
 
 
 def run_mix(system, records, fast_bytes, mix, seconds, context, number):

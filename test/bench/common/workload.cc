@@ -72,6 +72,12 @@ uint64_t Zipf::Next(Random* random) const {
   return rank < n_ ? rank : n_ - 1;
 }
 
+uint64_t ChooseInFamilies(uint64_t records, uint64_t families, double hot_share, Random* random) {
+  const bool is_hot = families == 1 || random->NextDouble() < hot_share;
+  const uint64_t family = is_hot ? 0 : 1 + random->Uniform(families - 1);
+  return random->Uniform(records / families) * families + family;
+}
+
 bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes,
                   Workload* workload) {
   *workload = Workload();

@@ -54,6 +54,11 @@ class Zipf {
   double eta_ = 0;
 };
 
+// Chooses one of the records of several families of equal size: record n is in family
+// n % families. `hot_share` of the choices are in family 0, and the others share the rest. The
+// records of a family are alike.
+uint64_t ChooseInFamilies(uint64_t records, uint64_t families, double hot_share, Random* random);
+
 // How a workload chooses keys and what it does with them.
 struct Workload {
   enum class Keys { kZipf, kEightyTwenty, kUniform };

@@ -4,6 +4,7 @@ from common import grounds
 from common.demo import OURS, STOCK, Part, System
 from common.pairs import Measure
 from tier import tier_systems
+from tier.tier_systems import scaled
 
 THING = "levels on two disks"
 PLUGIN = "tiered_env"
@@ -14,8 +15,6 @@ FAST_PERCENT = 35
 # A pace that compactions keep up with: db_paths then keeps to its bytes.
 LOAD_SECONDS, QUICK_LOAD_SECONDS = 8, 1
 EMULATED_US = 300
-# As the benchmark's, for a database of 1 GB: three levels below L0.
-WHOLE_RECORDS, WHOLE_MIB = 1_000_000, 1 << 20
 
 MEASURES = (
     Measure("reads/s", "ops", "seconds", True),
@@ -62,11 +61,6 @@ def part(setup):
         "and {stock} by db_paths",
         slice_seconds=2,
     )
-
-
-def scaled(mib, records):
-    """So many MiB of the whole database's."""
-    return max(64 << 10, mib * WHOLE_MIB * records // WHOLE_RECORDS)
 
 
 class Emulated:

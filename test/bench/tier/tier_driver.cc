@@ -1,8 +1,9 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Fills a database, or runs one mix of operations over a filled one, with its files in tiers, in
-// db_paths or in one place. Prints one JSON object of figures; test/bench/README.md says what each
-// means. Or does both for the demo, the mix in slices.
+// db_paths or in one place, in one column family or in several, of which one is hot. Prints one
+// JSON object of figures; test/bench/README.md says what each means. Or does both for the demo, the
+// mix in slices.
 
 #include <fcntl.h>
 #include <gflags/gflags.h>
@@ -54,6 +55,14 @@ DEFINE_string(slow, "", "folder whose reads of SSTs are counted and take --slow_
 DEFINE_uint64(slow_us, 0, "see --slow");
 DEFINE_string(wal_dir, "", "directory of write-ahead logs; empty: --db");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
+DEFINE_uint64(families, 0,
+              "column families f0, f1, ... that have the records in turn; 0: the default one has "
+              "them all");
+DEFINE_double(hot_share, 0.9,
+              "of the operations, on f0; the other families share the rest, and the keys of a "
+              "family are alike, in each mix");
+DEFINE_string(hot_paths, "", "path=bytes;path=bytes: cf_paths of f0; empty: --db_paths");
+DEFINE_string(cold_paths, "", "the same of the other families");
 DEFINE_string(devices, "",
               "block devices whose reads and writes are counted: fast=loop1;slow=loop2");
 DEFINE_string(mix, "c", "one of YCSB's, a to f, or overwrite");
@@ -75,8 +84,12 @@ namespace {
 using ROCKSDB_NAMESPACE::BlockBasedTableOptions;
 using ROCKSDB_NAMESPACE::BlockCacheTraceOptions;
 using ROCKSDB_NAMESPACE::BlockCacheTraceWriterOptions;
+using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
+using ROCKSDB_NAMESPACE::ColumnFamilyHandle;
+using ROCKSDB_NAMESPACE::ColumnFamilyMetaData;
 using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::DbPath;
 using ROCKSDB_NAMESPACE::Env;
 using ROCKSDB_NAMESPACE::EnvOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
@@ -84,6 +97,7 @@ using ROCKSDB_NAMESPACE::FileSystemWrapper;
 using ROCKSDB_NAMESPACE::FlushOptions;
 using ROCKSDB_NAMESPACE::get_perf_context;
 using ROCKSDB_NAMESPACE::Iterator;
+using ROCKSDB_NAMESPACE::LevelMetaData;
 using ROCKSDB_NAMESPACE::NewBlockCacheTraceWriter;
 using ROCKSDB_NAMESPACE::NewCompositeEnv;
 using ROCKSDB_NAMESPACE::NewFileTraceWriter;
@@ -199,11 +213,14 @@ class Keys {
 
   // Of the n-th record that was inserted.
   uint64_t KeyOf(uint64_t n) const { return keys_(n); }
-  // A record to read or change.
+  // The number of a record to read or change.
   uint64_t Choose(const TierMix& mix, uint64_t count, Random* random) const {
-    if (mix.uniform || FLAGS_uniform) return KeyOf(random->Uniform(FLAGS_records));
+    if (FLAGS_families > 0) {
+      return ChooseInFamilies(FLAGS_records, FLAGS_families, FLAGS_hot_share, random);
+    }
+    if (mix.uniform || FLAGS_uniform) return random->Uniform(FLAGS_records);
     const uint64_t rank = zipf_.Next(random);
-    return KeyOf(mix.latest ? count - 1 - rank : popular_(rank));
+    return mix.latest ? count - 1 - rank : popular_(rank);
   }
 
  private:
@@ -211,6 +228,15 @@ class Keys {
   const Permutation popular_;
   const Zipf zipf_;
 };
+
+// Of "path=bytes;path=bytes".
+std::vector<DbPath> PathsOf(const std::string& text) {
+  std::vector<DbPath> paths;
+  for (const auto& path : ParsePairs(text)) {
+    paths.emplace_back(path.first, std::stoull(path.second));
+  }
+  return paths;
+}
 
 class TierBench {
  public:
@@ -224,15 +250,21 @@ class TierBench {
  private:
   Status MakeOptions(Options* options) const;
   Status MakeFileSystem();
+  Status OpenFamilies(Options options);
+  // Of the n-th record that was inserted.
+  ColumnFamilyHandle* FamilyOf(uint64_t n) const;
+  Status Put(uint64_t n, Random* random);
+  Status Get(uint64_t n);
   // Until nothing compacts or moves.
   Status Settle();
   // All clients, for so long or until --slice_operations are done. Adds the time of each operation.
   Status RunClients(const TierMix& mix, double seconds, std::vector<double>* micros);
   Status Work(const TierMix& mix, int number, std::vector<double>* micros);
   Status Operate(const TierMix& mix, Random* random);
-  Status Scan(uint64_t key, Random* random);
+  Status Scan(uint64_t n, Random* random);
   Status StartTrace();
   void AddTiers();
+  void AddFamilies();
   // Of --slow.
   uint64_t SlowReads() const;
 
@@ -241,6 +273,8 @@ class TierBench {
   std::shared_ptr<FileSystem> fs_;
   std::unique_ptr<Env> env_;
   std::unique_ptr<DB> db_;
+  // The default one, then those of --families; empty without these. They go before db_.
+  std::vector<std::unique_ptr<ColumnFamilyHandle>> families_;
   std::atomic<uint64_t> count_{FLAGS_records};
   Clock::time_point end_;
   std::atomic<uint64_t> started_{0};  // operations of a slice
@@ -271,9 +305,7 @@ Status TierBench::MakeOptions(Options* result) const {
   table.block_cache = ROCKSDB_NAMESPACE::NewLRUCache(FLAGS_cache_bytes);
   table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
   options.table_factory.reset(NewBlockBasedTableFactory(table));
-  for (const auto& path : ParsePairs(FLAGS_db_paths)) {
-    options.db_paths.emplace_back(path.first, std::stoull(path.second));
-  }
+  options.db_paths = PathsOf(FLAGS_db_paths);
   if (FLAGS_listener) {
     options.listeners.push_back(ROCKSDB_NAMESPACE::tiered_env::NewTieredEnvListener());
   }
@@ -313,11 +345,45 @@ Status TierBench::Open() {
   env_ = NewCompositeEnv(fs_);
   Options options;
   if (s.ok()) s = MakeOptions(&options);
-  return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_) : s;
+  if (!s.ok()) return s;
+  return FLAGS_families == 0 ? ROCKSDB_NAMESPACE::OpenDb(options, FLAGS_db, &db_)
+                             : OpenFamilies(options);
+}
+
+// They share the block cache, and else have the same options but for the paths.
+Status TierBench::OpenFamilies(Options options) {
+  options.create_missing_column_families = options.create_if_missing;
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  descriptors.emplace_back(ROCKSDB_NAMESPACE::kDefaultColumnFamilyName, options);
+  for (uint64_t i = 0; i < FLAGS_families; i++) {
+    descriptors.emplace_back("f" + std::to_string(i), options);
+    descriptors.back().options.cf_paths = PathsOf(i == 0 ? FLAGS_hot_paths : FLAGS_cold_paths);
+  }
+  std::vector<ColumnFamilyHandle*> handles;
+  Status s = ROCKSDB_NAMESPACE::OpenInto(&db_, [&](auto* result) {
+    return DB::Open(options, FLAGS_db, descriptors, &handles, result);
+  });
+  for (ColumnFamilyHandle* handle : handles) families_.emplace_back(handle);
+  return s;
+}
+
+ColumnFamilyHandle* TierBench::FamilyOf(uint64_t n) const {
+  return families_.empty() ? db_->DefaultColumnFamily() : families_[1 + n % FLAGS_families].get();
+}
+
+Status TierBench::Put(uint64_t n, Random* random) {
+  return PutRecord(db_.get(), keys_.KeyOf(n), random->Next(), FLAGS_value_size, FamilyOf(n));
+}
+
+Status TierBench::Get(uint64_t n) {
+  return GetRecord(db_.get(), keys_.KeyOf(n), FLAGS_value_size, /*oldest=*/0, FamilyOf(n));
 }
 
 Status TierBench::Settle() {
   Status s = db_->Flush(FlushOptions());
+  for (const auto& family : families_) {
+    if (s.ok()) s = db_->Flush(FlushOptions(), family.get());
+  }
   if (s.ok()) s = db_->WaitForCompact(WaitForCompactOptions());
   if (s.ok() && !FLAGS_fs_uri.empty()) {
     s = ROCKSDB_NAMESPACE::tiered_env::WaitForMoves(fs_.get());
@@ -333,22 +399,23 @@ Status TierBench::Fill() {
   Pace pace(1, FLAGS_rate);
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
     pace.Wait();
-    s = PutRecord(db_.get(), keys_.KeyOf(i), random.Next(), FLAGS_value_size);
+    s = Put(i, &random);
   }
   json_.Add("ops_per_s", static_cast<double>(FLAGS_records) / SecondsSince(start));
   if (s.ok()) s = Settle();
   json_.Add("settled_s", SecondsSince(start));
   devices.AddTo(&json_);
   AddTiers();
+  AddFamilies();
   return s;
 }
 
-Status TierBench::Scan(uint64_t key, Random* random) {
+Status TierBench::Scan(uint64_t n, Random* random) {
   std::string name;
-  MakeKey(key, &name);
+  MakeKey(keys_.KeyOf(n), &name);
   const uint64_t reads = get_perf_context()->block_read_count;
   const uint64_t bytes = get_perf_context()->block_read_byte;
-  const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), FamilyOf(n)));
   int left = 1 + static_cast<int>(random->Uniform(kLongestScan));
   for (it->Seek(name); it->Valid() && left > 0; it->Next()) left--;
   scans_.fetch_add(1);
@@ -359,20 +426,18 @@ Status TierBench::Scan(uint64_t key, Random* random) {
 
 Status TierBench::Operate(const TierMix& mix, Random* random) {
   const double which = random->NextDouble();
-  if (which < mix.inserts)
-    return PutRecord(db_.get(), keys_.KeyOf(count_.fetch_add(1)), random->Next(), FLAGS_value_size);
-  const uint64_t key = keys_.Choose(mix, count_.load(), random);
+  if (which < mix.inserts) return Put(count_.fetch_add(1), random);
+  const uint64_t n = keys_.Choose(mix, count_.load(), random);
   if (which < mix.inserts + mix.reads) {
-    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
+    Status s = Get(n);
     return mix.latest && s.IsNotFound() ? Status::OK() : s;  // another thread is about to write it
   }
-  if (which < mix.inserts + mix.reads + mix.updates)
-    return PutRecord(db_.get(), key, random->Next(), FLAGS_value_size);
+  if (which < mix.inserts + mix.reads + mix.updates) return Put(n, random);
   if (which < mix.inserts + mix.reads + mix.updates + mix.read_modify_writes) {
-    Status s = GetRecord(db_.get(), key, FLAGS_value_size);
-    return s.ok() ? PutRecord(db_.get(), key, random->Next(), FLAGS_value_size) : s;
+    Status s = Get(n);
+    return s.ok() ? Put(n, random) : s;
   }
-  return Scan(key, random);
+  return Scan(n, random);
 }
 
 Status TierBench::Work(const TierMix& mix, int number, std::vector<double>* micros) {
@@ -463,6 +528,7 @@ Status TierBench::Run(const TierMix& mix) {
   if (s.ok() && !FLAGS_trace.empty()) s = db_->EndBlockCacheTrace();
   devices.AddTo(&json_);
   AddTiers();
+  AddFamilies();
   if (!s.ok()) return s;
   std::sort(all.begin(), all.end());
   const auto percentile = [&](double p) {
@@ -491,7 +557,19 @@ void TierBench::AddTiers() {
   }
 }
 
+// Bytes of each level of each family, as the MANIFEST has them: "f0_level3_bytes".
+void TierBench::AddFamilies() {
+  for (size_t i = 1; i < families_.size(); i++) {
+    ColumnFamilyMetaData family;
+    db_->GetColumnFamilyMetaData(families_[i].get(), &family);
+    for (const LevelMetaData& level : family.levels) {
+      json_.Add(family.name + "_level" + std::to_string(level.level) + "_bytes", level.size);
+    }
+  }
+}
+
 Status TierBench::Close() {
+  families_.clear();
   Status s = db_->Close();
   db_.reset();
   return s;

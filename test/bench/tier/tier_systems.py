@@ -90,17 +90,37 @@ def flags(place, system, fast_bytes):
         rest = 1 << 50
         return db, [f"--db_paths={db}={fast_bytes};{slow}={rest}"]
     # Three levels are what db_paths has on the fast device.
-    placement = "" if system == "fill" else "placement={3..=slow};"
-    uri = (
-        f"id=TieredFileSystem;tiers={{home={{budget={fast_bytes}}};slow={{path={slow}}}}};{placement}"
-        f"mover_bytes_per_second={SLOW['write_bps'] // 2}"
-    )
-    return db, [f"--fs_uri={uri}", f"--listener={'false' if system == 'hints' else 'true'}"]
+    rules = "" if system == "fill" else "3..=slow"
+    return db, [fs_uri(slow, fast_bytes, rules),
+                f"--listener={'false' if system == 'hints' else 'true'}"]
+
+
+def fs_uri(slow, fast_bytes, rules):
+    """The flag; home is on the fast device."""
+    placement = f"placement={{{rules}}};" if rules else ""
+    return (f"--fs_uri=id=TieredFileSystem;tiers={{home={{budget={fast_bytes}}};"
+            f"slow={{path={slow}}}}};{placement}"
+            f"mover_bytes_per_second={SLOW['write_bps'] // 2}")
+
+
+def clear(place, system):
+    for point in place.points.values():
+        for folder in (system, f"db-{system}"):
+            shutil.rmtree(f"{point}/{folder}", ignore_errors=True)
+
+
+def scaled(mib, records):
+    """What is so many MiB of a tree of 1,000,000 records, in a tree of fewer or more."""
+    return max(64 << 10, (mib << 20) * records // 1_000_000)
 
 
 def run(context, place, system, fast_bytes, *more):
-    """Figures of one run of tier_driver. Levels are static, since db_paths has no others."""
-    db, arrangement = flags(place, system, fast_bytes)
+    """Figures of one run of tier_driver."""
+    return measured(context, place, system, fast_bytes, *flags(place, system, fast_bytes), *more)
+
+
+def measured(context, place, system, fast_bytes, db, arrangement, *more):
+    """The same, with other flags. Levels are static, since db_paths has no others."""
     with Peak(place.points["fast"], system) as peak:
         text = context.child([
             context.program("tier_driver"), f"--db={db}", *place.flags(),

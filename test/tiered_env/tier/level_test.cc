@@ -42,6 +42,26 @@ class TieredLevelTest : public TieredTest {
     Fill(1000);
     ASSERT_OK(db_->Flush(FlushOptions()));
   }
+  // With the column families a, b and c, which come after the default one.
+  void OpenFamilies(std::vector<ColumnFamilyHandle*>* families) {
+    Options options = DbOptions();
+    options.create_missing_column_families = true;
+    std::vector<ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name :
+         {kDefaultColumnFamilyName, std::string("a"), std::string("b"), std::string("c")}) {
+      descriptors.emplace_back(name, options);
+    }
+    ASSERT_OK(OpenInto(&db_, [&](auto* result) {
+      return DB::Open(options, db_name_, descriptors, families, result);
+    }));
+  }
+  void CloseFamilies(std::vector<ColumnFamilyHandle*>* families) {
+    for (ColumnFamilyHandle* family : *families) {
+      ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+    }
+    families->clear();
+    Close();
+  }
 };
 
 TEST_F(TieredLevelTest, BaseOfDynamicLevels) {
@@ -169,6 +189,53 @@ TEST_F(TieredLevelTest, RulesOfColumnFamilies) {
     ASSERT_OK(DestroyDB(db_name_, options));
     model_.clear();
   }
+}
+
+// What two families have below L1 changes places, and nothing else moves.
+TEST_F(TieredLevelTest, ARuleBecomesThatOfAnotherColumnFamily) {
+  NewFs(Tiers(), "cf:a=fast;0..1=fast;2..=slow");
+  std::vector<ColumnFamilyHandle*> families;
+  OpenFamilies(&families);
+  ASSERT_EQ(families.size(), 4u);
+  for (size_t i = 1; i < families.size(); i++) {
+    for (int put = 0; put < 20000; put++) {
+      ASSERT_OK(db_->Put(WriteOptions(), families[i], std::to_string(random_() % 10000),
+                         std::string(100, 'v')));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions(), families[i]));
+  }
+  ExpectQuiet();
+  std::set<std::string> before;
+  std::vector<LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const LiveFileMetaData& file : files) {
+    before.insert(file.name);
+  }
+  CloseFamilies(&families);
+  NewFs(Tiers(), "cf:b=fast;0..1=fast;2..=slow");
+  OpenFamilies(&families);
+  ExpectQuiet();
+  files.clear();
+  db_->GetLiveFilesMetaData(&files);
+  EXPECT_EQ(files.size(), before.size());
+  std::map<std::string, uint64_t> lower;  // bytes below L1, by family
+  uint64_t moves = 0;
+  for (const LiveFileMetaData& file : files) {
+    EXPECT_EQ(before.count(file.name), 1u) << file.name;
+    const std::string& family = file.column_family_name;
+    EXPECT_EQ(TierOf(file.name.substr(1)), file.level <= 1 || family == "b" ? "fast" : "slow")
+        << family << " " << file.level;
+    lower[family] += file.level > 1 ? file.size : 0;
+    moves += file.level > 1 && family != "c" ? 1 : 0;
+  }
+  for (const char* const family : {"a", "b", "c"}) {
+    EXPECT_GT(lower[family], 0u) << family;
+  }
+  EXPECT_EQ(StatsOf("fast").moved_bytes, lower["b"]);
+  EXPECT_EQ(StatsOf("slow").moved_bytes, lower["a"]);
+  EXPECT_EQ(StatsOf("home").moved_bytes, 0u);
+  EXPECT_EQ(Moves(), moves);
+  CloseFamilies(&families);
 }
 
 // Each family has a base of its own.
