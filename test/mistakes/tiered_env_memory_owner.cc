@@ -241,6 +241,41 @@ TEST_F(MemoryOwnerMistakes, APurgeDeletesLogsOfANewerHome) {
   EXPECT_FALSE(stays());
 }
 
+// They are no less the newer one's when they are there again.
+TEST_F(MemoryOwnerMistakes, LogsOfANewerHomeWhoseDiskWasNotMounted) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  ASSERT_OK(TryLogs());
+  std::string log;
+  ASSERT_OK(ReadFileToString(Env::Default(), db_name_ + "/LOG", &log));
+  std::vector<std::string> others;
+  for (const std::string& path : Retained()) {
+    if (log.find(path + " stays: it is of a newer state") != std::string::npos) {
+      others.push_back(path);
+    }
+  }
+  ASSERT_FALSE(others.empty());
+  for (const std::string& path : others) {
+    fs::rename(path, path + ".elsewhere");
+  }
+  for (int i = 0; i < 3; i++) {  // so that ids are given beyond theirs
+    OpenLogs();
+    ASSERT_FALSE(HasFailure());
+    FillMemory();
+    Close();
+  }
+  for (const std::string& path : others) {
+    fs::rename(path + ".elsewhere", path);
+  }
+  ASSERT_OK(TryLogs());
+  for (const std::string& path : others) {
+    EXPECT_TRUE(fs::exists(path)) << path;
+  }
+}
+
 // An earlier version had not made its id durable when the power failed. It is deleted, and its id
 // is not given again.
 TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {

@@ -346,6 +346,12 @@ void Recovery::CarryOver() {
     keep_.segments[id].id = id;
     keep_.segments[id].log_number = kNoLog;
   }
+  // Its log may be on a disk that is not mounted this time.
+  for (const auto& [id, known] : contents_.segments) {
+    if (known.log_number == kNoLog) {
+      keep_.segments.emplace(id, known);
+    }
+  }
 }
 
 std::vector<Recovery::Present> Recovery::present() const {
