@@ -47,6 +47,14 @@ class Adoption {
     return s;
   }
 
+  // Keeps other processes from writing to the standby, if a log has one: it is written to as well.
+  IOStatus LockStandby(bool dry_run) {
+    return standby_ == nullptr
+               ? IOStatus::OK()
+               : Standby::OpenForTool(FileSystem::Default(), standby_folder_,
+                                      volume_->superblock().uuid, dry_run, &standby_);
+  }
+
   IOStatus Run() {
     IOStatus s;
     for (const auto& [log, path] : foreign_) {
@@ -197,8 +205,12 @@ Status AdoptLogs(const RawWalOptions& options, const std::string& database,
   }
   if (s.ok()) {
     Adoption adoption(volume, database, options.standby, result);
+    const bool run = options.force && !options.dry_run;
     s = adoption.Look();
-    if (s.ok() && options.force && !options.dry_run) {
+    if (s.ok()) {
+      s = adoption.LockStandby(/*dry_run=*/!run);
+    }
+    if (s.ok() && run) {
       s = adoption.Run();
     }
   }

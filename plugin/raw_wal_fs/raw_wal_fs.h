@@ -265,9 +265,9 @@ struct RawWalAdoption {
 // newer copy, which would lose these logs. Opens the device for writing in either case, which
 // raises its epoch; not with options.dry_run, which is else the same as without options.force.
 // After a crash it can be run again.
-// Busy: the device is open for writing in another process, or a log is being written. IOError: the
-// database is open. Corruption: the device is older than the database. InvalidArgument: there is no
-// database, or its logs are on another device.
+// Busy: the device or the standby is open for writing in another process, or a log is being
+// written. IOError: the database is open. Corruption: the device is older than the database.
+// InvalidArgument: there is no database, or its logs are on another device.
 Status AdoptLogs(const RawWalOptions& options, const std::string& database, RawWalAdoption* result);
 
 // Turns the logs of a closed database into plain files, so that stock RocksDB opens it. `database`

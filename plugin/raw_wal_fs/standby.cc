@@ -61,26 +61,51 @@ std::string KeyOf(const std::string& directory) {
              : directory;
 }
 
-// Waits for a moment: another thread may be about to let go of it. Not by FileSystem::LockFile(): a
-// FileSystem may be a static object, and what RocksDB knows of its locks is gone before that is.
-IOStatus Lock(const std::string& directory, Descriptor* lock) {
+// Takes the lock of who writes. Waits for a moment: another thread may be about to let go of it.
+// Without `create` there is no lock, with OK, where there is no file: nobody has it then. Not by
+// FileSystem::LockFile(): a FileSystem may be a static object, and what RocksDB knows of its locks
+// is gone before that is.
+IOStatus Lock(const std::string& directory, bool create, Descriptor* lock) {
   constexpr int kTries = 100;
   constexpr auto kPause = std::chrono::milliseconds(10);
   const std::string path = directory + kLockName;
-  Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  Descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0644));
   if (fd.get() < 0) {
-    return IOStatus::IOError("standby=" + directory + ": open " + path, strerror(errno));
+    return !create && errno == ENOENT
+               ? IOStatus::OK()
+               : IOStatus::IOError("standby=" + directory + ": open " + path, strerror(errno));
   }
-  bool locked = flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
-  for (int i = 1; i < kTries && !locked; i++) {
+  for (int i = 1; flock(fd.get(), LOCK_EX | LOCK_NB) != 0; i++) {
+    if (errno != EWOULDBLOCK) {
+      return IOStatus::IOError("standby=" + directory + ": lock " + path, strerror(errno));
+    }
+    if (i == kTries) {
+      return IOStatus::Busy("standby=" + directory,
+                            "is open for writing in another process; see 'fuser -v " + path + "'");
+    }
     std::this_thread::sleep_for(kPause);
-    locked = flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
-  }
-  if (!locked) {
-    return IOStatus::Busy("standby=" + directory, std::string("is in use: ") + strerror(errno));
   }
   *lock = std::move(fd);
   return IOStatus::OK();
+}
+
+// Reads the mark of a device's standby. NotFound: the directory is nobody's. InvalidArgument: it is
+// another device's.
+IOStatus ReadMarkOf(FileSystem* fs, const std::string& directory, const std::string& uuid,
+                    StandbyMark* mark) {
+  IOStatus s = ReadMark(fs, directory, mark);
+  return s.ok() && mark->uuid != uuid
+             ? IOStatus::InvalidArgument("standby=" + directory,
+                                         "is that of another log device, with uuid " +
+                                             HexOf(mark->uuid) +
+                                             ": give each device a directory of its own")
+             : s;
+}
+
+IOStatus NoMark(const std::string& directory) {
+  return IOStatus::InvalidArgument(
+      "standby=" + directory,
+      "has no file STANDBY: is it the right directory, and is its disk mounted?");
 }
 
 // Makes a directory that is nobody's the standby of a device.
@@ -109,34 +134,45 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
     return IOStatus::InvalidArgument("standby=" + directory,
                                      "is no directory: make it, or mount its disk");
   }
+  return Open(fs, directory, uuid, Purpose::kLogs, result);
+}
+
+IOStatus Standby::OpenForTool(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                              const std::string& uuid, bool dry_run,
+                              std::shared_ptr<Standby>* result) {
+  return Open(fs, directory, uuid, dry_run ? Purpose::kDryRun : Purpose::kTool, result);
+}
+
+IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                       const std::string& uuid, Purpose purpose, std::shared_ptr<Standby>* result) {
   std::lock_guard<std::mutex> guard(OpenStandbys().mutex);
   std::weak_ptr<Standby>& known = OpenStandbys().standbys[{uuid, KeyOf(directory)}];
   StandbyMark mark;
-  IOStatus s = ReadMark(fs.get(), directory, &mark);
+  IOStatus s = ReadMarkOf(fs.get(), directory, uuid, &mark);
   std::shared_ptr<Standby> open = known.lock();
   if (open != nullptr && s.ok() && mark.id == open->id()) {
     *result = std::move(open);
     return s;
   }
   open.reset();
-  if (s.ok() && mark.uuid != uuid) {
-    return IOStatus::InvalidArgument(
-        "standby=" + directory, "is that of another log device, with uuid " + HexOf(mark.uuid) +
-                                    ": give each device a directory of its own");
+  if (s.IsNotFound() && purpose != Purpose::kLogs) {
+    return NoMark(directory);
   }
   Descriptor lock;
   if (s.ok() || s.IsNotFound()) {
-    s = Lock(directory, &lock);
+    s = Lock(directory, /*create=*/purpose != Purpose::kDryRun, &lock);
   }
   if (s.ok()) {
-    s = ReadMark(fs.get(), directory, &mark);  // nobody else writes it now
+    s = ReadMarkOf(fs.get(), directory, uuid, &mark);  // nobody else writes it now
   }
   if (s.IsNotFound()) {
-    s = MakeMark(fs.get(), directory, uuid, &mark);
+    s = purpose == Purpose::kLogs ? MakeMark(fs.get(), directory, uuid, &mark) : NoMark(directory);
   }
   if (s.ok()) {
     result->reset(new Standby(fs, directory, mark, std::move(lock)));
-    known = *result;
+    if (purpose != Purpose::kDryRun) {
+      known = *result;
+    }
   }
   return s;
 }

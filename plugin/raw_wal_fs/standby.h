@@ -30,6 +30,12 @@ class Standby {
   static IOStatus OpenForWriting(const std::shared_ptr<FileSystem>& fs,
                                  const std::string& directory, const std::string& uuid,
                                  std::shared_ptr<Standby>* result);
+  // Opens the device's standby for a tool that changes it. With `dry_run` it only keeps other
+  // processes from writing to it as long as it is open. InvalidArgument: it is not there, nobody's,
+  // or another device's. Busy: another process writes to it.
+  static IOStatus OpenForTool(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                              const std::string& uuid, bool dry_run,
+                              std::shared_ptr<Standby>* result);
   // Finds the standby that the stub at `path` names: null, with OK, if it names none. Opens that of
   // `directory` for reading, if *result is not open. InvalidArgument: there is none, or it is
   // another one.
@@ -71,6 +77,10 @@ class Standby {
         uuid_(mark.uuid),
         id_(mark.id),
         lock_(std::move(lock)) {}
+  // Why a directory is opened.
+  enum class Purpose : uint8_t { kLogs, kTool, kDryRun };
+  static IOStatus Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
+                       const std::string& uuid, Purpose purpose, std::shared_ptr<Standby>* result);
   std::string PathOf(LogId log) const;
   // Checks that the directory is the one that was opened.
   IOStatus CheckMark() const;
@@ -79,7 +89,7 @@ class Standby {
   const std::string directory_;
   const std::string uuid_;  // the device's
   const std::string id_;
-  const Descriptor lock_;  // none: for reading
+  const Descriptor lock_;  // none: for reading, or a dry run where nobody has written yet
 };
 
 // Finds the header of a log that is in the standby alone. False if there is none, or no standby.

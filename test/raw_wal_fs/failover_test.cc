@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -132,6 +133,21 @@ class MountedDisk {
   std::string place_;
 };
 
+// Has the lock of a standby, as another process that writes to it.
+class OtherWriter {
+ public:
+  explicit OtherWriter(const std::string& standby)
+      : fd_(open((standby + "/STANDBY.lock").c_str(), O_RDWR | O_CLOEXEC)) {
+    EXPECT_TRUE(WaitFor([this] { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }));
+  }
+  ~OtherWriter() { close(fd_); }
+  OtherWriter(const OtherWriter&) = delete;
+  OtherWriter& operator=(const OtherWriter&) = delete;
+
+ private:
+  const int fd_;
+};
+
 class RawWalStandbyTest : public RawWalTest {
  protected:
   void SetUp() override {
@@ -166,6 +182,12 @@ class RawWalStandbyTest : public RawWalTest {
     db_.reset();
     NewFs(WithStandby());
     Open();
+  }
+  // Closes all that this process has open.
+  void Close() {
+    db_.reset();
+    env_.reset();
+    fs_.reset();
   }
   // How many logs have a file in the standby.
   int InStandby() const {
@@ -618,6 +640,43 @@ TEST_F(RawWalFailoverTest, ACopyIsAdopted) {
   ASSERT_OK(s);
   EXPECT_EQ(adoption.foreign.size(), 1u);
   EXPECT_TRUE(adoption.missing.empty());
+  Reopen();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, NothingIsAdoptedWhileAnotherProcessHasTheStandby) {
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  Close();
+  std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
+  std::filesystem::remove_all(db_name_);
+  db_name_ += "2";
+  raw_wal_fs::RawWalOptions options;
+  options.device = device_;
+  options.standby = standby_;
+  options.force = true;
+  raw_wal_fs::RawWalAdoption adoption;
+  const std::string before = ReadAll(FramesFile());
+  {
+    const OtherWriter other(standby_);
+    for (const bool dry_run : {true, false}) {
+      options.dry_run = dry_run;
+      const Status s = raw_wal_fs::AdoptLogs(options, db_name_, &adoption);
+      EXPECT_TRUE(s.IsBusy()) << s.ToString();
+      EXPECT_NE(s.ToString().find("in another process"), std::string::npos) << s.ToString();
+      EXPECT_NE(s.ToString().find("STANDBY.lock"), std::string::npos) << s.ToString();
+    }
+  }
+  EXPECT_EQ(ReadAll(FramesFile()), before);
+  Status s;
+  ASSERT_TRUE(WaitFor([&] {  // until the write that was given up has ended
+    s = raw_wal_fs::AdoptLogs(options, db_name_, &adoption);
+    return !s.IsBusy();
+  }));
+  ASSERT_OK(s);
+  EXPECT_EQ(adoption.foreign.size(), 1u);
+  EXPECT_NE(ReadAll(FramesFile()), before);
   Reopen();
   Check();
 }
