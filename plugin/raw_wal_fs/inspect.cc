@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/scan.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -106,6 +108,63 @@ IOStatus ScanUntilSound(Volume* volume, LogId id, RawWalLogInfo* log) {
   return s;
 }
 
+// Looks for the stub of a log.
+void LookForStub(LogId id, const Volume::Segment& header, StubFinder* finder, RawWalLogInfo* log) {
+  const StubFinder::Answer answer = finder->Find(id, header, &log->file);
+  log->missing = answer == StubFinder::Answer::kMissing;
+  if (answer == StubFinder::Answer::kUnknown) {
+    log->unknown.swap(log->file);
+  }
+}
+
+// Describes a log that has a file in the standby, and no segment.
+void DescribeAlone(const Standby& standby, LogId id, StubFinder* finder, RawWalLogInfo* log) {
+  Volume::Segment header;
+  if (DescribeInStandby(&standby, id, &header)) {
+    log->name = header.name;
+    LookForStub(id, header, finder, log);
+    return;
+  }
+  log->unknown = kSaysNothing;
+  SegmentHeader damaged;
+  const IOStatus s = standby.Describe(id, &damaged);
+  log->problem = s.ok() || s.IsNotFound() ? "" : s.ToString();
+}
+
+// Adds what is in the standby: to logs of the device, and logs that are there alone.
+IOStatus AddStandby(const Standby& standby, const std::string& uuid, RawWalDeviceInfo* info) {
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < info->logs.size(); i++) {
+    places[info->logs[i].id] = i;
+  }
+  std::vector<Standby::File> files;
+  IOStatus s = standby.List(&files);
+  if (!s.ok()) {
+    return s;
+  }
+  // A log's stub is older than its file here. So a finder that has seen nothing before sees it.
+  StubFinder finder(uuid);
+  for (const Standby::File& file : files) {
+    const auto known = places.find(file.log.ToString());
+    RawWalLogInfo alone;
+    RawWalLogInfo& log = known != places.end() ? info->logs[known->second] : alone;
+    log.id = file.log.ToString();
+    log.in_standby = true;
+    log.standby_bytes = file.bytes;
+    log.standby_time = file.time;
+    if (known != places.end()) {
+      continue;
+    }
+    DescribeAlone(standby, file.log, &finder, &alone);
+    Standby::File now;
+    // Who deletes a log deletes its file here first, and then the stub.
+    if (!alone.file.empty() || !standby.Measure(file.log, &now).IsNotFound()) {
+      info->logs.push_back(std::move(alone));
+    }
+  }
+  return s;
+}
+
 // Forgets headers that were only being written.
 IOStatus LookAgainAtDamaged(Volume* volume, std::vector<uint64_t>* damaged) {
   IOStatus s;
@@ -141,7 +200,7 @@ Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progr
 }
 
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
-                        const RawWalProgress& progress) {
+                        const RawWalProgress& progress, const std::string& standby) {
   // Opens a volume of its own, which can be read again, even if this process writes to the device.
   std::unique_ptr<Device> opened;
   std::shared_ptr<Volume> volume;
@@ -153,6 +212,10 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
     RawWalOptions options;
     options.device = device;
     s = CheckDevice(options);
+  }
+  std::shared_ptr<Standby> beside;
+  if (s.ok() && !standby.empty()) {
+    s = Standby::OpenForReading(FileSystem::Default(), standby, volume->superblock().uuid, &beside);
   }
   if (!s.ok()) {
     return s;
@@ -171,17 +234,19 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       if (!s.ok()) {
         return s;
       }
-      const StubFinder::Answer answer = finder.Find(id, known.header, &log.file);
-      log.missing = answer == StubFinder::Answer::kMissing;
-      if (answer == StubFinder::Answer::kUnknown) {
-        log.unknown.swap(log.file);
-      }
+      LookForStub(id, known.header, &finder, &log);
       done += log.segments;
       if (progress != nullptr) {
         progress(done, info->segments_used);
       }
     }
     info->logs.push_back(std::move(log));
+  }
+  if (beside != nullptr) {
+    s = AddStandby(*beside, volume->superblock().uuid, info);
+    if (!s.ok()) {
+      return s;
+    }
   }
   return scan ? LookAgainAtDamaged(volume.get(), &info->segments_damaged) : s;
 }

@@ -185,7 +185,8 @@ struct RawWalFrame {
   uint64_t durable = 0;   // bytes of the log that were durable before the frame was written
 };
 
-// A log on the device. Without a scan only `id`, `name` and `segments` are filled in.
+// A log on the device, or in its standby. Without a scan `id`, `name` and `segments` are filled in,
+// and what is known of a log that is in the standby alone.
 struct RawWalLogInfo {
   std::string id;         // 32 hexadecimal digits; "EPOCH:COUNTER" if version 1 wrote it
   std::string name;       // the path under which it was created or adopted, or the end of that
@@ -199,6 +200,10 @@ struct RawWalLogInfo {
   // stub. A stub that was moved elsewhere, as to lost/ by RepairDB(), is not seen.
   bool missing = false;
   std::string unknown;  // why it is not known whether there is a stub
+  // Whether it has a file in the standby, if that was looked at: alone if it has no segments.
+  bool in_standby = false;
+  uint64_t standby_bytes = 0;  // of that file
+  uint64_t standby_time = 0;   // when it was written last, in seconds since 1970
 };
 
 // Describes a log device, as its superblock and its headers do.
@@ -211,7 +216,7 @@ struct RawWalDeviceInfo {
   uint64_t segments_free = 0;              // that a log can get
   std::vector<uint64_t> segments_damaged;  // their numbers
   uint64_t epoch = 0;                      // raised each time the device is opened for writing
-  std::vector<RawWalLogInfo> logs;         // by id
+  std::vector<RawWalLogInfo> logs;         // by id; those that are in the standby alone come last
 };
 
 // Makes an empty log device of options.device. If nothing is there, makes a file of options.size
@@ -225,10 +230,12 @@ Status FormatLogDevice(const RawWalOptions& options, const RawWalProgress& progr
 
 // Says what is on a log device, and changes nothing. With `scan` every frame is read and verified,
 // and the logs' stubs are looked for. A device in use may be looked at; what is said of a log that
-// is being written is approximate then. Progress: segments.
-// InvalidArgument: it is no log device; says what it holds. Corruption: a damaged superblock.
+// is being written is approximate then. `standby`: the directory of the device's standby, if its
+// files are wanted, too; their frames are not read. Progress: segments.
+// InvalidArgument: it is no log device; says what it holds. Or the standby is not this device's.
+// Corruption: a damaged superblock.
 Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* info,
-                        const RawWalProgress& progress = nullptr);
+                        const RawWalProgress& progress = nullptr, const std::string& standby = "");
 
 // Looks for the segments of a log device whose superblocks are gone, and says what they tell. With
 // options.force writes the superblocks anew, and nothing else. Finds what version 2 of the format
@@ -239,12 +246,14 @@ Status RecoverLogDevice(const RawWalOptions& options, RawWalDeviceInfo* info,
                         const RawWalProgress& progress = nullptr);
 
 // Frees the segments of logs that nobody knows any more, such as those of a database that was
-// deleted without RocksDB. If one of them may be known, none is freed. `removed`: what was freed;
-// only id, name and segments are filled in. Opens the device for writing, which raises its epoch,
-// but not with options.dry_run.
-// Busy: the device is open for writing in another process, or this one writes the log. NotFound: no
-// such log. InvalidArgument: no id of a log, or its stub is there, or might be. The last is not
-// asked with options.force, which leaves a database without its log.
+// deleted without RocksDB, and, with options.standby, deletes their files there. If one of them may
+// be known, none is freed. `removed`: what was freed; only id, name, segments and what is of the
+// standby are filled in. Opens the device for writing, which raises its epoch, but not with
+// options.dry_run.
+// Busy: the device or the standby is open for writing in another process, or this one writes the
+// log. NotFound: no such log. InvalidArgument: no id of a log, or its stub is there, or might be;
+// or the standby is not this device's. Whether there is a stub is not asked with options.force,
+// which leaves a database without its log.
 Status RemoveLogs(const RawWalOptions& options, const std::vector<std::string>& ids,
                   std::vector<RawWalLogInfo>* removed);
 

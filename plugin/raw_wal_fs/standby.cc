@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -135,6 +136,17 @@ IOStatus Standby::OpenForWriting(const std::shared_ptr<FileSystem>& fs,
                                      "is no directory: make it, or mount its disk");
   }
   return Open(fs, directory, uuid, Purpose::kLogs, result);
+}
+
+IOStatus Standby::OpenForReading(const std::shared_ptr<FileSystem>& fs,
+                                 const std::string& directory, const std::string& uuid,
+                                 std::shared_ptr<Standby>* result) {
+  StandbyMark mark;
+  IOStatus s = ReadMarkOf(fs.get(), directory, uuid, &mark);
+  if (s.ok()) {
+    result->reset(new Standby(fs, directory, mark, Descriptor()));
+  }
+  return s.IsNotFound() ? NoMark(directory) : s;
 }
 
 IOStatus Standby::OpenForTool(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
@@ -309,6 +321,36 @@ IOStatus Standby::Delete(LogId log) const {
     s = s.ok() ? SyncDirectory(fs_.get(), directory_) : s;
   }
   return s;
+}
+
+IOStatus Standby::List(std::vector<File>* files) const {
+  std::vector<std::string> names;
+  IOStatus s = fs_->GetChildren(directory_, IOOptions(), &names, nullptr);
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    LogId log;
+    if (!s.ok() || !LogId::Parse(name.substr(0, name.find('.')), &log) ||
+        name != log.ToString() + kFramesName) {
+      continue;
+    }
+    File file;
+    s = Measure(log, &file);
+    if (s.ok()) {
+      files->push_back(file);
+    }
+    s = s.IsNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
+  }
+  return s;
+}
+
+IOStatus Standby::Measure(LogId log, File* result) const {
+  const std::string path = PathOf(log);
+  result->log = log;
+  IOStatus s = fs_->GetFileSize(path, IOOptions(), &result->bytes, nullptr);
+  if (s.ok()) {
+    s = fs_->GetFileModificationTime(path, IOOptions(), &result->time, nullptr);
+  }
+  return s.IsPathNotFound() ? IOStatus::NotFound(path) : s;
 }
 
 bool DescribeInStandby(const Standby* standby, LogId log, Volume::Segment* result) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/posix.h"
@@ -15,6 +16,9 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
+
+// Why nobody knows whose a file in a standby is.
+constexpr char kSaysNothing[] = "its file in the standby does not say whose it is";
 
 // The directory of standby=, on another disk than the device: logs go on there while the device
 // stalls or fails. It has a file of each such log: the header of a segment, which says whose log it
@@ -30,9 +34,14 @@ class Standby {
   static IOStatus OpenForWriting(const std::shared_ptr<FileSystem>& fs,
                                  const std::string& directory, const std::string& uuid,
                                  std::shared_ptr<Standby>* result);
+  // Opens the device's standby for a tool that looks at it. InvalidArgument: it is not there,
+  // nobody's, or another device's.
+  static IOStatus OpenForReading(const std::shared_ptr<FileSystem>& fs,
+                                 const std::string& directory, const std::string& uuid,
+                                 std::shared_ptr<Standby>* result);
   // Opens the device's standby for a tool that changes it. With `dry_run` it only keeps other
-  // processes from writing to it as long as it is open. InvalidArgument: it is not there, nobody's,
-  // or another device's. Busy: another process writes to it.
+  // processes from writing to it as long as it is open. InvalidArgument as of OpenForReading();
+  // Busy: another process writes to it.
   static IOStatus OpenForTool(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                               const std::string& uuid, bool dry_run,
                               std::shared_ptr<Standby>* result);
@@ -62,6 +71,17 @@ class Standby {
                  const Superblock& superblock) const;
   // Deletes what is here of a log, if anything is.
   IOStatus Delete(LogId log) const;
+
+  // A log's file, whatever is in it.
+  struct File {
+    LogId log;
+    uint64_t bytes = 0;
+    uint64_t time = 0;  // when it was written last, in seconds since 1970
+  };
+  // Lists the files of logs, by id.
+  IOStatus List(std::vector<File>* files) const;
+  // Finds how long a log's file is, and how old. NotFound: there is none.
+  IOStatus Measure(LogId log, File* result) const;
 
   const std::string& id() const { return id_; }
   const std::string& directory() const { return directory_; }

@@ -210,6 +210,34 @@ class RawWalStandbyTest : public RawWalTest {
     }
     return "";
   }
+  // What the tools find of the one log that has no segment; without an id if there is none.
+  raw_wal_fs::RawWalLogInfo Alone() const {
+    raw_wal_fs::RawWalDeviceInfo info;
+    EXPECT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info, nullptr, standby_));
+    raw_wal_fs::RawWalLogInfo found;
+    for (const raw_wal_fs::RawWalLogInfo& log : info.logs) {
+      if (log.segments == 0) {
+        EXPECT_EQ(found.id, "");
+        found = log;
+      }
+    }
+    return found;
+  }
+  raw_wal_fs::RawWalOptions ToolOptions() const {
+    raw_wal_fs::RawWalOptions options;
+    options.device = device_;
+    options.standby = standby_;
+    return options;
+  }
+  // Removes a log, which must be refused with this text.
+  static void ExpectKept(const raw_wal_fs::RawWalOptions& options, const std::string& id,
+                         const std::string& text) {
+    std::vector<raw_wal_fs::RawWalLogInfo> removed;
+    const Status s = raw_wal_fs::RemoveLogs(options, {id}, &removed);
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+    EXPECT_TRUE(removed.empty());
+  }
   // Opens the database, which must be refused with this text.
   void ExpectRefused(const std::string& text) {
     db_.reset();
@@ -652,9 +680,7 @@ TEST_F(RawWalFailoverTest, NothingIsAdoptedWhileAnotherProcessHasTheStandby) {
   std::filesystem::copy(db_name_, db_name_ + "2", std::filesystem::copy_options::recursive);
   std::filesystem::remove_all(db_name_);
   db_name_ += "2";
-  raw_wal_fs::RawWalOptions options;
-  options.device = device_;
-  options.standby = standby_;
+  raw_wal_fs::RawWalOptions options = ToolOptions();
   options.force = true;
   raw_wal_fs::RawWalAdoption adoption;
   const std::string before = ReadAll(FramesFile());
@@ -702,6 +728,126 @@ TEST_F(RawWalFailoverTest, LogsInTheStandbyAreExported) {
   Options plain;
   ASSERT_OK(OpenDb(plain, db_name_, &db_));
   Check();
+}
+
+TEST_F(RawWalFailoverTest, AFileThatNobodyNamesIsListedAndRemoved) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(1);  // in the standby alone
+  trouble_.End();
+  Close();
+  const std::filesystem::path stub = NewestLog();
+  const raw_wal_fs::RawWalLogInfo used = Alone();
+  ASSERT_TRUE(used.in_standby);
+  const std::string frames = standby_ + "/" + used.id + ".frames";
+  EXPECT_EQ(used.standby_bytes, std::filesystem::file_size(frames));
+  EXPECT_GT(used.standby_time, 0u);
+  EXPECT_EQ(std::filesystem::path(used.file).filename(), stub.filename());
+  EXPECT_EQ(std::filesystem::path(used.name).filename(), stub.filename());
+  EXPECT_FALSE(used.missing);
+  raw_wal_fs::RawWalOptions options = ToolOptions();
+  ExpectKept(options, used.id, "is in use");
+  options.standby.clear();
+  ExpectKept(options, used.id, "has no log");
+  options.standby = standby_;
+
+  // As when the log is deleted while the disk of the standby is not mounted.
+  std::filesystem::remove(stub);
+  Reopen();
+  Close();
+  EXPECT_TRUE(std::filesystem::exists(frames)) << "opening deletes nothing";
+  const raw_wal_fs::RawWalLogInfo left = Alone();
+  EXPECT_EQ(left.id, used.id);
+  EXPECT_EQ(left.name, used.name);
+  EXPECT_TRUE(left.missing);
+  // The directory may be elsewhere, or not mounted.
+  std::filesystem::rename(db_name_, db_name_ + "-away");
+  EXPECT_FALSE(Alone().missing);
+  EXPECT_NE(Alone().unknown, "");
+  ExpectKept(options, left.id, "may be in use");
+  std::filesystem::rename(db_name_ + "-away", db_name_);
+  {
+    const OtherWriter other(standby_);
+    ExpectKept(options, left.id, "STANDBY.lock");
+  }
+  EXPECT_TRUE(std::filesystem::exists(frames));
+
+  std::vector<raw_wal_fs::RawWalLogInfo> removed;
+  options.dry_run = true;
+  ASSERT_OK(raw_wal_fs::RemoveLogs(options, {left.id}, &removed));
+  ASSERT_EQ(removed.size(), 1u);
+  EXPECT_TRUE(std::filesystem::exists(frames));
+  options.dry_run = false;
+  ASSERT_OK(raw_wal_fs::RemoveLogs(options, {left.id}, &removed));
+  ASSERT_EQ(removed.size(), 1u);
+  EXPECT_EQ(removed[0].standby_bytes, left.standby_bytes);
+  EXPECT_FALSE(std::filesystem::exists(frames));
+  EXPECT_EQ(Alone().id, "");
+  Reopen();
+  EXPECT_EQ(Get("key0"), written_["key0"]);
+}
+
+TEST_F(RawWalFailoverTest, AFileThatDoesNotSayWhoseItIsIsRemovedByForceOnly) {
+  Write(1);
+  Close();
+  const std::string id(32, 'f');
+  const std::string frames = standby_ + "/" + id + ".frames";
+  raw_wal_fs::RawWalOptions options = ToolOptions();
+  std::vector<raw_wal_fs::RawWalLogInfo> removed;
+  // A loss of power may leave nothing but the name.
+  for (const std::string& contents : {std::string(), std::string(5000, 'x')}) {
+    std::ofstream(frames) << contents;
+    const raw_wal_fs::RawWalLogInfo log = Alone();
+    EXPECT_EQ(log.id, id);
+    EXPECT_EQ(log.standby_bytes, contents.size());
+    EXPECT_FALSE(log.missing);
+    EXPECT_NE(log.unknown.find("does not say whose"), std::string::npos) << log.unknown;
+    EXPECT_EQ(log.problem.empty(), contents.empty()) << log.problem;
+    options.force = false;
+    ExpectKept(options, id, "does not say whose");
+    EXPECT_TRUE(std::filesystem::exists(frames));
+    options.force = true;
+    ASSERT_OK(raw_wal_fs::RemoveLogs(options, {id}, &removed));
+    EXPECT_EQ(removed.size(), 1u);
+    EXPECT_FALSE(std::filesystem::exists(frames));
+  }
+  // No tool makes a directory a standby.
+  options.standby = folder_ + "/other";
+  std::filesystem::create_directory(options.standby);
+  ExpectKept(options, id, "has no file STANDBY");
+  raw_wal_fs::RawWalDeviceInfo info;
+  const Status s =
+      raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info, nullptr, options.standby);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_TRUE(std::filesystem::is_empty(options.standby));
+}
+
+TEST_F(RawWalFailoverTest, BothPartsOfALogAreRemoved) {
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  trouble_.End();
+  Close();
+  std::filesystem::remove(NewestLog());
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info, nullptr, standby_));
+  ASSERT_EQ(info.logs.size(), 1u);
+  EXPECT_GT(info.logs[0].segments, 0u);
+  EXPECT_TRUE(info.logs[0].in_standby);
+  EXPECT_TRUE(info.logs[0].missing);
+  std::vector<raw_wal_fs::RawWalLogInfo> removed;
+  Status s;
+  ASSERT_TRUE(WaitFor([&] {  // until the write that was given up has ended
+    s = raw_wal_fs::RemoveLogs(ToolOptions(), {info.logs[0].id}, &removed);
+    return !s.IsBusy();
+  }));
+  ASSERT_OK(s);
+  EXPECT_EQ(InStandby(), 0);
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info, nullptr, standby_));
+  EXPECT_EQ(info.segments_used, 0u);
+  EXPECT_TRUE(info.logs.empty());
 }
 
 TEST_F(RawWalStandbyTest, TheFileSystemMayBeAStaticObject) {

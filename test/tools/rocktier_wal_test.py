@@ -5,10 +5,12 @@
 ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import time
 import unittest
@@ -37,6 +39,28 @@ def write(db, device, *flags):
 def digest(path):
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
+
+
+def masked_crc(data):
+    """The CRC-32C as RocksDB stores it."""
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
+
+
+def header_in_standby(usage, log, directory, name):
+    """The first bytes of a log's file in the standby, see plugin/raw_wal_fs/format.h."""
+    text = (directory + "/" + name).encode()
+    inode = os.stat(directory).st_ino if os.path.exists(directory) else 1
+    header = struct.pack("<4sIIQQQ16sQQIHHQQQ", b"RSG2", 1, 0, *log, (1 << 64) - 1,
+                         bytes.fromhex(usage["uuid"]), usage["segment_size"], usage["segments"],
+                         usage["block_size"], len(text), 0, 0, inode, usage["epoch"]) + text
+    header = header.ljust(508, b"\0")
+    return struct.pack("<I", masked_crc(header)) + header
 
 
 class OnAFile(unittest.TestCase):
@@ -224,6 +248,93 @@ class OnAFile(unittest.TestCase):
         opened = run(BIN + "/ldb", "--db=" + self.folder + "/kept",
                      "--fs_uri=id=RawWalFileSystem;device=" + self.device, "scan", "--max_keys=1")
         self.assertNotEqual(opened.returncode, 0)
+
+    def leave(self, standby, directory):
+        """A file in the standby of a log that was created in a directory, and has nothing else."""
+        log = struct.unpack("<QQ", os.urandom(16))
+        log = (log[0] | 1, log[1])
+        usage = json.loads(self.succeed(wal("df", self.device, "--json")))
+        name = "%016x%016x" % log
+        with open("%s/%s.frames" % (standby, name), "wb") as file:
+            file.write(header_in_standby(usage, log, directory, "000077.log").ljust(8192, b"\0"))
+        return name
+
+    def test_what_is_left_in_the_standby_is_listed_and_removed(self):
+        self.succeed(self.format("--size=8M"))
+        standby = self.folder + "/standby"
+        os.makedirs(standby)
+        flag = "--standby=" + standby
+        for verb in "ls", "df", "check":
+            self.refused(wal(verb, self.device, flag), "has no file STANDBY")
+        self.refused(wal("rm", self.device, flag, "--log=7:7"), "has no file STANDBY")
+        self.assertEqual(os.listdir(standby), [])
+
+        uri = self.device + ";failover_latency=60000;standby=" + standby
+        self.succeed(write(self.db, uri))
+        self.assertEqual(sorted(os.listdir(standby)), ["STANDBY", "STANDBY.lock"])
+        kept = self.logs()
+        left = self.leave(standby, self.db)
+        gone = self.leave(standby, self.folder + "/gone")
+        empty = "f" * 32
+        path = lambda log: "%s/%s.frames" % (standby, log)
+        open(path(empty), "w").close()
+        days_ago = time.time() - 3 * 86400 - 60
+        os.utime(path(left), (days_ago, days_ago))
+        self.assertEqual(self.logs(), kept, "the device only")
+
+        logs = {log["id"]: log for log in json.loads(self.succeed(wal("ls", self.device, flag,
+                                                                      "--json")))}
+        self.assertEqual(set(logs), {left, gone, empty, *(log["id"] for log in kept)})
+        self.assertEqual([logs[log["id"]] for log in kept], kept)
+        self.assertTrue(logs[left]["missing"])
+        self.assertEqual((logs[left]["name"], logs[left]["segments"], logs[left]["standby_bytes"]),
+                         (self.db + "/000077.log", 0, 8192))
+        self.assertGreater(logs[left]["standby_age"], 3 * 86400)
+        self.assertIn("there is no " + self.folder + "/gone", logs[gone]["unknown"])
+        self.assertIn("does not say whose it is", logs[empty]["unknown"])
+        line = next(line for line in self.succeed(wal("ls", self.device, flag)).splitlines()
+                    if left in line)
+        self.assertIn("standby: 8192 bytes, written 3 days ago  no file", line)
+        checked = self.succeed(wal("check", self.device, flag))
+        self.assertIn("left in the standby: log %s, created as %s/000077.log" % (left, self.db),
+                      checked)
+        for verb in "check", "df":
+            answer = self.answer(wal(verb, self.device, flag, "--json"))
+            self.assertEqual({log["log"] for log in answer["left_in_standby"]}, {left, gone, empty})
+        self.assertEqual((answer["standby_files"], answer["standby_bytes"], answer["logs"]),
+                         (3, 2 * 8192, len(kept)))
+        self.assertIn("standby files 3\n  bytes       16384 (16 KiB)\nleft in the standby: log ",
+                      self.succeed(wal("df", self.device, flag, "--human")))
+
+        # What is damaged is a problem.
+        with open(path(empty), "w", encoding="utf-8") as file:
+            file.write("x" * 512)
+        checked = wal("check", self.device, flag)
+        self.assertEqual(checked.returncode, 1)
+        self.assertIn("log " + empty + ": Corruption: " + path(empty) + ": has a damaged header",
+                      checked.stdout)
+
+        rm = lambda log, *flags: wal("rm", self.device, "--log=" + log, *flags)
+        self.refused(rm(left), "has no log " + left)
+        self.refused(rm(gone, flag), "may be in use", "not mounted")
+        self.refused(rm(empty, flag), "may be in use", "does not say whose it is")
+        self.refused(wal("rm", self.device, flag, "--log=" + left, "--log=" + gone), gone)
+        with open(standby + "/STANDBY.lock", "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for more in [], ["--dry-run"]:
+                self.refused(rm(left, flag, *more), "standby=" + standby, "in another process")
+        self.assertIn("would free log " + left, self.succeed(rm(left, flag, "--dry-run")))
+        self.assertEqual(len(os.listdir(standby)), 5)
+        freed = self.answer(rm(left, flag, "--json"))["freed"]
+        self.assertEqual(freed, [{"id": left, "name": self.db + "/000077.log", "segments": 0,
+                                  "standby_bytes": 8192}])
+        for log in gone, empty:
+            self.assertIn("bytes in the standby", self.succeed(rm(log, flag, "--force")))
+        self.assertEqual(sorted(os.listdir(standby)), ["STANDBY", "STANDBY.lock"])
+        self.assertEqual(self.logs(), kept)
+        scan = run(BIN + "/ldb", "--db=" + self.db, "--fs_uri=id=RawWalFileSystem;device=" + uri,
+                   "scan", "--hex")
+        self.assertEqual(len(self.succeed(scan).splitlines()), 2000)
 
     def test_a_log_whose_place_is_not_known_is_removed_by_force_only(self):
         self.succeed(self.format("--size=8M"))

@@ -19,6 +19,7 @@ using wal::Arguments;
 
 constexpr char kClosed[] = "no";
 constexpr char kStandbyHelp[] = "the directory of standby=, if the database has one";
+constexpr char kBesideHelp[] = "the directory of standby=, for what is left in it, too";
 
 Verb OfDevice(const std::string& name, const std::string& summary, Arguments* arguments) {
   return Verb(name, summary)
@@ -69,8 +70,9 @@ Verb Remove(const std::shared_ptr<Arguments>& arguments) {
       .Help(
           "Refuses a log that has a file, or might have, as where its directory is missing, "
           "unless --force: the database loses it then. A database that was moved, or is not "
-          "mounted, still needs its logs.")
+          "mounted, still needs its logs. With --standby deletes what is there of the logs, too.")
       .Texts("log", "ID", "the log; \"wal ls\" prints the ids", /*required=*/true, &arguments->logs)
+      .Text("standby", "DIR", kBesideHelp, &arguments->options.standby)
       .Switch("force", "free logs that have files, too", &arguments->options.force)
       .MayBeOpen(kClosed)
       .Changes()
@@ -118,12 +120,14 @@ Command WalCommand() {
   command.Help("Makes and looks at log devices of raw_wal_fs, and moves logs onto them and off.");
   command.Add(Format(arguments));
   command.Add(OfDevice("df", "Prints how much of the device is used.", arguments.get())
+                  .Text("standby", "DIR", kBesideHelp, &arguments->options.standby)
                   .MayBeOpen("yes")
                   .PrintsBytes()
                   .Run(With(arguments, wal::PrintUsage)));
   command.Add(OfDevice("ls", "Prints the logs on the device.", arguments.get())
                   .Help("\"no file\" if the directory in which a log was created is there and, "
                         "with its archive, holds no file of it.")
+                  .Text("standby", "DIR", kBesideHelp, &arguments->options.standby)
                   .MayBeOpen("yes")
                   .PrintsBytes()
                   .PrintsList()
@@ -134,6 +138,7 @@ Command WalCommand() {
                   .Run(With(arguments, wal::PrintFrames)));
   command.Add(Remove(arguments));
   command.Add(OfDevice("check", "Reads every log and verifies every frame.", arguments.get())
+                  .Text("standby", "DIR", kBesideHelp, &arguments->options.standby)
                   .MayBeOpen("yes")
                   .Problems("if damage was found")
                   .Run(With(arguments, wal::Check)));

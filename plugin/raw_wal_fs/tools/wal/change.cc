@@ -32,8 +32,14 @@ Status Remove(const Arguments& arguments, Call* call) {
   call->json["freed"] = Json::array();
   for (const RawWalLogInfo& log : removed) {
     call->json["freed"].push_back({{"id", log.id}, {"name", log.name}, {"segments", log.segments}});
-    call->Line((call->dry_run ? "would free log " : "freed log ") + log.id + ", created as " +
-               log.name + ": " + std::to_string(log.segments) + " segments");
+    if (log.in_standby) {
+      call->json["freed"].back()["standby_bytes"] = log.standby_bytes;
+    }
+    call->Line(
+        (call->dry_run ? "would free log " : "freed log ") + log.id +
+        (log.name.empty() ? "" : ", created as " + log.name) + ": " + std::to_string(log.segments) +
+        " segments" +
+        (log.in_standby ? ", " + std::to_string(log.standby_bytes) + " bytes in the standby" : ""));
   }
   return s;
 }
