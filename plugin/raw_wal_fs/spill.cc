@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/raw_wal_fs/sync_points.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -79,6 +81,7 @@ IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
   if (s.ok()) {
     s = writer_->Flush(IOOptions(), nullptr);
   }
+  TEST_SYNC_POINT_CALLBACK("Spill::Append", &s);
   *position = kPosition + end_;
   end_ += frame.size();
   return s;

@@ -10,9 +10,12 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -130,6 +133,27 @@ class MountedDisk {
   }
 
   LoopDevice loop_;
+  std::string place_;
+};
+
+// A tmpfs of 1 MiB. Unmounted when it goes.
+class SmallDisk {
+ public:
+  ~SmallDisk() {
+    if (!place_.empty()) {
+      umount2(place_.c_str(), MNT_DETACH);
+    }
+  }
+  // Returns why there can be none, "" if there is one.
+  std::string Mount(const std::string& place) {
+    if (mount("none", place.c_str(), "tmpfs", 0, "size=1M") != 0) {
+      return std::string("mount: ") + strerror(errno);
+    }
+    place_ = place;
+    return "";
+  }
+
+ private:
   std::string place_;
 };
 
@@ -268,6 +292,138 @@ class RawWalFailoverTest : public RawWalStandbyTest {
 
   Trouble trouble_;
 };
+
+// The disk of the standby is full: a small one, which only root can mount, or calls that fail as
+// they do there. RocksDB does not resume by itself.
+class RawWalFullStandbyTest : public RawWalStandbyTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  void TearDown() override {
+    trouble_.End();
+    Close();
+  }
+
+  // Opens the database. False, and the reason is printed, if there can be no such disk here.
+  bool Begin() {
+    const bool is_small_disk = GetParam();
+    const std::string problem = is_small_disk ? disk_.Mount(standby_) : "";
+    if (!problem.empty()) {
+      printf("skipped: a small disk: %s\n", problem.c_str());
+      return false;
+    }
+    SyncPoint::GetInstance()->SetCallBack("Spill::Append", [this](void* status) {
+      if (full_) {
+        *static_cast<IOStatus*>(status) = IOStatus::NoSpace("the standby");
+      }
+    });
+    Renew();
+    return true;
+  }
+  // A device that is well does not take so long, where much else runs.
+  void Renew() {
+    NewFs("standby=" + standby_ + ";failover_latency=1000;failback_after=0");
+    env_ = NewCompositeEnv(std::make_shared<UnknownFreeSpace>(fs_));
+    Options options = DbOptions();
+    options.max_bgerror_resume_count = 0;
+    Open(options);
+  }
+  // Can be called again.
+  void Fill() {
+    if (!GetParam()) {
+      full_ = true;
+      return;
+    }
+    std::ofstream filler(standby_ + "/filler", std::ios::binary);
+    const std::string block(4096, 'f');
+    while (filler << block << std::flush) {
+    }
+  }
+  Status PutWithSync(const std::string& key) {
+    WriteOptions sync;
+    sync.sync = true;
+    return db_->Put(sync, key, "v");
+  }
+  // The device is back, and the disk of the standby as full as before.
+  void ResumeAndCheck() {
+    trouble_.End();
+    ASSERT_TRUE(AwaitHealth());
+    ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+    Write(10);
+    Check();
+    Renew();
+    Check();
+  }
+  // The same, with an opening instead.
+  void ReopenAndCheck() {
+    trouble_.End();
+    Renew();
+    Check();
+    ASSERT_TRUE(AwaitHealth());
+    Write(10);
+    Check();
+  }
+
+ private:
+  SmallDisk disk_;
+  std::atomic<bool> full_{false};
+
+ protected:
+  Trouble trouble_;
+};
+
+TEST_P(RawWalFullStandbyTest, AWriteThatWouldGoOnThereFails) {
+  if (!Begin()) {
+    return;
+  }
+  Write(10);
+  Fill();
+  trouble_.Stall();
+  const Status s = PutWithSync("fails");
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("nor can the log go on in standby="), std::string::npos)
+      << s.ToString();
+  EXPECT_NE(s.ToString().find("No space left on device"), std::string::npos) << s.ToString();
+  EXPECT_FALSE(PutWithSync("fails").ok()) << "before it resumes";
+  Check();
+  ResumeAndCheck();
+}
+
+TEST_P(RawWalFullStandbyTest, AWriteToALogThatIsThereFails) {
+  if (!Begin()) {
+    return;
+  }
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  EXPECT_EQ(Stats().failovers, 1u);
+  Fill();
+  const Status s = PutWithSync("fails");
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  EXPECT_FALSE(PutWithSync("fails").ok()) << "before it resumes";
+  Check();
+  ResumeAndCheck();
+}
+
+TEST_P(RawWalFullStandbyTest, WhatWasAcknowledgedIsThereAfterAReopenInsteadOfAResume) {
+  if (!Begin()) {
+    return;
+  }
+  Write(10);
+  trouble_.Stall();
+  Write(10);
+  Fill();
+  EXPECT_FALSE(PutWithSync("fails").ok());
+  ReopenAndCheck();
+  // Before anything of the log is there.
+  Fill();  // the old log is gone
+  trouble_.Stall();
+  EXPECT_FALSE(PutWithSync("fails").ok());
+  ReopenAndCheck();
+}
+
+INSTANTIATE_TEST_CASE_P(Disk, RawWalFullStandbyTest, ::testing::Values(true, false),
+                        [](const auto& each) {
+                          return std::string(each.param ? "Small" : "Failing");
+                        });
 
 TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
   MountedDisk disk;

@@ -22,16 +22,6 @@ namespace {
 
 constexpr uint64_t kSegments = 12;
 
-// RocksDB then does not resume by itself, which takes it 5 seconds.
-class UnknownFreeSpace : public FileSystemWrapper {
- public:
-  using FileSystemWrapper::FileSystemWrapper;
-  const char* Name() const override { return "UnknownFreeSpace"; }
-  IOStatus GetFreeSpace(const std::string&, const IOOptions&, uint64_t*, IODebugContext*) override {
-    return IOStatus::NotSupported();
-  }
-};
-
 class RawWalFullTest : public RawWalTest {
  protected:
   void SetUp() override {
