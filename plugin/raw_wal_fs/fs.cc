@@ -358,56 +358,6 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
   return s.IsNotFound() ? target_->LinkFile(from, to, options, dbg) : Refuse(from, "linked");
 }
 
-IOStatus RawWalFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
-                                       uint64_t* size, IODebugContext* dbg) {
-  StubFile stub;
-  // Who deletes a log asks for its size, and shall not wait for a device that stalls.
-  if (IsTrashName(path) && FindStub(path, /*contents=*/false, &stub).ok()) {
-    *size = stub.stub.durable;
-    return IOStatus::OK();
-  }
-  return WithLog(
-      path,
-      [&](const std::shared_ptr<Log>& log) {
-        *size = log->size();
-        return IOStatus::OK();
-      },
-      [&] { return target_->GetFileSize(path, options, size, dbg); });
-}
-
-IOStatus RawWalFileSystem::GetChildren(const std::string& dir, const IOOptions& options,
-                                       std::vector<std::string>* result, IODebugContext* dbg) {
-  IOStatus s = target_->GetChildren(dir, options, result, dbg);
-  if (s.ok()) {
-    result->erase(std::remove_if(result->begin(), result->end(), IsHiddenName), result->end());
-  }
-  return s;
-}
-
-IOStatus RawWalFileSystem::GetChildrenFileAttributes(const std::string& dir,
-                                                     const IOOptions& options,
-                                                     std::vector<FileAttributes>* result,
-                                                     IODebugContext* dbg) {
-  IOStatus s = target_->GetChildrenFileAttributes(dir, options, result, dbg);
-  if (s.ok()) {
-    result->erase(
-        std::remove_if(result->begin(), result->end(),
-                       [](const FileAttributes& file) { return IsHiddenName(file.name); }),
-        result->end());
-  }
-  for (FileAttributes& file : *result) {
-    if (!s.ok()) {
-      break;
-    }
-    if (IsStubName(file.name)) {
-      s = GetFileSize(dir + "/" + file.name, options, &file.size_bytes, dbg);
-      // Deleted meanwhile, or a program's log that RocksDB may not read.
-      s = s.IsPathNotFound() || !IsLogName(file.name) ? IOStatus::OK() : s;
-    }
-  }
-  return s;
-}
-
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);

@@ -165,6 +165,11 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
+  // KnowsSize(), and GetFileSize() to GetChildrenFileAttributes(): in listing.cc.
+  //
+  // Returns whether the size of a log is what its stub says. Reads nothing of the device.
+  bool KnowsSize(const std::string& path, const Stub& stub);
+
   // BeginOpening() to TakeWalDirOf(), and DeleteDir(): in opening.cc.
   //
   // A database that a thread has locked, and of which it has not made a log yet.

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -570,6 +571,96 @@ TEST_F(RawWalFailoverTest, ReadersOfTheLogSeeAllOfIt) {
   }
   ASSERT_OK(updates->status());
   EXPECT_EQ(count, written_.size());
+}
+
+// GetUpdatesSince() reads the device, which has no limit.
+TEST_F(RawWalFailoverTest, AReaderThatWaitsIsTheOnlyOne) {
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 3600;  // the logs stay
+  Open(options);
+  Write(50);
+  trouble_.Stall();
+  std::unique_ptr<TransactionLogIterator> updates;
+  std::future<Status> reader =
+      std::async(std::launch::async, [&] { return db_->GetUpdatesSince(1, &updates); });
+  EXPECT_TRUE(WaitFor([this] { return trouble_.waiting() >= 1; }));
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; i++) {
+    Write(10);
+    EXPECT_OK(db_->Flush(FlushOptions()));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(reader.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  trouble_.End();
+  ASSERT_OK(reader.get());
+  size_t count = 0;
+  for (; updates->Valid(); updates->Next()) {
+    count++;
+  }
+  EXPECT_GE(count, 50u);
+  const Status s = updates->status();  // the newest log is the next iterator's
+  EXPECT_TRUE(s.ok() || s.IsTryAgain()) << s.ToString();
+  updates.reset();
+  Check();
+}
+
+TEST_F(RawWalFailoverTest, TheSizeOfAnArchivedLogIsInItsStub) {
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 3600;
+  Open(options);
+  Write(20);
+  const std::string log = NewestLog();
+  uint64_t written = 0;
+  ASSERT_OK(fs_->GetFileSize(log, IOOptions(), &written, nullptr));
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(1);
+  ASSERT_OK(db_->Flush(FlushOptions()));  // nobody has the first one open any more
+  const std::string archived = db_name_ + "/archive" + log.substr(log.rfind('/'));
+  ASSERT_TRUE(WaitFor([&] { return std::filesystem::exists(archived); }));
+  trouble_.Stall();
+  uint64_t size = 0;
+  std::future<IOStatus> asked = std::async(
+      std::launch::async, [&] { return fs_->GetFileSize(archived, IOOptions(), &size, nullptr); });
+  EXPECT_EQ(asked.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  trouble_.End();
+  ASSERT_OK(asked.get());
+  EXPECT_EQ(size, written);
+  // That of another database's log is none of it, as ever.
+  std::filesystem::create_directories(folder_ + "/other/archive");
+  const std::string copy = folder_ + "/other/archive" + log.substr(log.rfind('/'));
+  std::filesystem::copy_file(archived, copy);
+  EXPECT_FALSE(fs_->GetFileSize(copy, IOOptions(), &size, nullptr).ok());
+}
+
+// With WAL_size_limit_MB RocksDB asks for the sizes of archived logs after a flush, and flushes not
+// again before it has them.
+TEST_F(RawWalFailoverTest, NoFlushWaitsForTheSizesOfArchivedLogs) {
+  Options options = DbOptions();
+  options.WAL_size_limit_MB = 1000;
+  options.WAL_ttl_seconds = 6;  // it looks every 3 seconds
+  Open(options);
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(1);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  trouble_.Stall();
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  const auto is_idle = [this] {
+    uint64_t running = 1;
+    uint64_t pending = 1;
+    EXPECT_TRUE(db_->GetIntProperty(DB::Properties::kNumRunningFlushes, &running));
+    EXPECT_TRUE(db_->GetIntProperty(DB::Properties::kMemTableFlushPending, &pending));
+    return running + pending == 0;
+  };
+  for (int i = 0; i < 3; i++) {
+    Write(1);
+    ASSERT_OK(db_->Flush(no_wait));
+    ASSERT_TRUE(WaitFor(is_idle, std::chrono::seconds(20))) << i;
+  }
+  trouble_.End();
+  Check();
 }
 
 TEST_F(RawWalFailoverTest, ADeviceThatFailsIsTheSame) {
