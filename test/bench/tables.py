@@ -26,7 +26,7 @@ def texts_of(page, documents):
     text = read(page)
     yield page, quotes.rewritten(text, documents, page), None
     for name, script in quotes.plots(text, documents, page).items():
-        yield os.path.join(os.path.dirname(page), name), None, script
+        yield os.path.normpath(os.path.join(os.path.dirname(page), name)), None, script
 
 
 def read(path):
