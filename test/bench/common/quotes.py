@@ -272,7 +272,7 @@ def ground_table(source, _fields):
     of, machine, build = (source.document, source.document["machine"], source.document["build"])
     rows = [
         ("date, commit", f"{of['date'][:10]}, {of['commit']}"),
-        ("RocksDB", f"{of['rocksdb']}, {build['type']}, {build['compiler']}"),
+        ("RocksDB", f"{of['rocksdb']}, {build['type']}, {build['compiler'].partition('.')[0]}"),
         ("rounds", rounds_text(of)),
         ("machine", f"virtual, {machine['cpu']}, {machine['cores']} CPUs, "
                     f"{machine['memory_gb']:.0f} GB, {machine['disk']}"),
