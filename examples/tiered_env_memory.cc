@@ -16,6 +16,7 @@
 
 // Installed with RocksDB: "rocksdb/plugin/tiered_env/tiered_env.h".
 #include "plugin/tiered_env/tiered_env.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
