@@ -12,6 +12,7 @@
 #include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
 #include "plugin/raw_wal_fs/recovered_log.h"
+#include "plugin/raw_wal_fs/superblock.h"
 #include "test/raw_wal_fs/power_device.h"
 #include "util/coding.h"
 

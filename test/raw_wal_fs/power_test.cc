@@ -19,6 +19,7 @@
 #include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/reader.h"
 #include "plugin/raw_wal_fs/recovered_log.h"
+#include "plugin/raw_wal_fs/superblock.h"
 #include "test/raw_wal_fs/power_device.h"
 #include "test/support/scratch.h"
 #include "test/support/seed.h"
