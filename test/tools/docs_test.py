@@ -30,8 +30,8 @@ class DocsTest(unittest.TestCase):
         self.assertEqual(self.warnings, [])
 
     def test_pages_are_there(self):
-        for name, text in (("index.html", "rocktier"), ("docs/choose/index.html", "symptom"),
-                           ("plugin/tiered_env/REFERENCE/index.html", "placement")):
+        for name, text in (("index.html", "rocktier"), ("docs/choose.html", "symptom"),
+                           ("plugin/tiered_env/REFERENCE.html", "placement")):
             self.assertIn(text, self.read(name))
 
     def test_public_headers_are_there(self):
