@@ -10,6 +10,7 @@ MISSING = "NaN"
 MOST_WORKLOADS = 9  # in one panel
 LABEL = 13  # characters of a line below a bar
 SMALL_WIDTH, SMALL_HEIGHT = 720, 300
+OURS = "#2e8b57"  # the last system of a small plot
 
 
 def panels_of(document):
@@ -66,10 +67,11 @@ def small(bars, row_of):
     table = [" ".join([quoted("workload"), *(f'{quoted(text)} "" ""' for _, text in bars.systems)])]
     for workload, text in bars.workloads:
         cells = [shown_scaled(row_of(workload, system), bars.scale) for system, _ in bars.systems]
-        table.append(" ".join([quoted("\n".join(textwrap.wrap(text, LABEL + 5))), *cells]))
+        table.append(" ".join([quoted("\n".join(textwrap.wrap(text, LABEL))), *cells]))
     columns = [
         f"$data using {3 * i + 2}:{3 * i + 3}:{3 * i + 4}:xtic(1) title columnheader "
-        f"lc rgb '{COLOURS[i % len(COLOURS)]}'" for i in range(len(bars.systems))]
+        f"lc rgb '{OURS if i + 1 == len(bars.systems) else COLOURS[i % len(COLOURS)]}'"
+        for i in range(len(bars.systems))]
     return "\n".join([
         f'set terminal svg size {SMALL_WIDTH},{SMALL_HEIGHT} font "sans,12" background "white"',
         "$data << EOD", *table, "EOD",
@@ -83,6 +85,8 @@ def small(bars, row_of):
         "set xtics nomirror scale 0",
         "set ytics nomirror",
         "set yrange [0:*]",
+        f"set xrange [-0.7:{len(bars.workloads) - 0.4:g}]",
+        "set bmargin 4",
         "set key outside right top reverse Left",
         f"set title {quoted(bars.title)}",
         "plot " + ", ".join(columns), ""])
