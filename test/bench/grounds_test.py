@@ -6,10 +6,12 @@ TEST_TMPDIR: an empty folder.
 """
 
 import os
+import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+BENCH = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, BENCH)
 
 from common import cgroups, grounds, harness  # noqa: E402
 
@@ -148,6 +150,17 @@ class GroundTest(unittest.TestCase):
             context.close()
         self.assertRegex(texts[-1], "slow: ext4 on a loop device with(out)? direct I/O over a file "
                          "on .*, held to 3,000 reads/s, 125,829,120 B/s of writes by ")
+
+
+class SignalsTest(unittest.TestCase):
+    def test_a_second_kill_does_not_cut_off_the_clean_up(self):
+        program = ("import os, signal\nfrom common import harness\nharness.stop_on_signals()\n"
+                   "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n"
+                   "except KeyboardInterrupt:\n    os.kill(os.getpid(), signal.SIGTERM)\n"
+                   "    os.kill(os.getpid(), signal.SIGINT)\n    print('cleaned up')\n")
+        result = subprocess.run([sys.executable, "-c", program], cwd=BENCH, text=True, check=True,
+                                stdout=subprocess.PIPE)
+        self.assertEqual(result.stdout, "cleaned up\n")
 
 
 if __name__ == "__main__":

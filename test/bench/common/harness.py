@@ -281,10 +281,13 @@ def rotated(cases, number):
 
 
 def stop_on_signals():
-    """A kill ends like Ctrl-C: through the clean-up."""
+    """A kill ends like Ctrl-C: through the clean-up, which another one does not cut off."""
+    ends = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
     def stop(*_):
+        for end in ends:
+            signal.signal(end, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGHUP, stop)
+    for end in ends:
+        signal.signal(end, stop)
