@@ -99,6 +99,13 @@ class TablesTest(unittest.TestCase):
         self.assertIn("`results/published/toy.json.xz`", text)
         self.assertIn("make bench NAME=toy ARGS=\"--mixes 'Run A;Run B' --seconds 4\"", text)
 
+    def test_a_long_list_is_taken_apart(self):
+        names = ",".join(f"system_{i}" for i in range(20))
+        document = {**DOCUMENT, "command": f"run.py --name toy --publish --systems {names}"}
+        lines = quotes.command_of(document)
+        self.assertLessEqual(max(map(len, lines)), quotes.COLUMNS)
+        self.assertIn(f"--systems {names}", "\n".join(lines).replace("\\\n", ""))
+
     def test_mistakes_are_named(self):
         for kind, keys, text in (("systems", "metric: nothing", "no metric nothing"),
                                  ("systems", "metric: rate\nrows: sleeps", "'sleeps'"),

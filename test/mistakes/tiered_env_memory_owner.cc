@@ -35,6 +35,13 @@ class MemoryOwnerMistakes : public VolatileTest {
     Open(LogOptions());
     ASSERT_FALSE(HasFailure());
   }
+  // Without a wal_dir.
+  void OpenAtHome() {
+    Mount();
+    Options options = DbOptions();
+    options.disable_auto_compactions = true;
+    Open(options);
+  }
   Status TryLogs() {
     Mount();
     const Status s = OpenDb(LogOptions(), db_name_, &db_);
@@ -279,13 +286,7 @@ TEST_F(MemoryOwnerMistakes, LogsOfANewerHomeWhoseDiskWasNotMounted) {
 // An earlier version had not made its id durable when the power failed. It is deleted, and its id
 // is not given again.
 TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {
-  const auto open = [this] {
-    Mount();
-    Options options = DbOptions();
-    options.disable_auto_compactions = true;
-    Open(options);
-  };
-  open();
+  OpenAtHome();
   ASSERT_FALSE(HasFailure());
   FillMemory();
   Close();
@@ -293,7 +294,7 @@ TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {
   ASSERT_FALSE(logs.empty());
   const std::string stray = db_name_ + "/TIERS-999" + logs[0].substr(logs[0].rfind('-'));
   fs::copy(logs[0], stray);
-  open();
+  OpenAtHome();
   ASSERT_FALSE(HasFailure());
   EXPECT_FALSE(fs::exists(stray));
   FillMemory();
@@ -307,7 +308,7 @@ TEST_F(MemoryOwnerMistakes, ALogInTheHomeIsNoNewerOnes) {
   }
   EXPECT_GT(largest, 999u);
   LoseMemory();
-  open();
+  OpenAtHome();
   ASSERT_FALSE(HasFailure());
   Verify();
   ASSERT_OK(db_->VerifyChecksum());
@@ -327,13 +328,7 @@ TEST_F(MemoryOwnerMistakes, LogsThatAreMovedToAWalDir) {
       fs::rename(path, fs::path(folder_ + "/" + to) / path.filename());
     }
   };
-  const auto open_at_home = [this] {
-    Mount();
-    Options options = DbOptions();
-    options.disable_auto_compactions = true;
-    Open(options);
-  };
-  open_at_home();
+  OpenAtHome();
   ASSERT_FALSE(HasFailure());
   FillMemory();
   Fill(50);
@@ -351,7 +346,7 @@ TEST_F(MemoryOwnerMistakes, LogsThatAreMovedToAWalDir) {
     EXPECT_EQ(Retained(), before);
   }
   move("logs", "db");
-  open_at_home();
+  OpenAtHome();
   ASSERT_FALSE(HasFailure());
   Verify();
   ASSERT_OK(db_->VerifyChecksum());

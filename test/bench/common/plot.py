@@ -10,6 +10,19 @@ MISSING = "NaN"
 MOST_WORKLOADS = 9  # in one panel
 LABEL = 13  # characters of a line below a bar
 SMALL_WIDTH, SMALL_HEIGHT = 720, 300
+STYLE = (
+    "set style data histogram",
+    "set style histogram errorbars gap 1 linewidth 1",
+    "set style fill solid 0.9 noborder",
+    "set boxwidth 0.9",
+    "set grid ytics back linewidth 1 linecolor rgb '#c0c0c0'",
+    "set errorbars linecolor rgb '#303030'",
+    "set border 3",
+    "set xtics nomirror scale 0",
+    "set ytics nomirror",
+    "set key outside right top reverse Left",
+    "set bmargin 4",
+)
 OURS = "#2e8b57"  # the last system of a small plot
 
 
@@ -33,19 +46,9 @@ def script(document, terminal, target=None):
         f'set terminal {terminal} size {WIDTH},{height} font "sans,13" background "white"',
         *([f"set output '{target}'"] if target else []),
         f"set multiplot layout {len(panels)},1 title {quoted(title(document))}",
-        "set style data histogram",
-        "set style histogram errorbars gap 1 linewidth 1",
-        "set style fill solid 0.9 noborder",
-        "set boxwidth 0.9",
-        "set grid ytics back linewidth 1 linecolor rgb '#c0c0c0'",
-        "set errorbars linecolor rgb '#303030'",
-        "set border 3",
-        "set xtics nomirror scale 0",
-        "set ytics nomirror",
-        "set key outside right top reverse Left",
+        *STYLE,
         f"set rmargin {max(map(len, all_systems(document))) + 10}",
         "set lmargin 12",
-        "set bmargin 4",
     ]
     for number, (panel, names) in enumerate(panels):
         lines += panel_lines(document, panel, names, f"$data{number}")
@@ -75,19 +78,9 @@ def small(bars, row_of):
     return "\n".join([
         f'set terminal svg size {SMALL_WIDTH},{SMALL_HEIGHT} font "sans,12" background "white"',
         "$data << EOD", *table, "EOD",
-        "set style data histogram",
-        "set style histogram errorbars gap 1 linewidth 1",
-        "set style fill solid 0.9 noborder",
-        "set boxwidth 0.9",
-        "set grid ytics back linewidth 1 linecolor rgb '#c0c0c0'",
-        "set errorbars linecolor rgb '#303030'",
-        "set border 3",
-        "set xtics nomirror scale 0",
-        "set ytics nomirror",
+        *STYLE,
         "set yrange [0:*]",
         f"set xrange [-0.7:{len(bars.workloads) - 0.4:g}]",
-        "set bmargin 4",
-        "set key outside right top reverse Left",
         f"set title {quoted(bars.title)}",
         "plot " + ", ".join(columns), ""])
 

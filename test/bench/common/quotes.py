@@ -295,7 +295,17 @@ def command_of(document):
     text = f"make bench NAME={name}" + (f' ARGS="{rest}"' if rest else "")
     lines = textwrap.wrap(text, COLUMNS - 2, break_long_words=False, break_on_hyphens=False,
                           subsequent_indent="  ")
-    return [line + " \\" for line in lines[:-1]] + lines[-1:]
+    lines = [line + " \\" for line in lines[:-1]] + lines[-1:]
+    return [part for line in lines for part in parted(line)]
+
+
+def parted(line):
+    """A line with a long list, taken apart behind commas; the shell joins what begins a line."""
+    while len(line) > COLUMNS:
+        at = line.rindex(",", 0, COLUMNS - 1) + 1
+        yield line[:at] + "\\"
+        line = line[at:]
+    yield line
 
 
 def quoted(word):
