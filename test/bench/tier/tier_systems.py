@@ -158,8 +158,7 @@ def size_of(path):
 def overhead(context, system, benchmark, seed, num):
     """db_bench on one path, in the page cache: what the FileSystem itself costs."""
     db = context.path(f"overhead-{system}")
-    fast = context.path("overhead-tier")
-    os.makedirs(fast, exist_ok=True)
+    fast = context.path(f"overhead-tier-{system}")
     argv = [
         context.program("db_bench"), f"--db={db}", f"--num={num}", f"--seed={seed}", "--threads=1",
         "--value_size=200", "--compression_type=none", "--cache_size=1048576", "--bloom_bits=10",
@@ -170,8 +169,8 @@ def overhead(context, system, benchmark, seed, num):
     if benchmark == "readrandom":
         argv += ["--use_existing_db", "--benchmarks=readrandom", f"--reads={num}"]
     else:
-        shutil.rmtree(db, ignore_errors=True)
-        shutil.rmtree(fast, ignore_errors=True)
+        for folder in (db, fast):
+            shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(fast)
         argv += ["--benchmarks=fillrandom"]
     text = context.child(argv)
