@@ -109,7 +109,7 @@ class RunsTest(unittest.TestCase):
         text = page_of_runs(
             "text", "kills = runs; kind = long; kills; sum\n"
             "runs = runs; kind = long; kills; count\nlast = runs; kind = long; what; last\n"
-            "most = runs; kind != none; kills; most; .1f; .001\n"
+            "most = runs; ; kills; most; .1f; .001\n"
             "one = runs; kind = make test; passed; only\n"
             "---\n{kills}, {runs}, {last}, {most}, {one}")
         self.assertEqual(text, "2,203, 2, nodes, 2.2, 1,201")

@@ -35,7 +35,8 @@ Of files with a line for each run (common/runs.py):
     -->
 
 With `item: {what}: {found}` in the place of `columns` it is a list. In `results: text` a figure of
-them is `NAME = file; WHERE; key; HOW`, with `sum`, `count`, `most`, `least`, `last` or `only`.
+them is `NAME = file; WHERE; key; HOW`, with `sum`, `count`, `most`, `least`, `last` or `only`;
+WHERE may be empty.
 `columns` are shown where they are in a line: what a run did not tell is left empty.
 """
 
