@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from common import harness, quotes, report
+from common import harness, quotes, report, runs
 
 ROOT = os.path.dirname(os.path.dirname(harness.BENCH))
 
@@ -57,7 +57,12 @@ def write(path, text, script):
 
 
 def main(argv):
-    documents = report.read_all(report.published(os.path.join(ROOT, "results")))
+    published = report.published(os.path.join(ROOT, "results"))
+    try:
+        documents = {**report.read_all(published), **runs.read_all(published)}
+    except quotes.Mistake as mistake:
+        print(mistake, file=sys.stderr)
+        return 1
     failed = False
     for page in pages():
         try:

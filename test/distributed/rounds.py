@@ -39,7 +39,9 @@ def run(mode, rounds, seed, folder):
 
 def line_of(mode, rounds, seed, folder):
     began = time.monotonic()
-    about = {"time": machine.now(), "commit": machine.commit(ROOT)}  # what the nodes are built of
+    about = {"time": machine.now(), "commit": machine.commit(ROOT),  # what the nodes are built of
+             "command": "make test-distributed ROUNDS=%d ARGS='--mode %s --seed %d'" % (
+                 rounds, mode, seed)}
     told = run(mode, rounds, seed, folder)
     return {**about, **told, "seconds": round(time.monotonic() - began),
             "verdict": "ok" if "kills" in told else "failed"}

@@ -24,6 +24,20 @@ format is not the metric's own, or `; .0f; 100` with a factor; then `---`, then 
 `results: metrics` has a row for each system of one workload (`workload: NAME`), and a column for
 each of `metrics: NAME = TEXT; ...`. `results: gates` says which gates are not met, and how many
 are; `results: ground` says when, where and by which command all was measured.
+
+Of files with a line for each run (common/runs.py):
+
+    <!-- results: runs
+    of: runs                                   results/published/runs.jsonl
+    where: kind = long and rocksdb != 11.8.1   these lines; default: all
+    columns: {date}, {commit} = when; kills    keys of a line, or texts with keys, and headings
+    replace: tiered_env = T                    in all cells
+    -->
+
+With `item: {what}: {found}` in the place of `columns` it is a list. In `results: text` a figure of
+them is `NAME = file; WHERE; key; HOW`, with `sum`, `count`, `most`, `least`, `last` or `only`;
+WHERE may be empty.
+`columns` are shown where they are in a line: what a run did not tell is left empty.
 """
 
 import dataclasses
@@ -32,16 +46,12 @@ import shlex
 import statistics
 import textwrap
 
-from common import pairs, plot
+from common import pairs, plot, runs
+from common.markdown import COLUMNS, Mistake, names, shown, table, wrapped
 from common.report import identity
 
 BLOCK = re.compile(r"^<!-- results: (\w+)\n(.*?)^-->\n(.*?)^<!-- end -->$",
                    re.MULTILINE | re.DOTALL)
-COLUMNS = 100
-
-
-class Mistake(Exception):
-    """What is wrong with a comment."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +122,11 @@ def figure(asked, documents, where):
     of, workload, metric, systems, *shape = (part.strip() for part in asked)
     if of not in documents:
         raise Mistake(f"{where}: nothing is published of '{of}'")
+    if isinstance(documents[of], runs.Lines):
+        try:
+            return runs.figure(documents[of], workload, metric, systems, *shape)
+        except Mistake as mistake:
+            raise Mistake(f"{where}: {mistake}") from mistake
     source = Source(documents[of])
     system, _, other = systems.partition("/")
     row, ratios = source.row(workload, system, metric), []
@@ -133,8 +148,11 @@ def made(kinds, kind, keys, documents, where):
         raise Mistake(f"{where}: nothing is published of '{fields.get('of')}'")
     if kind not in kinds:
         raise Mistake(f"{where}: 'results: {kind}' is none of {', '.join(kinds)}")
+    of_runs = isinstance(document, runs.Lines)
+    if of_runs != (kind == "runs"):
+        raise Mistake(f"{where}: results: {kind} is not for '{fields['of']}'")
     try:
-        return kinds[kind](Source(document), fields)
+        return kinds[kind](document if of_runs else Source(document), fields)
     except (Mistake, KeyError) as mistake:
         raise Mistake(f"{where}: results: {kind}: {mistake}") from mistake
 
@@ -148,23 +166,6 @@ def fields_of(keys):
         elif last:
             fields[last] += " " + line.strip()
     return fields
-
-
-def names(text, default):
-    """[(name, how it is called)] of `name = text; name`."""
-    if not text:
-        return [(name, name) for name in default]
-    pairs = [part.split(" = ", 1) for part in text.split(";")]
-    return [(pair[0].strip(), pair[-1].strip()) for pair in pairs if pair[0].strip()]
-
-
-def shown(value, shape, scale):
-    text = shape.format(value * scale)
-    whole, point, rest = text.partition(".")
-    digits = whole.lstrip("-")
-    if digits.isdigit() and len(digits) > 3:
-        text = f"{int(whole):,}{point}{rest}"
-    return text
 
 
 def cell(source, fields, workload, system, metric, key="metric"):
@@ -220,12 +221,6 @@ def metrics_table(source, fields):
     if not any(any(line[1:]) for line in lines):
         raise Mistake(f"{source.document['name']} has no '{workload}'")
     return table([fields.get("first", ""), *(text for _, text in metrics)], lines)
-
-
-def table(heading, lines):
-    def line(cells):
-        return ("| " + " | ".join(cells) + " |").replace("  ", " ")
-    return [line(heading), "|" + "---|" * len(heading), *map(line, lines)]
 
 
 def plot_link(_source, fields):
@@ -313,10 +308,5 @@ def quoted(word):
     return word if shlex.quote(word) == word else f"'{word}'"
 
 
-def wrapped(text, bullet):
-    return textwrap.wrap(bullet + text, COLUMNS, subsequent_indent=" " * len(bullet),
-                         break_long_words=False, break_on_hyphens=False)
-
-
 KINDS = {"systems": systems_table, "metrics": metrics_table, "gates": gates_list,
-         "ground": ground_table, "plot": plot_link}
+         "ground": ground_table, "plot": plot_link, "runs": runs.runs_list}

@@ -81,6 +81,16 @@ def print_table(lines):
     return sum(line["verdict"] != "ok" for line in last.values())
 
 
+def command_of(arguments, stack, kind, seed):
+    """What to type for the same stack, kind and seed."""
+    only = (stacks.name_of(stack) + " " + kind).replace("+", r"\+")
+    flags = (" --every-kind" if arguments.every_kind else "") + (
+        " --alone" if arguments.alone else "")
+    more = " -- " + " ".join(arguments.more) if arguments.more else ""
+    return "make matrix SECONDS=%d ARGS='--only \"^%s\" --seed %d%s%s'" % (
+        arguments.seconds, only, seed, flags, more)
+
+
 def run_all(arguments):
     """Returns the lines of this call."""
     programs = run.Programs(arguments.build)
@@ -95,7 +105,8 @@ def run_all(arguments):
         print("%s, %s, seed %d" % (stacks.name_of(stack), kind, seed), flush=True)
         work = run.Work(programs, arguments.scratch, arguments.seconds, arguments.more)
         total, verdict = work.run(stack, kind, seed)
-        lines.append({**line_of(total, verdict, stack, kind, seed), **about})
+        lines.append({**line_of(total, verdict, stack, kind, seed), **about,
+                      "command": command_of(arguments, stack, kind, seed)})
         with open(arguments.results, "a") as results:
             results.write(json.dumps(lines[-1]) + "\n")
         print("  %d s, %d kills, %d losses of power; %s; %s" % (
