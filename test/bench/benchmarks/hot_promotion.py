@@ -63,7 +63,8 @@ PANELS = (
 CPU = "CPU alone: uniform, ro"
 # Reads take so long that records are promoted, and no device has a part in it.
 CPU_KEYS = ("uniform", "zipf", "hotspot")
-QUICK_SYSTEMS = ("fat", "hot")
+QUICK_SYSTEMS = ("fat", "hot", "all_cache")
+CPU_SYSTEMS = ("fat", "hot")
 THING = "hot_promotion"  # of the demo
 
 
@@ -190,7 +191,7 @@ def cpu_cases(args):
     ways = [(CPU, scale, 0, "uniform")]
     ways += [(cpu_name(keys), many, hot_systems.SLOW_US, keys) for keys in CPU_KEYS]
     return [Case(name, (system,), functools.partial(cpu, of, slow_us, keys, system))
-            for name, of, slow_us, keys in ways for system in QUICK_SYSTEMS]
+            for name, of, slow_us, keys in ways for system in CPU_SYSTEMS]
 
 
 def cpu(scale, slow_us, keys, system, context, number):
@@ -249,6 +250,8 @@ def gates_of(judge, scale):
     yield ops("hotspot", "ro", "fast", 0.9)
     yield ops("hotspot", "rw", "fat", 4)
     yield ops("zipf", "ro", "fat", 2)
+    for keys in ("hotspot", "zipf"):
+        yield ops(keys, "ro", "all_cache", 1)
     for keys in KEYS:
         yield ops(keys, "uh", "fat", 0.95)
         if keys != "hotspot":

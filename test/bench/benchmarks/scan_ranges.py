@@ -5,6 +5,7 @@ That is what hot_promotion could gain, if copies could serve scans.
 
 import functools
 
+from common import mixgraph
 from common.gates import Judge
 from common.harness import Benchmark, Case, Metric, Panel
 from hot import scan_systems
@@ -14,7 +15,6 @@ HOT_SYSTEMS = ("hot", "cache_7.8", *scan_systems.STORES)
 # Eight million keys of mixgraph. db_bench takes kind, key range and length of an operation from one
 # random number; with a million keys nearly all long scans are in the hottest key range.
 DATA_MB, QUICK_MB = 728, 8
-MOST_SCANNED = 10_000  # db_bench's own default
 WORTH = 2 / 3  # of the bytes: then a third is left to be read slowly
 OFF = 5  # percent: trace and statistics
 
@@ -40,7 +40,7 @@ PANELS = (
 def add_arguments(group):
     group.add_argument("--scan-data-mb", type=int,
                        help=f"of records (default {DATA_MB}; quick: {QUICK_MB})")
-    group.add_argument("--scan-most", type=int, default=MOST_SCANNED,
+    group.add_argument("--scan-most", type=int, default=mixgraph.MOST_SCANNED,
                        help="records of a scan of mixgraph, at most (default %(default)s)")
 
 

@@ -12,7 +12,7 @@ QUICK_RECORDS = 150_000
 FAST_PERCENT = 35  # bytes of the fast device, of those of the records
 SECONDS = 20
 MIXES = ("a", "b", "c", "d", "e", "f", "overwrite", "uncapped")
-QUICK_SYSTEMS = ("db_paths", "levels", "fill")
+QUICK_SYSTEMS = ("db_paths", "levels", "fill", "all_cache")
 QUICK_MIXES = ("c", "overwrite")
 # Writes a second, in the load and of overwrites: what compactions keep up with, so that the systems
 # have equal bytes of the fast device, and trees of the same shape.
@@ -21,6 +21,9 @@ OVERHEAD_RECORDS, QUICK_OVERHEAD_RECORDS = 1_000_000, 100_000
 # The one makes the best of as many bytes of the fast device, the other one has the same levels
 # there. What each was asked for.
 AGAINST_DB_PATHS = (("fill", 0.98), ("levels", 1.0))
+# Of one that has as many bytes of the fast device as a cache, and no SSTs there.
+AGAINST_CACHE = (("fill", 1.0),)
+BUDGETED = ("fill", "levels", "hints", "all_cache")
 BUDGET_TOLERANCE = 1.0  # a budget is hard
 THING = "tiered_env_disks"  # of the demo
 
@@ -148,7 +151,11 @@ def gates(results):
                 if metric == "ops_per_s" or not is_write:
                     yield judge.ratio(f"{name}: {text}, {system} / db_paths", name, metric, system,
                                       ("db_paths",), target, True)
-    for system in ("fill", "levels", "hints"):
+        for system, target in AGAINST_CACHE:
+            if not is_write:
+                yield judge.ratio(f"{name}: ops/s, {system} / all_cache", name, "ops_per_s", system,
+                                  ("all_cache",), target, True)
+    for system in BUDGETED:
         yield budget_gate(judge, results, system)
     for name in (FILL_OVERHEAD, READ_OVERHEAD):
         yield judge.ratio(f"{name}: ops/s, tiers / stock", name, "ops_per_s", "tiers", ("stock",),

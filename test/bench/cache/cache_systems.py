@@ -10,6 +10,8 @@ PRIMARY, SECONDARY = 2, 9
 # The cache file is this many times as large as the secondary cache in memory.
 FILE_FACTOR = 5
 
+BLOCK_BYTES, INDEX_OF_BLOCK = 4096, 200  # about
+
 SYSTEMS = ("dram", "csc", "lru", "2q", "2q_paper", "2q_file")
 
 
@@ -88,6 +90,22 @@ def secondary_uri(system, capacity, cache_file=None):
             f"storage=file;path={cache_file}"
         )
     return f"id=TwoQSecondaryCache;capacity={capacity};policy={system}"
+
+
+def in_file_of(file_bytes):
+    """The capacity of a cache whose file has so many bytes: it is up to 4% larger than its data."""
+    return max(4 << 20, int(file_bytes / 1.05))
+
+
+def file_flags(folder, file_bytes):
+    """Of db_bench: a cache with a file there, of so many bytes."""
+    return (f"--secondary_cache_uri=id=TwoQSecondaryCache;storage=file;path={folder}/file;"
+            f"capacity={in_file_of(file_bytes)}",)
+
+
+def index_bytes(file_bytes):
+    """Of memory, for all blocks of a cache file."""
+    return file_bytes // BLOCK_BYTES * INDEX_OF_BLOCK
 
 
 def _data(folder, scale):

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 
+from cache import cache_systems
 from common import grounds
 
 # Reads a second as in HotRAP's table 1.
@@ -12,17 +13,21 @@ FAST = {"read_iops": 83_000}
 SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
-SYSTEMS = ("fat", "row_cache", "2q_file", "hot", "fast")
+SYSTEMS = ("fat", "row_cache", "2q_file", "all_cache", "hot", "fast")
 # Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not
-# for SSTs (row_cache: that is in memory). What there really is on it is measured: L0 often has more
-# than its room.
+# for SSTs (row_cache: that is in memory). "all_cache" has a cache in all that "fat" has. What there
+# really is on it is measured: L0 often has more than its room.
 FAT, UPPER, EXTRA = 10, 4.3, 7.8
 # To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the
 # others have it for two.
 FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
 # Bytes of the access table for each record that hot_promotion's store has room for.
 ACCESS = 60
-RALT_BUFFER = 16  # the table's bytes by those that it has in memory, by default
+# What it has in memory besides the promotion cache: of the table's bytes, of the store's, and for
+# each record that the store has room for: ten bits of a filter in the store, twenty in the table.
+RALT_BUFFER = 1 / 16
+KNOWN = 0.017
+FILTERS = 30 / 8
 # A hot record is read twice from the slow device before it is promoted; then there is as much
 # time again.
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
@@ -102,34 +107,46 @@ def flags(where, scale, system):
     result = [
         f"--db={db}", f"--records={scale.records}", f"--value_size={scale.value_size}",
         f"--threads={scale.threads}", f"--fast_folders={db},{extra}",
-        f"--cache_bytes={cache_bytes(scale) + (memory_of_hot(scale) if system == 'fat' else 0)}",
+        f"--cache_bytes={cache_bytes(scale) + more_cache_bytes(scale, system)}",
     ]
     if where.devices:
         result.append(f"--devices={where.devices}")
     if where.slow_us:
         result += [f"--slow={where.slow}", f"--slow_us={where.slow_us}",
                    f"--direct={str(bool(where.devices)).lower()}"]
-    if system in ("fast", "fat"):
+    if system in ("fast", "fat", "all_cache"):
         fast, levels = scale.share(FAT), FAT_LEVELS
     else:
         fast, levels = scale.share(UPPER), LEVELS
     result.append(f"--level_base_bytes={fast // levels}")
     if system == "fast":
         return result
-    result.append(f"--db_paths={db}={fast};{slow}={1 << 50}")
+    first = "" if system == "all_cache" else f"{db}={fast};"
+    result.append(f"--db_paths={first}{slow}={1 << 50}")
     more = scale.share(EXTRA)
     if system == "row_cache":
         result.append(f"--row_cache_bytes={more}")
     elif system == "2q_file":
-        # The file is up to 4% larger than its data.
-        result.append(f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={extra}/cache;"
-                      f"capacity={max(4 << 20, int(more / 1.05))}")
+        result.append(secondary_cache(extra, more))
+    elif system == "all_cache":
+        result.append(secondary_cache(extra, fast))
     elif system == "hot":
-        result.append(f"--hot=path={extra}/hot;budget={store_bytes(scale)};"
-                      f"ralt_bytes={more - store_bytes(scale)};slow={slow};"
-                      f"promotion_cache={promotion_cache(scale)};"
-                      f"direct_io={'true' if where.devices else 'false'}")
+        options = hot_options(scale, extra, slow, bool(where.devices))
+        result.append("--hot=" + ";".join(f"{name}={value}" for name, value in options.items()))
     return result
+
+
+def hot_options(scale, folder, slow, direct):
+    """Of a HotPromotionTable; store and access table are in the folder."""
+    store = store_bytes(scale)
+    return {"path": f"{folder}/hot", "budget": store, "ralt_bytes": scale.share(EXTRA) - store,
+            "slow": slow, "promotion_cache": promotion_cache(scale),
+            "direct_io": str(direct).lower()}
+
+
+def secondary_cache(folder, file_bytes):
+    return (f"--secondary_cache=id=TwoQSecondaryCache;storage=file;path={folder}/cache;"
+            f"capacity={cache_systems.in_file_of(file_bytes)}")
 
 
 def cache_bytes(scale):
@@ -145,10 +162,21 @@ def promotion_cache(scale):
     return max(1 << 20, scale.share(1) // 2)
 
 
+def more_cache_bytes(scale, system):
+    """Block cache in the place of what "hot" has in memory, less the index of a cache file."""
+    if system == "fat":
+        return memory_of_hot(scale)
+    if system == "all_cache":
+        return max(0, memory_of_hot(scale) - cache_systems.index_bytes(scale.share(FAT)))
+    return 0
+
+
 def memory_of_hot(scale):
-    """Of the promotion cache and the access table, which fat has as block cache."""
+    """Of the promotion cache, the access table and the store's filters."""
     table = scale.share(EXTRA) - store_bytes(scale)
-    return promotion_cache(scale) + min(max(table // RALT_BUFFER, 256 << 10), 16 << 20)
+    buffer = min(max(int(table * RALT_BUFFER), 256 << 10), 16 << 20)
+    filters = store_bytes(scale) * (KNOWN + FILTERS / scale.record_size)
+    return promotion_cache(scale) + buffer + int(filters)
 
 
 def fill(context, where, scale, system):

@@ -7,17 +7,9 @@ import os
 import re
 import shutil
 
+from common import mixgraph
 from hot import hot_systems, scan_ranges
 
-# Prefix_dist of Cao et al., "Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads
-# at Facebook" (FAST'20), as db_bench has it.
-PREFIX_DIST = {
-    "mix_get_ratio": 0.83, "mix_put_ratio": 0.14, "mix_seek_ratio": 0.03,
-    "key_dist_a": 0.002312, "key_dist_b": 0.3467, "keyrange_num": 30,
-    "keyrange_dist_a": 14.18, "keyrange_dist_b": -2.917,
-    "keyrange_dist_c": 0.0164, "keyrange_dist_d": -0.08082,
-    "value_k": 0.2615, "value_sigma": 25.45, "iter_k": 2.517, "iter_sigma": 14.236,
-}
 # db_bench tells how often iterators read files with this level of statistics, and what its client
 # has read with this one of perf counters.
 STATS_LEVEL, PERF_LEVEL = 4, 2
@@ -73,7 +65,7 @@ class Mixgraph:
     """Prefix_dist by db_bench."""
 
     name = "mixgraph_prefix"
-    key, value = 48, 43  # bytes of a record when it is loaded, as in the paper
+    key, value = mixgraph.KEY, mixgraph.VALUE
     ops_of_key, overwrites_of_key = 1 / 8, 0.3
 
     def __init__(self, most_scanned):
@@ -92,8 +84,8 @@ class Mixgraph:
             context, tree, place, "mixgraph", seed, "--use_existing_db", "--statistics",
             f"--stats_level={STATS_LEVEL}", f"--perf_level={PERF_LEVEL}",
             f"--reads={int(self.ops_of_key * self._keys(tree))}",
-            f"--mix_max_scan_len={self._most_scanned}", f"--block_cache_trace_file={trace}",
-            *(f"--{name}={value}" for name, value in PREFIX_DIST.items()))
+            f"--block_cache_trace_file={trace}",
+            *mixgraph.flags("Prefix_dist", self._most_scanned))
         counts = {
             "scans": r"Seek:(\d+)",
             "scan_reads": r"rocksdb\.file\.read\.db\.iterator\.micros .* COUNT : (\d+)",

@@ -10,11 +10,14 @@ import shutil
 import threading
 import time
 
+from cache import cache_systems
 from common import db_bench, grounds
 
 SLOW = {"read_iops": 3000, "write_iops": 3000, "read_bps": 120 << 20, "write_bps": 120 << 20}
 
-SYSTEMS = ("slow", "db_paths", "levels", "hints", "fill", "fast")
+SYSTEMS = ("slow", "db_paths", "levels", "hints", "fill", "all_cache", "fast")
+CACHE_FILE = "cache"  # of all_cache
+CACHE_BYTES = 16 << 20  # of the block cache, as tier_driver has it
 EMULATED_US = 300
 OVERHEAD_SYSTEMS = ("stock", "tiers")
 
@@ -81,13 +84,17 @@ def flags(place, system, fast_bytes):
 
     The directory is on the fast device, as are the logs, but for slow.
     """
+    rest = 1 << 50
     db = f"{place.points['slow' if system == 'slow' else 'fast']}/db-{system}"
     if system in ("slow", "fast"):
         return db, []
     slow = f"{place.points['slow']}/{system}"
     os.makedirs(slow, exist_ok=True)
+    if system == "all_cache":
+        file = f"{place.points['fast']}/{system}/{CACHE_FILE}"
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        return db, [f"--db_paths={slow}={rest}", f"--options={cache_options(file, fast_bytes)}"]
     if system == "db_paths":
-        rest = 1 << 50
         return db, [f"--db_paths={db}={fast_bytes};{slow}={rest}"]
     # Three levels are what db_paths has on the fast device.
     rules = "" if system == "fill" else "3..=slow"
@@ -101,6 +108,14 @@ def fs_uri(slow, fast_bytes, rules):
     return (f"--fs_uri=id=TieredFileSystem;tiers={{home={{budget={fast_bytes}}};"
             f"slow={{path={slow}}}}};{placement}"
             f"mover_bytes_per_second={SLOW['write_bps'] // 2}")
+
+
+def cache_options(file, file_bytes):
+    """The block cache of the others, and behind it one in a file of so many bytes."""
+    cache = (f"lru+2q://capacity={CACHE_BYTES};secondary_cache={{"
+             f"capacity={cache_systems.in_file_of(file_bytes)};storage=file;path={file}}}")
+    return (f"listeners=TwoQSecondaryCacheListener;"
+            f"block_based_table_factory={{block_cache={{id={{{cache}}}}}}}")
 
 
 def clear(place, system):
@@ -138,11 +153,12 @@ def measured(context, place, system, fast_bytes, db, arrangement, *more):
 
 
 def table_bytes(point, system):
-    """Bytes of a system's SSTs on a device."""
+    """Bytes of a system's SSTs on a device, and of its cache file."""
     total = 0
     for folder in (f"{point}/{system}", f"{point}/db-{system}"):
         for where, _, names in os.walk(folder):
-            total += sum(size_of(f"{where}/{name}") for name in names if ".sst" in name)
+            total += sum(size_of(f"{where}/{name}") for name in names
+                         if ".sst" in name or name == CACHE_FILE)
     return total
 
 
