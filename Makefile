@@ -40,7 +40,7 @@ help:
 	@echo "make deb            Debian 13's packages of it and of the tool; needs root"
 	@echo 'make tidy           checks sources and documents, in seconds'
 	@echo 'make docs           makes the documents a site, and prints where it is'
-	@echo 'make clang-tidy     looks for mistakes in plugin/ and tools/; half a minute for each file;'
+	@echo 'make clang-tidy     looks for mistakes in plugin/ and tools/: minutes for a plugin;'
 	@echo '                    FILES="a.cc b.cc": these ones'
 	@echo 'make format         formats the sources (clang-format); check-format: only checks them'
 	@echo 'make clean          removes what this clone has built'

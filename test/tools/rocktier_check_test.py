@@ -111,7 +111,7 @@ class Check(unittest.TestCase):
                                      tiers))
         self.write(database=self.env(tiers +
                                      ";target={{id=RawWalFileSystem;device={none};size=1G}}"))
-        self.assertEqual(int(1.5 * 43 * 1024 * 1024 / 430e6),
+        self.assertEqual(int(1.5 * 43 * 1024 * 1024 / 220e6),
                          self.check(status=0)["recovery_seconds"])
 
     def test_blob_hybrid_needs_all_of_its_lines(self):

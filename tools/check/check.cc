@@ -18,7 +18,7 @@ using check::Report;
 using check::Subject;
 
 // How fast SSTs in memory were rebuilt, at least; and bytes of logs for each byte of a tier.
-constexpr double kRecovered = 430e6;
+constexpr double kRecovered = 220e6;
 constexpr double kLogsOfTier = 1.5;
 
 struct Arguments {

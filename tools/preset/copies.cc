@@ -19,7 +19,7 @@ Status ComputeHotStore(const Request& request, Plan* plan) {
   figures->Computed("hot_budget", "up(max(1M, hot_set * (1 + 40 / value) * 1.28))",
                     "hot_promotion: 6.2G for 5 GB in records of 1 KB");
   figures->Computed("hot_store", "hot_budget * 1.05", "the most that its files take");
-  figures->Computed("access_table", "hot_budget * 0.15 * 1.56", "the most that was measured");
+  figures->Computed("access_table", "hot_budget * 0.15 * 1.56", "what it may take");
   figures->Computed("hot_memory", "64M + 0.017 * hot_budget",
                     "promotion_cache, and filters that grow with the budget");
   if ((*figures)["value"] > std::min(4.0 * (1 << 20), (*figures)["hot_budget"] / 64)) {
