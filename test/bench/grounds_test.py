@@ -144,11 +144,15 @@ class GroundTest(unittest.TestCase):
         context = harness.Context(TMP, TMP)
         try:
             made = grounds.Ground(context, {"slow": 32 << 20}, {"slow": LIMITS})
+            beside = grounds.Ground(context, {"slow": 32 << 20}, {})
             texts = context.grounds.texts()
+            self.assertNotEqual(made.points["slow"], beside.points["slow"])
+            beside.close()
             made.close()
         finally:
             context.close()
-        self.assertRegex(texts[-1], "slow: ext4 on a loop device with(out)? direct I/O over a file "
+        self.assertRegex(texts[-1], "slow-2: ext4 .*, not throttled")
+        self.assertRegex(texts[-2], "slow: ext4 on a loop device with(out)? direct I/O over a file "
                          "on .*, held to 3,000 reads/s, 125,829,120 B/s of writes by ")
 
 

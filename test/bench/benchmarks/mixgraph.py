@@ -48,7 +48,7 @@ def add_arguments(group):
     group.add_argument("--mixgraph-keys", type=int, default=KEYS,
                        help="of 48 bytes, with values of 43 (default %(default)s)")
     group.add_argument("--mixgraph-seconds", type=float, default=SECONDS,
-                       help="of a run, and as long before it (default %(default)s)")
+                       help="of a run; others before it warm up (default %(default)s)")
     group.add_argument("--mixgraph-most", type=int, default=mixgraph.MOST_SCANNED,
                        help="records of a scan, at most (default %(default)s)")
 

@@ -17,6 +17,7 @@ QUICK_MIXES = ("c", "overwrite")
 # Writes a second, in the load and of overwrites: what compactions keep up with, so that the systems
 # have equal bytes of the fast device, and trees of the same shape.
 RATE = 20_000
+WARM_UP = 5  # times as long as a mix: the slow device's pace fills a cache in that
 OVERHEAD_RECORDS, QUICK_OVERHEAD_RECORDS = 1_000_000, 100_000
 # The one makes the best of as many bytes of the fast device, the other one has the same levels
 # there. What each was asked for.
@@ -55,6 +56,7 @@ PANELS = (
 )
 
 LOAD = f"load, {RATE} a second"
+WARM = "warm-up of the cache, YCSB C"
 LOAD_UNCAPPED = "load, as fast as can be"
 FILL_OVERHEAD = "overhead: fillrandom"
 READ_OVERHEAD = "overhead: readrandom"
@@ -98,6 +100,9 @@ def level_cases(args):
         mixes = [mix for mix in mixes if mix in QUICK_MIXES]
     result = [Case(LOAD, (system,), functools.partial(load, system, *size, RATE))
               for system in systems]
+    if "all_cache" in systems:
+        warm_up = functools.partial(run_mix, "all_cache", *size, "c", WARM_UP * seconds)
+        result.append(Case(WARM, ("all_cache",), warm_up))
     for mix in mixes:
         for system in systems:
             run = functools.partial(run_mix, system, *size, mix, seconds)

@@ -1,5 +1,7 @@
 """mixgraph on a slow device, with caches of equal memory and with one in a file."""
 
+import dataclasses
+
 from cache import cache_systems
 from common import grounds, mixgraph
 from common.options_file import Options
@@ -14,7 +16,7 @@ def missing(emulate):
 
 
 def ways(scale):
-    return {"": scale}
+    return {"": dataclasses.replace(scale, warm_ups=cache_systems.WARM_UPS)}
 
 
 def arranged(context, scale, system):

@@ -4,6 +4,7 @@ Grounds notes what was really mounted and what the kernel holds it to, for the r
 """
 
 import functools
+import itertools
 import os
 import shutil
 import subprocess
@@ -55,18 +56,19 @@ class Ground:
     def __init__(self, context, sizes, limits, in_memory=(), with_sectors=()):
         self.points, self.devices, self._limits, self._undo = {}, {}, limits, []
         self._control = control(context)
+        called = {name: unused(context, name) for name in sizes}
         try:
             for name, size in sizes.items():
-                point = context.path(f"on-{name}")
+                point = context.path(f"on-{called[name]}")
                 if name in in_memory:
                     device = self._memory(size)
                     # Gives the memory of deleted files back.
                     self._mount(device, point, "--options=discard")
                 elif name in with_sectors:
-                    device = self._sectors(context.path(f"memory-{name}"), size)
+                    device = self._sectors(context.path(f"memory-{called[name]}"), size)
                     self._mount(device, point, "--options=discard")
                 else:
-                    device = self._loop(context.path(f"image-{name}"), size)
+                    device = self._loop(context.path(f"image-{called[name]}"), size)
                     self._mount(device, point)
                 self.points[name], self.devices[name] = point, device
             self._undo.append(self.release)
@@ -75,7 +77,7 @@ class Ground:
             self.close()
             raise
         for name, device in self.devices.items():
-            context.grounds.note(name, f"{machine.filesystem(self.points[name])} on "
+            context.grounds.note(called[name], f"{machine.filesystem(self.points[name])} on "
                                  f"{kind_of(device)}, {self._limits_of(device)}")
 
     def _loop(self, image, size):
@@ -162,6 +164,12 @@ class Grounds:
 
     def texts(self):
         return [f"{name}: {text}" for name, text in self._notes.items()]
+
+
+def unused(context, name):
+    """The name, or with a number if another ground has it."""
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(one for one in names if not os.path.exists(context.path(f"on-{one}")))
 
 
 def limits_text(limits, by):

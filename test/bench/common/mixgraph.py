@@ -45,7 +45,8 @@ class Scale:
     """How much data there is, and how it is used."""
 
     data: int = 0  # bytes of keys and values that are loaded
-    seconds: float = 1  # to warm up, and as long again
+    seconds: float = 1  # of a run
+    warm_ups: int = 1  # runs before it
     most_scanned: int = MOST_SCANNED
     threads: int = 4
     value_factor: int = 1  # values are so many times as large as in the paper
@@ -113,11 +114,12 @@ def load(context, arrangement, scale):
 
 
 def run(context, arrangement, scale, distribution, seed):
-    """Figures of the second half of the time; of bytes, of all until nothing compacts."""
+    """Figures of the last run; of bytes, of all runs until nothing compacts."""
     empty(arrangement.caches)
     before = transferred(arrangement)
     text, usage = child(
-        context, arrangement, scale, "mixgraph,mixgraph,flush,waitforcompaction", seed,
+        context, arrangement, scale,
+        ",".join((*["mixgraph"] * (1 + scale.warm_ups), "flush", "waitforcompaction")), seed,
         "--use_existing_db", "--histogram=1", *db_bench.flags(context),
         f"--threads={scale.threads}", f"--duration={math.ceil(scale.seconds)}",
         f"--ops_between_duration_checks={OPERATIONS_OF_LOOK}",

@@ -3,6 +3,8 @@
 db_bench has no db_paths. "levels" is in their place: it has the same levels on the fast device.
 """
 
+import dataclasses
+
 from cache import cache_systems
 from common import grounds, mixgraph
 from common.options_file import Options
@@ -20,7 +22,7 @@ def missing(emulate):
 
 
 def ways(scale):
-    return {"": scale}
+    return {"": dataclasses.replace(scale, warm_ups=cache_systems.WARM_UPS)}
 
 
 def arranged(context, scale, system):
