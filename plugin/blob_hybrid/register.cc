@@ -19,7 +19,7 @@ int Register(ObjectLibrary& library) {
       ObjectLibrary::PatternEntry(BlobHybridFactory::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<CompactionFilterFactory>* guard,
          std::string* /*error*/) {
-        guard->reset(new BlobHybridFactory());
+        *guard = std::make_unique<BlobHybridFactory>();
         return guard->get();
       });
   // RocksDB writes several listeners to an OPTIONS file as "{A:B}", and reads that as the name of
@@ -28,13 +28,13 @@ int Register(ObjectLibrary& library) {
       ObjectLibrary::PatternEntry(BlobHybridListener::kClassName()).AddSeparator(":"),
       [](const std::string& /*uri*/, std::unique_ptr<EventListener>* guard,
          std::string* /*error*/) {
-        guard->reset(new BlobHybridListener());
+        *guard = std::make_unique<BlobHybridListener>();
         return guard->get();
       });
   library.AddFactory<TableFactory>(
       ObjectLibrary::PatternEntry(BlobHybridTable::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<TableFactory>* guard, std::string* /*error*/) {
-        guard->reset(new BlobHybridTable());
+        *guard = std::make_unique<BlobHybridTable>();
         return guard->get();
       });
   size_t types;

@@ -16,7 +16,7 @@ int Register(ObjectLibrary& library) {
   library.AddFactory<TableFactory>(
       ObjectLibrary::PatternEntry(HotPromotionTable::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<TableFactory>* guard, std::string* /*error*/) {
-        guard->reset(new HotPromotionTable());
+        *guard = std::make_unique<HotPromotionTable>();
         return guard->get();
       });
   size_t types;

@@ -193,9 +193,10 @@ IOStatus RawWalFileSystem::NewSequentialFile(const std::string& path, const File
   return WithLog(
       path,
       [&](const std::shared_ptr<Log>& log) {
-        result->reset(new LogSequentialFile(log, [this, path](std::shared_ptr<Log>* found) {
-          return FindLog(path, /*fresh=*/true, found);
-        }));
+        *result =
+            std::make_unique<LogSequentialFile>(log, [this, path](std::shared_ptr<Log>* found) {
+              return FindLog(path, /*fresh=*/true, found);
+            });
         return IOStatus::OK();
       },
       [&] { return target_->NewSequentialFile(path, options, result, dbg); });
@@ -207,7 +208,7 @@ IOStatus RawWalFileSystem::NewRandomAccessFile(const std::string& path, const Fi
   return WithLog(
       path,
       [&](const std::shared_ptr<Log>& log) {
-        result->reset(new LogRandomAccessFile(log));
+        *result = std::make_unique<LogRandomAccessFile>(log);
         return IOStatus::OK();
       },
       [&] { return target_->NewRandomAccessFile(path, options, result, dbg); });
@@ -251,7 +252,7 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
     return target_->NewWritableFile(path, options, result, dbg);
   }
   if (s.ok()) {
-    result->reset(new LogWritableFile(std::move(log), options));
+    *result = std::make_unique<LogWritableFile>(std::move(log), options);
   }
   return s;
 }
@@ -310,7 +311,7 @@ IOStatus RawWalFileSystem::ReopenWritableFile(const std::string& path, const Fil
   return WithLog(
       path,
       [&](const std::shared_ptr<Log>& log) {
-        result->reset(new LogReopenedFile(log));
+        *result = std::make_unique<LogReopenedFile>(log);
         return IOStatus::OK();
       },
       [&] { return target_->ReopenWritableFile(path, options, result, dbg); });

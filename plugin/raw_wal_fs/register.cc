@@ -18,7 +18,7 @@ int Register(ObjectLibrary& library) {
   library.AddFactory<FileSystem>(
       ObjectLibrary::PatternEntry(RawWalFileSystem::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<FileSystem>* guard, std::string* /*error*/) {
-        guard->reset(new RawWalFileSystem(nullptr));
+        *guard = std::make_unique<RawWalFileSystem>(nullptr);
         return guard->get();
       });
   library.AddFactory<FileSystem>(

@@ -126,7 +126,7 @@ Cache* Create(const std::string& id, std::unique_ptr<Cache>* guard, std::string*
     *error = s.ToString();
     return nullptr;
   }
-  guard->reset(new OwnedBlockCache(std::move(cache)));
+  *guard = std::make_unique<OwnedBlockCache>(std::move(cache));
   return guard->get();
 }
 

@@ -30,14 +30,14 @@ int Register(ObjectLibrary& library) {
       TwoQSecondaryCache::kClassName(),
       [](const std::string& /*uri*/, std::unique_ptr<SecondaryCache>* guard,
          std::string* /*error*/) {
-        guard->reset(new TwoQSecondaryCache());
+        *guard = std::make_unique<TwoQSecondaryCache>();
         return guard->get();
       });
   library.AddFactory<EventListener>(
       TwoQSecondaryCacheListener::kClassName(),
       [](const std::string& /*uri*/, std::unique_ptr<EventListener>* guard,
          std::string* /*error*/) {
-        guard->reset(new TwoQSecondaryCacheListener());
+        *guard = std::make_unique<TwoQSecondaryCacheListener>();
         return guard->get();
       });
   RegisterBlockCaches(library);

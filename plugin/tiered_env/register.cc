@@ -19,7 +19,7 @@ int Register(ObjectLibrary& library) {
   library.AddFactory<FileSystem>(
       ObjectLibrary::PatternEntry(TieredFileSystem::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<FileSystem>* guard, std::string* /*error*/) {
-        guard->reset(new TieredFileSystem(nullptr));
+        *guard = std::make_unique<TieredFileSystem>(nullptr);
         return guard->get();
       });
   // The upper levels in one directory, the others at home.
@@ -37,7 +37,7 @@ int Register(ObjectLibrary& library) {
       ObjectLibrary::PatternEntry(TieredEnvListener::kClassName()),
       [](const std::string& /*uri*/, std::unique_ptr<EventListener>* guard,
          std::string* /*error*/) {
-        guard->reset(new TieredEnvListener());
+        *guard = std::make_unique<TieredEnvListener>();
         return guard->get();
       });
   size_t types;

@@ -22,7 +22,7 @@ Merge::Merge(FileSet* files, const Scoring* scoring, const Runs& inputs, Runs ol
     : files_(files),
       scoring_(scoring),
       older_(std::move(older)),
-      verdict_(std::move(verdict)),
+      verdict_(verdict),
       merger_(inputs, scoring) {}
 
 const RunFile* Merge::damaged() const {

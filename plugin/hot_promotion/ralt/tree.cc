@@ -84,12 +84,12 @@ Status Tree::Load(const Catalog& catalog) {
       version->runs.push_back(std::make_shared<Run>(next_run_++, std::move(parts)));
     }
   }
-  Publish(std::move(version));
+  Publish(version);
   return Status::OK();
 }
 
-void Tree::Publish(Current::Pointer version) {
-  current_.Set(std::move(version));
+void Tree::Publish(const Current::Pointer& version) {
+  current_.Set(version);
   MutexLock lock(&stats_mutex_);
   stats_.tick = clock_.tick;
   stats_.hot_limit = limits_.hot;

@@ -58,7 +58,7 @@ class Tree {
   Status Load(const Catalog& catalog);
   Catalog NewCatalog(const Version& version) const;
   Status Install(Version next);
-  void Publish(Current::Pointer version);
+  void Publish(const Current::Pointer& version);
   void Count(uint64_t RaltStats::*counter, uint64_t amount);
   // Counts a failure, and tells it in the LOG if it is the first one.
   void Tell(const char* operation, const Status& s);
