@@ -11,38 +11,20 @@
 // ROCKTIER_CRASH_SECONDS for how long it goes on.
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <map>
-#include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/tiered_env.h"
-#include "plugin/tiered_env/tiered_env_tools.h"
 #include "port/stack_trace.h"
-#include "test/crash/tiered_env/placement_disk.h"
-#include "test/crash/tiered_env/placement_rules.h"
-#include "test/crash/tiered_env/placement_site.h"
-#include "test/support/kill.h"
-#include "test/support/scratch.h"
-#include "test/support/seed.h"
-
-extern char** environ;
+#include "test/crash/tiered_env/placement_checks.h"
 
 namespace rocktier {
 
@@ -50,14 +32,6 @@ using namespace ROCKSDB_NAMESPACE;              // NOLINT(google-build-using-nam
 using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-#define ASSERT_OK(expression)                        \
-  do {                                               \
-    const Status status_ = (expression);             \
-    ASSERT_TRUE(status_.ok()) << status_.ToString(); \
-  } while (false)
-
-using Files = std::map<std::string, KnownFile>;
 
 // Where a child kills itself.
 struct Point {
@@ -83,7 +57,6 @@ const struct {
   const char* name;
   int times;
 } kFirstPoints[] = {{"Folders::Create:BeforeRename", 2}, {"Folders::MakeIn:BeforeOwner", 4}};
-constexpr size_t kCases = std::size(kPoints) + std::size(kFirstPoints) + 1;
 
 const char* const kPlacements[] = {
     "cf:users=fast;cf:log_*/0..2=middle;range:k1..k2=slow;0..1=fast;2..=slow;blob=slow",
@@ -105,296 +78,12 @@ const char* const kSteadyPlacements[] = {
     "cf:default/1..=slow;cf:log_b=slow;0..1=fast;2..=middle;blob=slow;meta=slow",
 };
 
-constexpr uint64_t kPatience = 60000000;      // microseconds, for a child that must come to a point
-constexpr uint64_t kMoreRounds = 30;          // until a run has seen what it must
-constexpr uint64_t kKept = 7 * 24 * 60 * 60;  // seconds
-constexpr time_t kOld = 60 * 24 * 60 * 60;    // seconds, which older:30d fits
+constexpr time_t kOld = 60 * 24 * 60 * 60;  // seconds, which older:30d fits
 constexpr int kLevels = 6;
 
-std::string Listed(const std::vector<std::string>& paths) {
-  std::string text;
-  for (const std::string& path : paths) {
-    text += path + "\n";
-  }
-  return text;
-}
-
-// The part before the last point: of a file in lost/, or one in a tier, the name that it had.
-std::string WithoutEnd(const std::string& path) {
-  const std::string base = BaseOf(path);
-  return base.substr(0, base.rfind('.'));
-}
-
-// Names of what was put aside, and of what the next opening that keeps it puts aside.
-std::vector<std::string> Lost(const Disk& disk, bool and_to_be_lost) {
-  std::vector<std::string> names;
-  for (const std::string& path : disk.lost) {
-    names.push_back(WithoutEnd(path));
-  }
-  for (const std::string& path : and_to_be_lost ? disk.nameless : std::vector<std::string>()) {
-    names.push_back(BaseOf(path));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-bool IsSameFile(const DiskFile& a, const DiskFile& b) {
-  return a.path == b.path && a.device == b.device && a.inode == b.inode;
-}
-
-class ChangedPlacement : public ::testing::Test {
+class RestKillTest : public ::testing::WithParamInterface<int>, public PlacementRestTest {
  protected:
-  explicit ChangedPlacement(int number) : end_(Clock::now() + Share()) {
-    random_.seed(Seed() + static_cast<uint64_t>(number));
-    folder_ = NewFolder();
-    MakeTiersBelow(folder_);
-    shared_ = MapShared<PlacementShared>(folder_ + "/shared");
-    NewSite();
-  }
-  ~ChangedPlacement() override {
-    site_.reset();
-    munmap(shared_, sizeof(PlacementShared));
-    if (!HasFailure()) {
-      std::filesystem::remove_all(folder_);
-    }
-  }
-
-  // For what a database has from its beginning.
-  void NewSite() {
-    site_ = std::make_unique<PlacementSite>(folder_, shared_);
-    model_ = std::make_unique<PlacementModel>();
-  }
-  uint64_t Some(uint64_t n) { return random_() % n; }
-  // Whether another round is due: of kills, of time, or for what was not seen yet.
-  bool GoesOn(uint64_t least) const {
-    const uint64_t kills =
-        std::max(FromEnvironment("ROCKTIER_CRASH_ROUNDS", least * kCases) / kCases, uint64_t{1});
-    return !HasFailure() && (kills_ < kills || Clock::now() < end_ ||
-                             (!Unseen().empty() && kills_ < kills + kMoreRounds));
-  }
-  virtual std::string Unseen() const = 0;
-
-  // Runs a child and kills it at the point, to which it must come, or before so many microseconds.
-  void RunAndKill(const char* how, const std::string& from, const std::string& to,
-                  const std::string& point, int hits, uint64_t most);
-  // Expects the first writes, at least those that were acknowledged, and nothing else.
-  void CheckWrites();
-  // Expects that nothing is left of moves that were interrupted, but for what was put aside: files
-  // of these names.
-  void CheckLeftovers(const Files& files, const std::vector<std::string>& lost);
-  // Adds their ages to what RocksDB tells of files. Each must be on the disk.
-  Files WithAges(Files files, const Disk& disk) const;
-
-  using Clock = std::chrono::steady_clock;
-  static Clock::duration Share() {
-    const uint64_t seconds = FromEnvironment("ROCKTIER_CRASH_SECONDS", 0);
-    return std::chrono::milliseconds(static_cast<int64_t>(1000 * seconds / kCases));
-  }
-
-  const Clock::time_point end_;
-  std::mt19937_64 random_;
-  std::string folder_;
-  PlacementShared* shared_;
-  std::unique_ptr<PlacementSite> site_;
-  std::unique_ptr<PlacementModel> model_;
-  uint64_t kills_ = 0;
-};
-
-void ChangedPlacement::RunAndKill(const char* how, const std::string& from, const std::string& to,
-                                  const std::string& point, int hits, uint64_t most) {
-  const std::string times = std::to_string(hits);
-  const std::string seed = std::to_string(random_());
-  const char* arguments[] = {
-      "placement_test", "--placement-child", folder_.c_str(), how,          from.c_str(),
-      to.c_str(),       point.c_str(),       times.c_str(),   seed.c_str(), nullptr};
-  kills_++;
-  pid_t pid;
-  ASSERT_EQ(
-      posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments), environ),
-      0);
-  int status = 0;
-  const bool died = KillAfter(pid, most, &status);
-  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
-  ASSERT_EQ(shared_->failed, 0u);
-  ASSERT_EQ(died, !point.empty()) << "no child came to " << point << ", " << hits << " times";
-}
-
-void ChangedPlacement::CheckWrites() {
-  uint64_t count = 0;
-  ASSERT_OK(site_->Count(&count));
-  ASSERT_GE(count, shared_->acknowledged);
-  ASSERT_LE(count, shared_->issued);
-  model_->AdvanceTo(count);
-  for (size_t i = 0; i < kPlacementFamilies.size(); i++) {
-    std::map<std::string, std::string> found;
-    const std::unique_ptr<Iterator> it(
-        site_->db()->NewIterator(ReadOptions(), site_->families()[i]));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      found[it->key().ToString()] = it->value().ToString();
-    }
-    ASSERT_OK(it->status());
-    ASSERT_TRUE(found == model_->family(i)) << kPlacementFamilies[i] << " after " << count;
-  }
-  ASSERT_OK(site_->db()->VerifyChecksum());
-  shared_->acknowledged = shared_->issued = count;
-}
-
-void ChangedPlacement::CheckLeftovers(const Files& files, const std::vector<std::string>& lost) {
-  const Disk disk = LookAtDisk(folder_);
-  EXPECT_EQ(Listed(disk.faults), "");
-  EXPECT_EQ(Listed(disk.nameless), "");
-  EXPECT_EQ(Listed(disk.temporary), "");
-  EXPECT_EQ(Listed(Lost(disk, /*and_to_be_lost=*/false)), Listed(lost));
-  for (const auto& [base, file] : disk.files) {
-    const bool is_data = EndsWith(base, ".sst") || EndsWith(base, ".blob");
-    ASSERT_TRUE(!is_data || files.count(base) > 0) << base << " is not RocksDB's";
-  }
-}
-
-Files ChangedPlacement::WithAges(Files files, const Disk& disk) const {
-  const auto now = static_cast<int64_t>(time(nullptr));
-  for (auto& [base, file] : files) {
-    const auto it = disk.files.find(base);
-    if (it == disk.files.end()) {
-      ADD_FAILURE() << base << " is missing";
-      continue;
-    }
-    EXPECT_EQ(it->second.size, file.size) << base;
-    file.age = static_cast<uint64_t>(std::max<int64_t>(now - it->second.written, 0));
-  }
-  return files;
-}
-
-// Of a database in which nothing compacts: it is known of each file what becomes of it.
-class Quiet : public ChangedPlacement {
- protected:
-  explicit Quiet(int number) : ChangedPlacement(number) {}
-
-  // Fills a database that is new and open, several levels deep.
-  void Fill();
-  // Opens it, by current_ from then on, and expects that this moves what must move, and nothing
-  // else, to the byte; and closes it. `kept`: what was put aside is not deleted.
-  void OpenAndCheck(const std::string& placement, bool kept);
-  // Expects that `rocktier tier plan` would say what a placement moves.
-  void CheckPlan(const std::string& placement);
-  // Expects of a killed child that each file is where it was, untouched, or where `target` wants it.
-  // *moved: those.
-  void CheckHalfway(const std::string& target, uint64_t* moved);
-  // Files for which two placements, of which the database has one, differ.
-  uint64_t Differing(const std::string& a, const std::string& b) const;
-
-  std::string current_;
-  Files files_;  // as they are after OpenAndCheck()
-  Disk disk_;    // the same
-};
-
-void Quiet::Fill() {
-  for (const int level : {4, 2, 1}) {
-    ASSERT_OK(site_->Write(1000));
-    ASSERT_OK(site_->Flush("kUnknown"));
-    for (size_t i = 0; i < kPlacementFamilies.size(); i++) {
-      ASSERT_OK(site_->PushDown(i, level));
-    }
-  }
-  for (const char* const temperature : {"kHot", "kCold"}) {
-    ASSERT_OK(site_->Write(300));
-    ASSERT_OK(site_->Flush(temperature));
-  }
-}
-
-void Quiet::OpenAndCheck(const std::string& placement, bool kept) {
-  SCOPED_TRACE("from '" + current_ + "' to '" + placement + "'");
-  const Disk before = LookAtDisk(folder_);
-  ASSERT_OK(site_->NewFs(placement, kept ? kKept : 0));
-  ASSERT_OK(site_->Open(/*compacts=*/false, /*has_listener=*/Some(2) == 0));
-  ASSERT_NO_FATAL_FAILURE(CheckWrites());
-  ASSERT_OK(WaitForMoves(site_->fs()));
-  disk_ = LookAtDisk(folder_);
-  files_ = WithAges(site_->Files(), disk_);
-  std::map<std::string, PlacementSite::Moved> expected;
-  for (const auto& [base, file] : files_) {
-    ASSERT_EQ(before.files.count(base), 1u) << base;
-    ASSERT_EQ(disk_.files.count(base), 1u) << base;
-    const DiskFile& was = before.files.at(base);
-    const DiskFile& is = disk_.files.at(base);
-    const std::string wanted = BelongingOf(placement, file).tier;
-    EXPECT_EQ(is.tier, wanted) << base << " of " << file.family << ", level " << file.level;
-    EXPECT_EQ(is.written, was.written) << base << " seems to be of another time";
-    if (was.tier == wanted) {
-      EXPECT_TRUE(IsSameFile(was, is))
-          << base << " was moved from " << was.path << " to " << is.path;
-      continue;
-    }
-    for (const std::string& tier : {wanted, std::string()}) {
-      expected[tier].files++;
-      expected[tier].bytes += file.size;
-    }
-  }
-  for (const auto& [tier, moved] : site_->Moves()) {
-    EXPECT_EQ(moved.files, expected[tier].files) << "to " << tier;
-    EXPECT_EQ(moved.bytes, expected[tier].bytes) << "to " << tier;
-  }
-  site_->Close();
-  current_ = placement;
-  CheckLeftovers(files_, kept ? Lost(before, /*and_to_be_lost=*/true) : std::vector<std::string>());
-}
-
-void Quiet::CheckPlan(const std::string& placement) {
-  PlacementSite other(folder_, shared_);
-  ASSERT_OK(other.NewFs(placement));
-  TieredDirectoryInfo info;
-  ASSERT_OK(InspectTiers(other.fs(), site_->directory(), &info));
-  uint64_t planned = 0;
-  for (const TieredFileInfo& file : info.files) {
-    const auto known = files_.find(file.name);
-    if (known == files_.end()) {
-      EXPECT_EQ(file.next, file.tier) << file.name;
-      continue;
-    }
-    planned++;
-    EXPECT_EQ(WholeTier(file.next), BelongingOf(placement, known->second).tier) << file.name;
-    EXPECT_EQ(WholeTier(file.tier), disk_.files.at(file.name).tier) << file.name;
-  }
-  EXPECT_EQ(planned, files_.size());
-}
-
-void Quiet::CheckHalfway(const std::string& target, uint64_t* moved) {
-  const Disk disk = LookAtDisk(folder_);
-  *moved = 0;
-  ASSERT_EQ(Listed(disk.faults), "");
-  for (const auto& [base, file] : files_) {
-    ASSERT_EQ(disk.files.count(base), 1u) << base;
-    const DiskFile& was = disk_.files.at(base);
-    const DiskFile& is = disk.files.at(base);
-    EXPECT_EQ(is.size, file.size) << base;
-    if (IsSameFile(was, is)) {
-      continue;
-    }
-    (*moved)++;
-    EXPECT_NE(was.tier, is.tier) << base;
-    EXPECT_EQ(is.tier, BelongingOf(target, file).tier) << base;
-  }
-  // There is one move at a time. What has no name is its copy or its source, whole; it is nobody's
-  // only copy.
-  EXPECT_LE(disk.nameless.size(), 1u) << Listed(disk.nameless);
-  for (const std::string& path : disk.nameless) {
-    const auto second = files_.find(WithoutEnd(path));
-    EXPECT_TRUE(second != files_.end() && std::filesystem::file_size(path) == second->second.size)
-        << path;
-  }
-}
-
-uint64_t Quiet::Differing(const std::string& a, const std::string& b) const {
-  uint64_t count = 0;
-  for (const auto& [base, file] : files_) {
-    count += BelongingOf(a, file).tier != BelongingOf(b, file).tier ? 1 : 0;
-  }
-  return count;
-}
-
-class Killed : public ::testing::WithParamInterface<int>, public Quiet {
- protected:
-  Killed() : Quiet(GetParam()) {}
+  RestKillTest() : PlacementRestTest(GetParam()) {}
 
   const Point& point() const { return kPoints[GetParam()]; }
   bool has_point() const { return *point().name != '\0'; }
@@ -415,7 +104,7 @@ class Killed : public ::testing::WithParamInterface<int>, public Quiet {
   std::set<std::string> seen_;
 };
 
-void Killed::Mutate() {
+void RestKillTest::Mutate() {
   ASSERT_OK(site_->NewFs(current_));
   ASSERT_OK(site_->Open(/*compacts=*/false, /*has_listener=*/Some(2) == 0));
   ASSERT_OK(site_->Write(200));
@@ -423,7 +112,8 @@ void Killed::Mutate() {
   ASSERT_OK(site_->PushDown(Some(kPlacementFamilies.size()), 1 + static_cast<int>(Some(kLevels))));
   ASSERT_OK(WaitForMoves(site_->fs()));
   site_->Close();
-  for (const auto& [base, file] : LookAtDisk(folder_).files) {
+  const Disk disk = LookAtDisk(folder_);
+  for (const auto& [base, file] : disk.files) {
     timespec times[2] = {};
     times[0].tv_nsec = UTIME_OMIT;
     times[1].tv_sec = time(nullptr) - kOld;
@@ -434,7 +124,7 @@ void Killed::Mutate() {
   ASSERT_NO_FATAL_FAILURE(OpenAndCheck(current_, /*kept=*/true));
 }
 
-std::string Killed::Another() {
+std::string RestKillTest::Another() {
   for (int i = 0; i < 1000; i++) {
     const std::string placement = kPlacements[Some(std::size(kPlacements))];
     const uint64_t differing = Differing(current_, placement);
@@ -445,7 +135,7 @@ std::string Killed::Another() {
   return current_.empty() ? kPlacements[0] : "";
 }
 
-void Killed::Note(const std::string& a, const std::string& b) {
+void RestKillTest::Note(const std::string& a, const std::string& b) {
   for (const auto& [base, file] : files_) {
     const Belonging before = BelongingOf(a, file);
     const Belonging after = BelongingOf(b, file);
@@ -453,7 +143,7 @@ void Killed::Note(const std::string& a, const std::string& b) {
   }
 }
 
-void Killed::Kill(const std::string& target) {
+void RestKillTest::Kill(const std::string& target) {
   const uint64_t differing = Differing(current_, target);
   const bool by_options = kills_ % 2 == 1;
   int hits = 1 + static_cast<int>(Some(std::min<uint64_t>(std::max<uint64_t>(differing, 1), 10)));
@@ -478,7 +168,7 @@ void Killed::Kill(const std::string& target) {
   OpenAndCheck(back ? current_ : target, /*kept=*/Some(2) == 0);
 }
 
-void Killed::Round() {
+void RestKillTest::Round() {
   ASSERT_NO_FATAL_FAILURE(Mutate());
   const std::string from = current_;
   const std::string to = Another();
@@ -496,7 +186,7 @@ void Killed::Round() {
   }
 }
 
-std::string Killed::Unseen() const {
+std::string RestKillTest::Unseen() const {
   std::vector<std::string> unseen;
   for (const char* const what :
        {"cf", "range", "levels", "a file that stays", "by reopening, and back",
@@ -514,7 +204,7 @@ std::string Killed::Unseen() const {
   return Listed(unseen);
 }
 
-TEST_P(Killed, MovesWhatMustAndNothingElse) {
+TEST_P(RestKillTest, MovesWhatMustAndNothingElse) {
   current_ = kPlacements[Some(std::size(kPlacements))];
   ASSERT_OK(site_->NewFs(current_));
   ASSERT_OK(site_->Open(/*compacts=*/false));
@@ -540,20 +230,20 @@ std::string PointOf(const ::testing::TestParamInfo<int>& each) {
   return NameOf(kPoints[each.param].name);
 }
 
-INSTANTIATE_TEST_CASE_P(Points, Killed, ::testing::Range(0, static_cast<int>(std::size(kPoints))),
-                        PointOf);
+INSTANTIATE_TEST_CASE_P(Points, RestKillTest,
+                        ::testing::Range(0, static_cast<int>(std::size(kPoints))), PointOf);
 
 // A database of stock RocksDB gets its first placement.
-class KilledAtFirst : public ::testing::WithParamInterface<int>, public Quiet {
+class FirstKillTest : public ::testing::WithParamInterface<int>, public PlacementRestTest {
  protected:
-  KilledAtFirst() : Quiet(100 + GetParam()) {}
+  FirstKillTest() : PlacementRestTest(100 + GetParam()) {}
 
   std::string Unseen() const override { return ""; }
   void MakeStock();
   void Round();
 };
 
-void KilledAtFirst::MakeStock() {
+void FirstKillTest::MakeStock() {
   site_->Close();
   for (const char* const name : {"db", "fast", "middle-1", "middle-2", "slow"}) {
     std::filesystem::remove_all(folder_ + "/" + name);
@@ -569,7 +259,7 @@ void KilledAtFirst::MakeStock() {
   current_ = "";
 }
 
-void KilledAtFirst::Round() {
+void FirstKillTest::Round() {
   ASSERT_NO_FATAL_FAILURE(MakeStock());
   const std::string target = kPlacements[Some(2)];
   const auto& first = kFirstPoints[GetParam()];
@@ -582,7 +272,7 @@ void KilledAtFirst::Round() {
   OpenAndCheck(target, /*kept=*/false);
 }
 
-TEST_P(KilledAtFirst, MovesWhatMustAndNothingElse) {
+TEST_P(FirstKillTest, MovesWhatMustAndNothingElse) {
   while (GoesOn(static_cast<uint64_t>(kFirstPoints[GetParam()].times))) {
     SCOPED_TRACE(kills_);
     Round();
@@ -594,15 +284,15 @@ std::string FirstPointOf(const ::testing::TestParamInfo<int>& each) {
   return NameOf(kFirstPoints[each.param].name);
 }
 
-INSTANTIATE_TEST_CASE_P(Points, KilledAtFirst,
+INSTANTIATE_TEST_CASE_P(Points, FirstKillTest,
                         ::testing::Range(0, static_cast<int>(std::size(kFirstPoints))),
                         FirstPointOf);
 
 // Files come and go meanwhile: by flushes, by compactions, and by temperatures that SetOptions()
 // gives to what is written from then on.
-class KilledAtWork : public ChangedPlacement {
+class WorkKillTest : public PlacementKillTest {
  protected:
-  KilledAtWork() : ChangedPlacement(200) {}
+  WorkKillTest() : PlacementKillTest(200) {}
 
   // Opens it by a placement and expects in the end that each file is where it belongs.
   void OpenAndCheck(const std::string& placement, bool kept, Files* files, Disk* disk);
@@ -618,7 +308,7 @@ class KilledAtWork : public ChangedPlacement {
   uint64_t changed_ = 0;
 };
 
-void KilledAtWork::OpenAndCheck(const std::string& placement, bool kept, Files* files, Disk* disk) {
+void WorkKillTest::OpenAndCheck(const std::string& placement, bool kept, Files* files, Disk* disk) {
   SCOPED_TRACE("to '" + placement + "'");
   ASSERT_OK(site_->NewFs(placement, kept ? kKept : 0));
   ASSERT_OK(site_->Open(/*compacts=*/true, /*has_listener=*/Some(2) == 0));
@@ -634,10 +324,11 @@ void KilledAtWork::OpenAndCheck(const std::string& placement, bool kept, Files* 
     EXPECT_EQ(disk->files.at(base).tier, BelongingOf(placement, file).tier)
         << base << " of " << file.family << ", level " << file.level;
   }
-  CheckLeftovers(*files, kept ? Lost(*disk, /*and_to_be_lost=*/false) : std::vector<std::string>());
+  CheckLeftovers(*files,
+                 kept ? NamesOfLost(*disk, /*and_to_be_lost=*/false) : std::vector<std::string>());
 }
 
-void KilledAtWork::Round() {
+void WorkKillTest::Round() {
   Files before;
   Files after;
   Disk disk;
@@ -667,7 +358,7 @@ void KilledAtWork::Round() {
   current_ = to;
 }
 
-TEST_F(KilledAtWork, EachFileIsWhereItBelongs) {
+TEST_F(WorkKillTest, EachFileIsWhereItBelongs) {
   while (GoesOn(8)) {
     SCOPED_TRACE(kills_);
     Round();
