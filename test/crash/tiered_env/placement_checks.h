@@ -29,8 +29,7 @@ namespace rocktier {
 using Files = std::map<std::string, KnownFile>;
 
 constexpr uint64_t kKept = 7 * 24 * 60 * 60;  // seconds, an orphan_retention
-constexpr uint64_t kPatience =
-    60 * 1000 * 1000;  // microseconds, for a child that must come to a point
+constexpr uint64_t kPatience = 60000000;      // microseconds, for a child that must come somewhere
 
 // A line for each.
 std::string Listed(const std::vector<std::string>& lines);
