@@ -50,7 +50,8 @@ class TieredFileSystem : public FileSystemWrapper {
   // Checks the options and makes the tiers' FileSystems; changes nothing.
   Status PrepareOptions(const ConfigOptions& options) override;
   std::string GetPrintableOptions() const override;
-  // Called for each option that is set, `target` among them: none is while the FileSystem is in use.
+  // Called for each option that is set, `target` among them: refused while the FileSystem is in
+  // use.
   Status ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
                      const std::string& name, const std::string& value, void* address) override;
 

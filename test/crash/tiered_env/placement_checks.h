@@ -86,8 +86,8 @@ class PlacementRestTest : public PlacementKillTest {
   void OpenAndCheck(const std::string& placement, bool kept);
   // Expects that `rocktier tier plan` would say what a placement moves.
   void CheckPlan(const std::string& placement);
-  // Expects of a killed child that each file is where it was, untouched, or where `target` wants it.
-  // *moved: those.
+  // Expects of a killed child that each file is where it was, untouched, or where `target` wants
+  // it. *moved: those.
   void CheckHalfway(const std::string& target, uint64_t* moved);
   // Files for which two placements, of which the database has one, differ.
   uint64_t Differing(const std::string& a, const std::string& b) const;

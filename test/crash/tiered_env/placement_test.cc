@@ -2,9 +2,9 @@
 //
 // The placement of a database with several column families is changed, by reopening it, or by the
 // options of its FileSystem between two openings; an open database is refused another one. A child
-// does it and is killed at each step of a move, or at a random moment. What it has acknowledged must
-// be there. What must move has moved in the end, and nothing else: by what RocksDB tells of files,
-// and by inodes. In one case nothing compacts, and all is known to the byte; in another one
+// does it and is killed at each step of a move, or at a random moment. What it has acknowledged
+// must be there. What must move has moved in the end, and nothing else: by what RocksDB tells of
+// files, and by inodes. In one case nothing compacts, and all is known to the byte; in another one
 // compactions, flushes and temperatures change the files meanwhile.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills,
@@ -340,7 +340,7 @@ void WorkKillTest::Round() {
   const bool has_point = point < std::size(kPoints) && from != to;
   const std::string name = has_point ? kPoints[point].name : "";
   ASSERT_NO_FATAL_FAILURE(RunAndKill(kAgainAndAgain, from, to, name, 1 + static_cast<int>(Some(5)),
-                                     name.empty() ? Some(1500000) : kPatience));
+                                     name.empty() ? Some(1000000) : kPatience));
   ASSERT_NO_FATAL_FAILURE(OpenAndCheck(Some(2) == 0 ? from : to, /*kept=*/true, &after, &disk));
   ASSERT_NO_FATAL_FAILURE(OpenAndCheck(to, /*kept=*/false, &after, &disk));
   for (const auto& [base, file] : after) {
@@ -359,7 +359,7 @@ void WorkKillTest::Round() {
 }
 
 TEST_F(WorkKillTest, EachFileIsWhereItBelongs) {
-  while (GoesOn(8)) {
+  while (GoesOn(6)) {
     SCOPED_TRACE(kills_);
     Round();
   }
