@@ -126,7 +126,7 @@ void RestKillTest::Mutate() {
 
 std::string RestKillTest::Another() {
   for (int i = 0; i < 1000; i++) {
-    const std::string placement = kPlacements[Some(std::size(kPlacements))];
+    const char* const placement = kPlacements[Some(std::size(kPlacements))];
     const uint64_t differing = Differing(current_, placement);
     if (placement != current_ && (differing > 0 || !has_point()) && differing < files_.size()) {
       return placement;
