@@ -26,6 +26,7 @@
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 #include "plugin/tiered_env/tiered_env.h"
 #include "rocksdb/file_system.h"
+#include "rocksdb/utilities/options_type.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -49,6 +50,10 @@ class TieredFileSystem : public FileSystemWrapper {
   // Checks the options and makes the tiers' FileSystems; changes nothing.
   Status PrepareOptions(const ConfigOptions& options) override;
   std::string GetPrintableOptions() const override;
+  // Called for each option that is set, `target` among them: refused while the FileSystem is in
+  // use.
+  Status ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
+                     const std::string& name, const std::string& value, void* address) override;
 
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<FSSequentialFile>* result,

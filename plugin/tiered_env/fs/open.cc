@@ -16,6 +16,16 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+Status RefuseChange(const std::string& change) {
+  return Status::InvalidArgument("TieredFileSystem: " + change,
+                                 "cannot be changed while the FileSystem is in use: close its "
+                                 "databases first");
+}
+
+}  // namespace
+
 TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
     : FileSystemWrapper(target) {
   RegisterOptions(&options_, &OptionTypes());
@@ -31,15 +41,22 @@ TieredFileSystem::~TieredFileSystem() {
   mover_.reset();
 }
 
+// PrepareOptions() would be too late. RocksDB has set the options then; it puts them back when they
+// are refused, and for that makes the target anew, which is in use.
+Status TieredFileSystem::ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
+                                     const std::string& name, const std::string& value,
+                                     void* address) {
+  return InUse() ? RefuseChange(name + "=" + value)
+                 : FileSystemWrapper::ParseOption(config, info, name, value, address);
+}
+
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
   if (s.ok() && prepared_ == TextOf(options_)) {
     return s;  // what is in use must stay
   }
   if (s.ok() && InUse()) {
-    return Status::InvalidArgument("TieredFileSystem: " + FirstChange(prepared_, TextOf(options_)),
-                                   "cannot be changed while the FileSystem is in use: close its "
-                                   "databases first");
+    return RefuseChange(FirstChange(prepared_, TextOf(options_)));
   }
   Setup setup;
   if (s.ok()) {

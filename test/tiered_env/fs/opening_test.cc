@@ -200,6 +200,36 @@ TEST_F(TieredOpeningTest, AnotherLockInTheDirectory) {
   Close();
 }
 
+// RocksDB puts options back that were refused, and makes a target anew for that. The one that is
+// there is in use.
+TEST_F(TieredOpeningTest, OptionsStayWhileADatabaseIsOpen) {
+  NewFs(Tiers(), "0..=fast", "target=TimedFS");
+  Open();
+  Fill(2000);
+  const FileSystem* const target = (*fs_->GetOptions<std::shared_ptr<FileSystem>>("")).get();
+  for (const std::string text : {"placement={0..=slow}", "placement={0..=nowhere}", "mover=false",
+                                 "target=CountedFileSystem", "no_such_option=1"}) {
+    EXPECT_FALSE(fs_->ConfigureFromString(ConfigOptions(), text).ok()) << text;
+    EXPECT_EQ((*fs_->GetOptions<std::shared_ptr<FileSystem>>("")).get(), target) << text;
+    EXPECT_EQ(fs_->GetOptions<TieredOptions>()->placement, "0..=fast") << text;
+    EXPECT_TRUE(fs_->GetOptions<TieredOptions>()->mover) << text;
+  }
+  const Status s = fs_->ConfigureOption(ConfigOptions(), "placement", "0..=slow");
+  EXPECT_NE(s.ToString().find("close its databases"), std::string::npos) << s.ToString();
+  EXPECT_EQ(fs_->GetOptions<TieredOptions>()->placement, "0..=fast");
+  ExpectQuiet();
+  Verify();
+  EXPECT_EQ(Moves(), 0u);
+  EXPECT_EQ(FilesIn("slow"), 0u);
+  Close();
+  ASSERT_OK(fs_->ConfigureFromString(ConfigOptions(), "placement={0..=slow}"));
+  Open();
+  ExpectQuiet();
+  Verify();
+  EXPECT_EQ(FilesIn("fast"), 0u);
+  EXPECT_GT(FilesIn("slow"), 0u);
+}
+
 TEST_F(TieredOpeningTest, AMovedDirectory) {
   FillTiers();
   const std::string old = db_name_;
