@@ -40,8 +40,7 @@ std::string ListOf(const std::vector<TieredFamilyStats>& families) {
   for (const TieredFamilyStats& family : families) {
     json += (json.empty() ? "[{\"database\":" : ",{\"database\":") + Quoted(family.database) +
             ",\"tier\":" + Quoted(family.tier) + ",\"family\":" + Quoted(family.family);
-#define X(name, type, unit, description) \
-  json += ",\"" #name "\":" + std::to_string(family.name);
+#define X(name, type, unit, description) json += ",\"" #name "\":" + std::to_string(family.name);
     TIERED_FAMILY_STATS(X)
 #undef X
     json += "}";

@@ -382,10 +382,23 @@ std::map<std::string, uint64_t> Database::Needed() const {
 }
 
 std::vector<TieredFamilyStats> Database::Families(const Policy& policy) const {
-  std::vector<TieredFamilyStats> result;
-  std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& tier : policy.tiers) {
+  std::set<std::string> names;
+  if (std::all_of(policy.tiers.begin(), policy.tiers.end(),
+                  [](const auto& tier) { return tier->options().family_budgets.empty(); })) {
+    return {};
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [id, name] : families_) {
+      names.insert(name);
+    }
+    for (const auto& [base, file] : files_) {
+      names.insert(file.family);
+    }
+  }
+  std::vector<TieredFamilyStats> result;
+  for (const auto& tier : policy.tiers) {
+    for (const std::string& name : names) {
       const uint64_t budget = FamilyBudgetOf(tier->options(), name);
       if (budget != 0) {
         result.push_back({directory_, tier->name(), name, usage_.Of(name, *tier), budget});

@@ -99,7 +99,8 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<std::string, uint64_t> Needed() const;
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
-  // The column families of the last Refresh() that have a budget in a tier, by tiers.
+  // The column families, of the last Refresh() or of files that were written since, that have a
+  // budget in a tier: by tiers, then by names.
   std::vector<TieredFamilyStats> Families(const Policy& policy) const;
 
   // Sums the bytes of files in volatile tiers.

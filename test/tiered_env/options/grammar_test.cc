@@ -270,9 +270,9 @@ class Holder : public Configurable {
 
 TEST(TieredGrammarTest, OptionsAreReadWrittenAndReadAgain) {
   const ConfigOptions config;
-  for (const std::string& tiers : {kTiers, std::string("x={path=/a;emulate={iops=1}}"),
-                                   std::string("x={path=/a#b:c\\d}"), std::string(),
-                                   std::string("x={path=/a;cf:log_*=2G;cf:a#b:c\\*=1}")}) {
+  for (const std::string& tiers :
+       {kTiers, std::string("x={path=/a;emulate={iops=1}}"), std::string("x={path=/a#b:c\\d}"),
+        std::string(), std::string("x={path=/a;cf:log_*=2G;cf:a#b:c\\*=1}")}) {
     Holder first;
     first.options.tiers = tiers;
     first.options.placement = kPlacement;

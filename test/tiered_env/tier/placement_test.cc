@@ -429,9 +429,9 @@ PlannedTier With(PlannedTier tier, uint64_t first, uint64_t second, uint64_t res
 }
 
 TEST(TieredPlanTest, AFamilyHasItsBudgetAndNoMore) {
-  const std::vector<PlannedFile> files = {Of(0, AFile(1, 10, 1, 0, 0)), Of(0, AFile(2, 10, 0, 0, 0)),
-                                          Of(1, AFile(3, 10, 1, 0, 0)), Of(1, AFile(4, 10, 1, 0, 0)),
-                                          AFile(5, 10, 1, 0, 0)};
+  const std::vector<PlannedFile> files = {
+      Of(0, AFile(1, 10, 1, 0, 0)), Of(0, AFile(2, 10, 0, 0, 0)), Of(1, AFile(3, 10, 1, 0, 0)),
+      Of(1, AFile(4, 10, 1, 0, 0)), AFile(5, 10, 1, 0, 0)};
   const PlannedTier home = With(ATier(0), 0, 0);
   EXPECT_EQ(Plan(files, {With(ATier(0), 10, 0), home}), (Tiers{1, 0, 0, 0, 0}))
       << "its deepest level leaves";
@@ -469,8 +469,7 @@ Scene RandomScene(std::mt19937_64* random) {
   const uint64_t families = below(4);
   for (PlannedTier& tier : scene.tiers) {
     for (uint64_t i = 0; i < families; i++) {
-      tier.families.push_back(
-          {below(3) == 0 ? 1 + below(150) : 0, below(4) == 0 ? below(50) : 0});
+      tier.families.push_back({below(3) == 0 ? 1 + below(150) : 0, below(4) == 0 ? below(50) : 0});
     }
   }
   for (uint64_t i = below(60); i > 0; i--) {

@@ -61,7 +61,7 @@ void PrintFamilies(const TieredDirectoryInfo& info, Call* call) {
       table.Add({family.name, tier.name,
                  family.is_pattern ? "-" : BytesFor(family.bytes, call->human),
                  BytesFor(family.budget, call->human),
-                 family.is_pattern      ? "no family goes by it"
+                 family.is_pattern              ? "no family goes by it"
                  : family.bytes > family.budget ? "beyond its budget"
                                                 : ""});
       has_some = true;
