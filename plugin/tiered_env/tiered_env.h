@@ -223,8 +223,8 @@ struct TieredTierStats {
 // What a column family has in a tier where it has a budget. A plain struct: not thread-safe.
 struct TieredFamilyStats {
   std::string database;  // its directory
-  std::string tier;
-  std::string family;
+  std::string tier;      // its name
+  std::string family;    // the column family's name
 #define X(name, type, unit, description) uint64_t name = 0;
   TIERED_FAMILY_STATS(X)
 #undef X
@@ -317,9 +317,9 @@ Status GetTieredStats(FileSystem* fs, TieredStats* stats);
 
 // Sets *value to one figure of the statistics, in base units: "rocktier.tiered_env.NAME", and of a
 // tier "rocktier.tiered_env.NAME.TIER", as in "rocktier.tiered_env.tier_bytes.fast"; of a column
-// family with a budget "rocktier.tiered_env.NAME.TIER.FAMILY", of one of the databases that have it.
-// The names are in docs/metrics.md. False, and *value stays: there is no such property, or `fs` is not a
-// TieredFileSystem, and wraps none. Thread-safe.
+// family with a budget "rocktier.tiered_env.NAME.TIER.FAMILY", of one database that has it. The
+// names are in docs/metrics.md. False, and *value stays: there is no such property, or `fs` is not
+// a TieredFileSystem, and wraps none. Thread-safe.
 bool GetTieredProperty(FileSystem* fs, const std::string& property, std::string* value);
 
 // Returns all figures in OpenMetrics' text format, with the database's directory as the label `db`.

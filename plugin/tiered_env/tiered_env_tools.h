@@ -69,7 +69,7 @@ struct TieredTierInfo {
   uint64_t stranded_bytes = 0;  // of them
   uint64_t free_bytes = 0;      // on its device; 0 if the tier is not there
   bool is_memory = false;       // of kind memory
-  std::vector<TieredFamilyInfo> families;
+  std::vector<TieredFamilyInfo> families;  // that have a budget here
 };
 
 // What is in a database's directory and its tiers. A plain struct: not thread-safe.

@@ -26,9 +26,9 @@ namespace tiered_env {
 //
 // Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and
 // trailing slashes. A comma before a slash separates directories; each is one of the result, next
-// to each other. A pattern is one of fnmatch(3), without "/". InvalidArgument names the tier and the
-// setting: a name, a setting or a pattern twice, no path, a relative path, one with "..", ";" or
-// braces, two tiers with one path, a path or a kind for home, several directories in memory.
+// to each other. A pattern is one of fnmatch(3), without "/". InvalidArgument names the tier and
+// the setting: a name, a setting or a pattern twice, no path, a relative path, one with "..", ";"
+// or braces, two tiers with one path, a path or a kind for home, several directories in memory.
 Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
 
 // A text that ParseTiers() turns into these again.

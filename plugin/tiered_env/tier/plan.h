@@ -44,8 +44,8 @@ struct PlannedTier {
 // room, in the next tier that has, or, if none after it has, in the nearest before it that has. Of
 // the files that want a tier, the lowest levels are first, then those that are there already, then
 // the newest. A file that has room nowhere stays where it is, and is not counted there. What is
-// beyond the budget of its column family in a tier has no room there. Planning again after the moves
-// changes nothing.
+// beyond the budget of its column family in a tier has no room there. Planning again after the
+// moves changes nothing.
 std::vector<int> Plan(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers);
 
 }  // namespace tiered_env
