@@ -15,7 +15,7 @@ namespace tiered_env {
 
 // Usage: what SSTs and blob files of one database take of the budgets of tiers, and of those that
 // column families have there. The name of a family is empty as long as it is not known: then the
-// file takes of the tier's budget only. Thread-safe; nothing is called under its lock.
+// file takes of the tier's budget only. Thread-safe; no other lock is taken.
 class Usage {
  public:
   // Takes bytes; false if the budget of the tier has not so many, or that of the family has not, or
