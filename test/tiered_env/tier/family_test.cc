@@ -362,13 +362,13 @@ TEST_F(TieredFamilyTest, OptionsAreWrittenAndReadAgain) {
   const ConfigOptions config;
   std::shared_ptr<FileSystem> again;
   const std::string text = fs_->ToString(config);
-  ASSERT_OK(FileSystem::CreateFromString(config, text, &again)) << text;
+  ASSERT_OK(FileSystem::CreateFromString(config, text, &again));
   const auto* options = again->GetOptions<TieredOptions>();
   ASSERT_NE(options, nullptr);
   std::vector<TierOptions> expected;
   std::vector<TierOptions> read;
   ASSERT_OK(ParseTiers(tiers, &expected));
-  ASSERT_OK(ParseTiers(options->tiers, &read)) << text;
+  ASSERT_OK(ParseTiers(options->tiers, &read));
   EXPECT_EQ(PrintTiers(read), PrintTiers(expected)) << text;
 }
 
