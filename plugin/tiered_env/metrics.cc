@@ -42,6 +42,15 @@ void AddMetrics(const TieredStats& stats, bool has_memory, const MetricsPage::La
     TIERED_TIER_STATS(X)
 #undef X
   }
+  for (const TieredFamilyStats& family : stats.families) {
+    MetricsPage::Labels labels = owner;
+    labels.emplace_back("tier", family.tier);
+    labels.emplace_back("cf", family.family);
+#define X(name, type, unit, description) \
+  page->Add({"family_" #name, #type, unit, description}, family.name, labels);
+    TIERED_FAMILY_STATS(X)
+#undef X
+  }
   if (!has_memory) {
     return;
   }

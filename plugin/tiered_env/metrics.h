@@ -10,7 +10,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Adds all figures: those of tiers as tier_NAME, with the label `tier`, those of tiers in memory as
+// Adds all figures: those of tiers as tier_NAME, with the label `tier`, those of column families
+// that have a budget as family_NAME, with the label `cf` besides, those of tiers in memory as
 // memory_NAME, if there are such tiers. All have the labels of `owner`.
 void AddMetrics(const TieredStats& stats, bool has_memory, const MetricsPage::Labels& owner,
                 MetricsPage* page);

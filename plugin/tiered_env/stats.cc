@@ -20,6 +20,34 @@ std::string WithTwoDigits(double number) {
   return text;
 }
 
+std::string Quoted(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    char escaped[16];
+    if (static_cast<unsigned char>(c) < ' ') {
+      snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
+      json += escaped;
+    } else {
+      json += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    }
+  }
+  return json + "\"";
+}
+
+// Returns the value of "column families".
+std::string ListOf(const std::vector<TieredFamilyStats>& families) {
+  std::string json;
+  for (const TieredFamilyStats& family : families) {
+    json += (json.empty() ? "[{\"database\":" : ",{\"database\":") + Quoted(family.database) +
+            ",\"tier\":" + Quoted(family.tier) + ",\"family\":" + Quoted(family.family);
+#define X(name, type, unit, description) json += ",\"" #name "\":" + std::to_string(family.name);
+    TIERED_FAMILY_STATS(X)
+#undef X
+    json += "}";
+  }
+  return json + "]";
+}
+
 std::string ChecksumOf(const std::string& text) {
   return "checksum " + std::to_string(crc32c::Mask(crc32c::Value(text.data(), text.size()))) + "\n";
 }
@@ -76,6 +104,14 @@ std::string TieredStats::ToString() const {
     TIERED_TIER_STATS(X)
 #undef X
   }
+  for (const TieredFamilyStats& family : families) {
+    text += "  column family " + family.family + " of " + family.database + " in tier " +
+            family.tier + "\n";
+#define X(name, type, unit, description) \
+  text += "    " #name " : " + std::to_string(family.name) + " " unit "\n";
+    TIERED_FAMILY_STATS(X)
+#undef X
+  }
   if (in_memory.tables > 0 || in_memory.recipes > 0) {
     text += "  in memory\n";
     ForEachFigure(in_memory,
@@ -105,7 +141,8 @@ std::string TieredStats::ToJson() const {
                   json += separator + "\"" + name + "\":" + value;
                   separator = ",";
                 });
-  return json + "}}";
+  json += "}";
+  return families.empty() ? json + "}" : json + ",\"column families\":" + ListOf(families) + "}";
 }
 
 }  // namespace tiered_env

@@ -50,6 +50,14 @@ struct Emulation {
   bool none() const { return read_latency_us == 0 && iops == 0 && bandwidth == 0 && slowdown <= 1; }
 };
 
+// What each column family may have of a tier, by its name. In text "cf:PATTERN=SIZE".
+struct FamilyBudget {
+  // As in the option `placement`: of fnmatch(3), without '/', '=', ';' and braces.
+  std::string pattern;
+  // 0: no limit.
+  uint64_t bytes = 0;
+};
+
 // One tier, as the option `tiers` has it: "name={path=...;budget=...}".
 struct TierOptions {
   // One to 64 letters, digits, '_' and '-'. "home" is the tier of the database directory itself; it
@@ -74,6 +82,13 @@ struct TierOptions {
   // Most bytes of SSTs and blob files in this directory, of all databases that are open through one
   // FileSystem. What finds no room goes to the next directory or tier. Default: 0, no limit.
   uint64_t budget = 0;
+
+  // Most bytes of SSTs and blob files that one column family of one database has in this directory:
+  // each family that a pattern fits by itself. The first pattern that fits counts. What finds no
+  // room goes where it would go if the tier was full, and comes back later. A file that is being
+  // written is finished where it was begun, and may have more; no write fails for such a budget.
+  // Default: none, no limits.
+  std::vector<FamilyBudget> family_budgets;
 
   // What the tier's files are reported as. In text: hot, warm, cold, ... Default: unknown.
   Temperature temperature = Temperature::kUnknown;
@@ -200,6 +215,21 @@ struct TieredTierStats {
 #undef X
 };
 
+// X(name, type, unit, description), of a column family in a tier where it has a budget.
+#define TIERED_FAMILY_STATS(X)                                                                   \
+  X(bytes, gauge, "bytes", "size of a family's SSTs and blob files, and of those being written") \
+  X(budget, gauge, "bytes", "the most that these shall have in the tier")
+
+// What a column family has in a tier where it has a budget. A plain struct: not thread-safe.
+struct TieredFamilyStats {
+  std::string database;  // its directory
+  std::string tier;      // its name
+  std::string family;    // the column family's name
+#define X(name, type, unit, description) uint64_t name = 0;
+  TIERED_FAMILY_STATS(X)
+#undef X
+};
+
 // X(name, type, unit, description), of the tiers of kind memory together, of all databases that are
 // open. Counters of a database count since it was opened.
 #define TIERED_VOLATILE_STATS(X)                                                                 \
@@ -257,12 +287,14 @@ struct VolatileStats {
 
 // A snapshot of all statistics.
 struct TieredStats {
-  std::vector<TieredTierStats> tiers;  // in their order
-  VolatileStats in_memory;             // all 0 if there are no tiers of kind memory
+  std::vector<TieredTierStats> tiers;       // in their order
+  std::vector<TieredFamilyStats> families;  // that have a budget in a tier
+  VolatileStats in_memory;                  // all 0 if there are no tiers of kind memory
 
   // One line for each figure.
   std::string ToString() const;
-  // One object: {"fast":{"files":...},...,"in memory":{...}}.
+  // One object: {"fast":{"files":...},...,"in memory":{...}}, and, if there are such families,
+  // "column families":[{"database":...,"tier":...,"family":...,"bytes":...},...].
   std::string ToJson() const;
 };
 
@@ -284,9 +316,10 @@ std::shared_ptr<EventListener> NewTieredEnvListener();
 Status GetTieredStats(FileSystem* fs, TieredStats* stats);
 
 // Sets *value to one figure of the statistics, in base units: "rocktier.tiered_env.NAME", and of a
-// tier "rocktier.tiered_env.NAME.TIER", as in "rocktier.tiered_env.tier_bytes.fast". The names are
-// in docs/metrics.md. False, and *value stays: there is no such property, or `fs` is not a
-// TieredFileSystem, and wraps none. Thread-safe.
+// tier "rocktier.tiered_env.NAME.TIER", as in "rocktier.tiered_env.tier_bytes.fast"; of a column
+// family with a budget "rocktier.tiered_env.NAME.TIER.FAMILY", of one database that has it. The
+// names are in docs/metrics.md. False, and *value stays: there is no such property, or `fs` is not
+// a TieredFileSystem, and wraps none. Thread-safe.
 bool GetTieredProperty(FileSystem* fs, const std::string& property, std::string* value);
 
 // Returns all figures in OpenMetrics' text format, with the database's directory as the label `db`.

@@ -46,6 +46,15 @@ struct TieredFileInfo {
   bool lost = false;                                // there is a stub, and no file
 };
 
+// What a column family has in a tier where it has a budget.
+struct TieredFamilyInfo {
+  // Its name, or, if no column family of the database goes by a pattern, the pattern.
+  std::string name;
+  bool is_pattern = false;
+  uint64_t bytes = 0;   // of its SSTs and blob files
+  uint64_t budget = 0;  // bytes
+};
+
 // What a database has in one tier.
 struct TieredTierInfo {
   std::string name;
@@ -60,6 +69,7 @@ struct TieredTierInfo {
   uint64_t stranded_bytes = 0;  // of them
   uint64_t free_bytes = 0;      // on its device; 0 if the tier is not there
   bool is_memory = false;       // of kind memory
+  std::vector<TieredFamilyInfo> families;  // that have a budget here
 };
 
 // What is in a database's directory and its tiers. A plain struct: not thread-safe.

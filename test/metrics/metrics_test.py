@@ -182,7 +182,7 @@ class TieredEnv(Statistics, unittest.TestCase):
 
     def flags(self):
         return ["--fs_uri=id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};"
-                "slow={path=%s/slow}};placement={0..2=memory;3..=slow}" %
+                "slow={path=%s/slow;cf:*=1G}};placement={0..2=memory;3..=slow}" %
                 (self.folder, self.folder), "--write_buffer_size=262144",
                 "--compression_type=none"]
 

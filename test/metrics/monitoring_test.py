@@ -116,7 +116,7 @@ class Rules(unittest.TestCase):
     def test_labels_in_texts_are_those_of_the_metrics(self):
         labels = {"blob_hybrid": {"db", "cf"}, "hot_promotion": {"path"},
                   "raw_wal_fs": {"db", "device"}, "secondary_cache_2q": {"cache"},
-                  "tiered_env": {"db", "tier"}}
+                  "tiered_env": {"db", "tier", "cf"}}
         for rule in self.rules:
             known = {"instance"} | set(rule["labels"])
             for plugin, own in labels.items():

@@ -16,6 +16,7 @@ DOCUMENT = "docs/metrics.md"
 LISTS = {
     "raw_wal_fs": (("raw_wal_fs.h", "RAW_WAL_STATS", "", ""),),
     "tiered_env": (("tiered_env.h", "TIERED_TIER_STATS", "", "tier_"),
+                   ("tiered_env.h", "TIERED_FAMILY_STATS", "", "family_"),
                    ("tiered_env.h", "TIERED_VOLATILE_STATS", "", "memory_")),
     "secondary_cache_2q": (("secondary_cache_2q.h", "TWOQ_SECONDARY_CACHE_STATS", "", ""),),
     "hot_promotion": (("hot_promotion.h", "HOT_PROMOTION_STATS", "", ""),

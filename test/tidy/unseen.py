@@ -86,6 +86,9 @@ _REASONS = {
     ),
     "what a command prints if all is well": (
         "... and ... more",
+        "beyond its budget",
+        "column family ... of ... in tier ...",
+        "no family goes by it",
         "belongs to ...",
         "bytes per byte",
         "lost: no ...",
@@ -94,6 +97,7 @@ _REASONS = {
         "in memory",
         "{\"in memory\":{",
         ",\"in memory\":{",
+        "...,\"column families\":...}",
     ),
     "the help of a metric, in docs/metrics.md": (
         "bytes not written to durable storage; below 0: more was written",

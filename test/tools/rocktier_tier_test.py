@@ -181,6 +181,31 @@ class Looking(TierTest):
         self.assertEqual(tiers["slow"]["stranded_bytes"], sum(f["size"] for f in stranded))
         self.assertGreater(len(stranded), 0)
 
+    def test_budgets_of_column_families(self):
+        uri = self.make_uri(fast="cf:default=100K;cf:log_*=2G", slow="cf:*=0")
+        self.write("--disable_auto_compactions=true", uri=uri)  # all of it stays in level 0
+        tiers = self.df(uri)
+        self.assertNotIn("families", tiers["slow"])
+        held, unused = tiers["fast"]["families"]
+        self.assertEqual((held["name"], held["is_pattern"], held["budget"]),
+                         ("default", False, 100 << 10))
+        self.assertEqual(held["bytes"], tiers["fast"]["bytes"])
+        self.assertEqual(unused,
+                         {"name": "log_*", "is_pattern": True, "bytes": 0, "budget": 2 << 30})
+        self.assertEqual(tiers["slow"]["stranded_bytes"], tiers["slow"]["bytes"])
+        text = self.succeed(tier("df", uri, self.db, "--human")).splitlines()
+        self.assertEqual(text[5], "budgets of column families")
+        self.assertEqual(text[7].split()[:2], ["default", "fast"])
+        self.assertIn("no family goes by it", text[8])
+        # The file that is brought back is beyond the budget.
+        wide = self.make_uri(fast="cf:default=1G")
+        self.assertEqual(self.plan(wide)["bytes"], tiers["slow"]["bytes"])
+        narrow = self.make_uri(fast="cf:default=1K")
+        self.assertEqual(self.plan(narrow)["bytes"], tiers["fast"]["bytes"])
+        file = self.a_file_in("slow")
+        self.refused(tier("mv", narrow, self.db, file["name"], "fast"),
+                     "is beyond the budget of column family default in tier fast")
+
     def plan(self, uri):
         return json.loads(self.succeed(tier("plan", uri, self.db, "--json")))
 

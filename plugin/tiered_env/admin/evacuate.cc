@@ -33,12 +33,13 @@ Status FindTierOf(const TieredFileSystem& fs, const std::string& name, Tier** re
   return Status::InvalidArgument("tier " + name, "there is no such tier, but " + Join(known));
 }
 
-Database::Misplaced MoveOf(const Survey::File& file, Tier* to) {
+Database::Misplaced MoveOf(const AdminSession& session, const Survey::File& file, Tier* to) {
   Database::Misplaced move;
   move.base = file.base;
   move.size = file.size;
   move.from = file.place.tier;
   move.to = move.wanted = to;
+  move.family = session.database().FamilyOf(file.base);
   return move;
 }
 
@@ -134,7 +135,7 @@ IOStatus BringHome(AdminSession* session, const Tier* from, Meter* meter) {
   for (const Survey::File& file : session->survey().files()) {
     if (file.place.stub && (from == nullptr || file.place.tier == from) &&
         !session->WouldHaveMoved(file.base)) {
-      moves.push_back(MoveOf(file, home));
+      moves.push_back(MoveOf(*session, file, home));
       meter->Expect(file.size);
     }
   }
@@ -247,7 +248,7 @@ Status MoveToTier(FileSystem* fs, const std::string& directory, const std::strin
     return Status::NotFound(session.PathOf(BaseOf(name)), "is no SST or blob file of the database");
   }
   if (file->place.tier != to) {
-    s = session.Move(MoveOf(*file, to));
+    s = session.Move(MoveOf(session, *file, to));
   }
   later->clear();
   for (const Database::Misplaced& plan : session.database().FindMisplaced(session.policy())) {

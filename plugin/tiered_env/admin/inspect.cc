@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/find.h"
 #include "plugin/tiered_env/metrics.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "plugin/tiered_env/stats.h"
@@ -57,6 +58,23 @@ TieredTierInfo Describe(const AdminSession& session, const Tier& tier) {
         .PermitUncheckedError();
   }
   return info;
+}
+
+// Adds the column families that have a budget in the tier, and the patterns that no family goes by.
+void AddFamilies(const TierOptions& tier, const std::vector<TieredFamilyStats>& families,
+                 TieredTierInfo* info) {
+  std::set<const FamilyBudget*> used;
+  for (const TieredFamilyStats& family : families) {
+    if (family.tier == tier.name) {
+      used.insert(FindFamilyBudget(tier, family.family));
+      info->families.push_back({family.family, false, family.bytes, family.budget});
+    }
+  }
+  for (const FamilyBudget& budget : tier.family_budgets) {
+    if (budget.bytes != 0 && used.count(&budget) == 0) {
+      info->families.push_back({budget.pattern, true, 0, budget.bytes});
+    }
+  }
 }
 
 void Count(const Survey::File& file, TieredTierInfo* tier) {
@@ -133,8 +151,10 @@ Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirector
     return s;
   }
   *info = TieredDirectoryInfo();
+  const std::vector<TieredFamilyStats> families = session.database().Families(session.policy());
   for (const auto& tier : session.policy().tiers) {
     info->tiers.push_back(Describe(session, *tier));
+    AddFamilies(tier->options(), families, &info->tiers.back());
   }
   info->mover_bytes_per_second = ours->GetOptions<TieredOptions>()->mover_bytes_per_second;
   std::map<std::string, Database::Misplaced> misplaced;

@@ -239,9 +239,9 @@ IOStatus AdminSession::Purge(uint64_t* files, uint64_t* bytes) {
 
 IOStatus AdminSession::Move(const Database::Misplaced& file, bool anyway) {
   if (dry_run_) {
-    IOStatus s = Relocator::TakeRoom(*database_, file, anyway);
+    IOStatus s = Relocator::TakeRoom(database_.get(), file, anyway);
     if (s.ok()) {
-      database_->AddCopy(file.base, file.to, file.size);
+      database_->AddCopy(file.base, file.to, file.size, file.family);
       would_have_moved_.insert(file.base);
     }
     return s;

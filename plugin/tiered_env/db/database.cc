@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/files/clock.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/tier/directories.h"
 #include "plugin/tiered_env/tier/plan.h"
 
@@ -49,6 +50,38 @@ std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
   return result;
 }
 
+// Numbers the column families of files to plan, and tells what they may have of each tier.
+class PlannedFamilies {
+ public:
+  PlannedFamilies(const Tiers& tiers, const Usage& usage, std::vector<PlannedTier>* room)
+      : tiers_(tiers), usage_(usage), room_(*room) {}
+
+  int NumberOf(const std::string& family) {
+    const auto [it, is_new] = numbers_.try_emplace(family, static_cast<int>(numbers_.size()));
+    for (size_t i = 0; is_new && i < tiers_.size(); i++) {
+      PlannedFamily planned;
+      planned.budget = FamilyBudgetOf(tiers_[i]->options(), family);
+      planned.reserved = usage_.Of(family, *tiers_[i]);
+      room_[i].families.push_back(planned);
+    }
+    return it->second;
+  }
+
+ private:
+  const Tiers& tiers_;
+  const Usage& usage_;
+  std::vector<PlannedTier>& room_;
+  std::map<std::string, int> numbers_;
+};
+
+// What is used is not of the files to plan any more.
+void TakeOff(const PlannedFile& file, std::vector<PlannedTier>* room) {
+  PlannedTier& tier = (*room)[static_cast<size_t>(file.tier)];
+  tier.reserved -= std::min(tier.reserved, file.size);
+  PlannedFamily& family = tier.families[static_cast<size_t>(file.family)];
+  family.reserved -= std::min(family.reserved, file.size);
+}
+
 }  // namespace
 
 Database::Database(FileSystem* fs, std::string directory)
@@ -60,26 +93,48 @@ Database::~Database() {
   }
 }
 
-void Database::Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written) {
+void Database::Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written,
+                   const std::string& family) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Note(base, tier, size, written);
+  Note(base, {tier, size, 0, written, family});
 }
 
-void Database::AddCopy(const std::string& base, Tier* tier, uint64_t size) {
+void Database::AddCopy(const std::string& base, Tier* tier, uint64_t size,
+                       const std::string& family) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = files_.find(base);
-  Note(base, tier, size, it == files_.end() ? 0 : it->second.written);
+  Note(base, {tier, size, 0, it == files_.end() ? 0 : it->second.written, family});
 }
 
-void Database::Note(const std::string& base, Tier* tier, uint64_t size, uint64_t written) {
-  File& file = files_[base];
-  if (file.tier != nullptr) {
-    file.tier->Release(file.size);
+void Database::Note(const std::string& base, const File& file) {
+  File& noted = files_[base];
+  if (noted.tier != nullptr) {
+    usage_.Release(noted.tier, noted.family, noted.size);
   }
-  file.tier = tier;
-  file.size = size;
-  file.note = ++notes_;
-  file.written = written;
+  noted = file;
+  noted.note = ++notes_;
+  LearnFamily(base, &noted);
+}
+
+void Database::LearnFamily(const std::string& base, File* file) {
+  uint64_t number = 0;
+  const Content content = file->family.empty() ? ContentOf(base, &number) : Content::kOther;
+  if (content == Content::kTable) {
+    const auto table = tables_.find(number);
+    file->family = table == tables_.end() ? "" : NameOf(table->second.column_family);
+  } else if (content == Content::kBlob) {
+    const auto blob = blobs_.find(number);
+    file->family = blob == blobs_.end() ? "" : NameOf(blob->second.column_family);
+  } else {
+    return;
+  }
+  usage_.Learn(*file->tier, file->family, file->size);
+}
+
+std::string Database::FamilyOf(const std::string& base) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(base);
+  return it == files_.end() ? "" : it->second.family;
 }
 
 bool Database::IsStill(const Misplaced& file) const {
@@ -92,7 +147,7 @@ void Database::Remove(const std::string& base) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = files_.find(base);
   if (it != files_.end()) {
-    it->second.tier->Release(it->second.size);
+    usage_.Release(it->second.tier, it->second.family, it->second.size);
     files_.erase(it);
     persist_.erase(base);
   }
@@ -133,6 +188,9 @@ IOStatus Database::Refresh() {
   families_ = manifest_.families();
   shapes_ = manifest_.shapes();
   first_log_ = manifest_.first_log();
+  for (auto& [base, file] : files_) {
+    LearnFamily(base, &file);
+  }
   return s;
 }
 
@@ -146,7 +204,7 @@ IOStatus Database::SyncManifest() {
   return manifest_.Sync();
 }
 
-std::string Database::FamilyOf(uint32_t column_family) const {
+std::string Database::NameOf(uint32_t column_family) const {
   const auto it = families_.find(column_family);
   return it == families_.end() ? "" : it->second;
 }
@@ -157,7 +215,7 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   *claim = kClaimOfBlobs;
   if (facts->content == Content::kBlob) {
     const auto blob = blobs_.find(number);
-    facts->family = blob == blobs_.end() ? "" : FamilyOf(blob->second.column_family);
+    facts->family = blob == blobs_.end() ? "" : NameOf(blob->second.column_family);
     return true;
   }
   if (facts->content != Content::kTable) {
@@ -170,7 +228,7 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   facts->level = *claim = table->second.level;
   facts->temperature = table->second.temperature;
   facts->keys = table->second.keys;
-  facts->family = FamilyOf(table->second.column_family);
+  facts->family = NameOf(table->second.column_family);
   const auto shape = shapes_.find(table->second.column_family);
   facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
   return true;
@@ -185,6 +243,7 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
     room[static_cast<size_t>(leaving->index())].usable = false;
   }
   const Directories directories(policy, leaving);
+  PlannedFamilies families(policy.tiers, usage_, &room);
   {
     const uint64_t now = SecondsSince1970();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -207,15 +266,15 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
         plan.wanted = DurableTier(policy, plan.wanted);
       }
       ContentOf(base, &plan.number);
+      plan.family = families.NumberOf(file.family);
       const bool is_there = file.tier->IsOneWith(*policy.tier(plan.wanted));
       plan.wanted = is_there && file.tier != leaving
                         ? plan.tier
                         : directories.For(policy.tier(plan.wanted), plan.number)->index();
       planned.push_back(plan);
-      found.push_back(
-          {base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted), file.note});
-      uint64_t& reserved = room[static_cast<size_t>(plan.tier)].reserved;
-      reserved -= std::min(reserved, file.size);
+      found.push_back({base, file.size, plan.level, file.tier, nullptr, policy.tier(plan.wanted),
+                       file.note, file.family});
+      TakeOff(plan, &room);
     }
   }
   const std::vector<int> assigned = Plan(planned, room);
@@ -268,7 +327,7 @@ std::vector<Database::Misplaced> Database::FindVolatile(const Policy& policy) co
       ContentOf(base, &number);
       Tier* const to =
           directories.For(policy.tier(DurableTier(policy, file.tier->index())), number);
-      result.push_back({base, file.size, 0, file.tier, to, to, file.note});
+      result.push_back({base, file.size, 0, file.tier, to, to, file.note, file.family});
     }
   }
   return result;
@@ -322,6 +381,33 @@ std::map<std::string, uint64_t> Database::Needed() const {
   return result;
 }
 
+std::vector<TieredFamilyStats> Database::Families(const Policy& policy) const {
+  std::set<std::string> names;
+  if (std::all_of(policy.tiers.begin(), policy.tiers.end(),
+                  [](const auto& tier) { return tier->options().family_budgets.empty(); })) {
+    return {};
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [id, name] : families_) {
+      names.insert(name);
+    }
+    for (const auto& [base, file] : files_) {
+      names.insert(file.family);
+    }
+  }
+  std::vector<TieredFamilyStats> result;
+  for (const auto& tier : policy.tiers) {
+    for (const std::string& name : names) {
+      const uint64_t budget = FamilyBudgetOf(tier->options(), name);
+      if (budget != 0) {
+        result.push_back({directory_, tier->name(), name, usage_.Of(name, *tier), budget});
+      }
+    }
+  }
+  return result;
+}
+
 void Database::AddStats(const Policy& policy, TieredStats* stats) const {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -329,6 +415,8 @@ void Database::AddStats(const Policy& policy, TieredStats* stats) const {
       stats->tiers[static_cast<size_t>(file.tier->index())].files++;
     }
   }
+  const std::vector<TieredFamilyStats> families = Families(policy);
+  stats->families.insert(stats->families.end(), families.begin(), families.end());
   for (const Misplaced& file : FindMisplaced(policy)) {
     if (file.from != file.wanted) {
       TieredTierStats& tier = stats->tiers[static_cast<size_t>(file.from->index())];

@@ -15,6 +15,7 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/tier/policy.h"
+#include "plugin/tiered_env/tier/usage.h"
 #include "rocksdb/rate_limiter.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -33,12 +34,18 @@ class Database : public std::enable_shared_from_this<Database> {
   // Called when an SST was brought from a volatile tier to one that is not.
   virtual void OnPersisted(const std::string& /*base*/, uint64_t /*bytes*/) {}
 
+  // What its files take of budgets.
+  Usage* usage() { return &usage_; }
+  const Usage& usage() const { return usage_; }
+
   // Notes a complete file whose bytes the caller has taken from the tier's budget, instead of what
   // was noted under its name. `written`: when that was, in seconds since 1970; 0: not known, so it
-  // is never old.
-  void Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written);
+  // is never old. `family`: the name of the column family from whose budget they were taken, too;
+  // empty: that is not known yet.
+  void Add(const std::string& base, Tier* tier, uint64_t size, uint64_t written,
+           const std::string& family = "");
   // The same for a copy of what was noted: it is as old.
-  void AddCopy(const std::string& base, Tier* tier, uint64_t size);
+  void AddCopy(const std::string& base, Tier* tier, uint64_t size, const std::string& family);
   void Remove(const std::string& base);
   void Rename(const std::string& from, const std::string& to);
 
@@ -46,6 +53,9 @@ class Database : public std::enable_shared_from_this<Database> {
   // that, and deletes them after it.
   void NoteSwept(const std::string& base);
   bool WasSwept(const std::string& base) const;
+
+  // The name of the column family of a file that was noted; empty: it is not known.
+  std::string FamilyOf(const std::string& base) const;
 
   // Where the levels of a column family begin and end.
   LevelRange LevelsOf(uint32_t column_family) const;
@@ -66,6 +76,7 @@ class Database : public std::enable_shared_from_this<Database> {
     Tier* to = nullptr;      // where it shall be
     Tier* wanted = nullptr;  // where it belongs
     uint64_t note = 0;       // of the file that is meant; 0: of whatever has the name
+    std::string family;      // name of its column family; empty: not known
   };
   // Returns whether it is still that file, and not another one that was written under its name.
   bool IsStill(const Misplaced& file) const;
@@ -88,6 +99,9 @@ class Database : public std::enable_shared_from_this<Database> {
   std::map<std::string, uint64_t> Needed() const;
 
   void AddStats(const Policy& policy, TieredStats* stats) const;
+  // The column families, of the last Refresh() or of files that were written since, that have a
+  // budget in a tier: by tiers, then by names.
+  std::vector<TieredFamilyStats> Families(const Policy& policy) const;
 
   // Sums the bytes of files in volatile tiers.
   uint64_t VolatileBytes() const;
@@ -111,16 +125,20 @@ class Database : public std::enable_shared_from_this<Database> {
     uint64_t size = 0;
     uint64_t note = 0;
     uint64_t written = 0;  // seconds since 1970; 0: not known
+    std::string family;    // name of its column family; empty: not known
   };
 
   // All of these require mutex_.
-  void Note(const std::string& base, Tier* tier, uint64_t size, uint64_t written);
+  void Note(const std::string& base, const File& file);
+  // Finds out of which column family a file is, if the MANIFEST names it.
+  void LearnFamily(const std::string& base, File* file);
   uint64_t KnownSize(const std::string& base) const;
-  std::string FamilyOf(uint32_t column_family) const;  // empty: not known
+  std::string NameOf(uint32_t column_family) const;  // empty: not known
   // What is known of a file that is installed, and its claim to room: the lower the better.
   bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
 
   const std::string directory_;
+  Usage usage_;
 
   std::mutex manifest_mutex_;
   Manifest manifest_;  // guarded by manifest_mutex_

@@ -147,14 +147,16 @@ bool Mover::Choose(const Database& database, const std::set<std::string>& failed
     *next = *std::min_element(files.begin(), tried, MovesBefore);
     return true;
   }
-  return ChooseDetour(files, detours, next);
+  return ChooseDetour(database, files, detours, next);
 }
 
 // What changes places with each other in tiers that are full goes by home.
-bool Mover::ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
-                         Misplaced* next) const {
+bool Mover::ChooseDetour(const Database& database, const std::vector<Misplaced>& files,
+                         std::set<std::string>* detours, Misplaced* next) const {
   Tier* const home = names_->policy().home_tier();
-  const auto is_blocked = [](const Misplaced& file) { return !file.to->HasRoom(file.size); };
+  const auto is_blocked = [&](const Misplaced& file) {
+    return !database.usage().HasRoom(*file.to, file.family, file.size);
+  };
   for (const Misplaced& file : files) {
     const bool in_the_way = std::any_of(files.begin(), files.end(), [&](const Misplaced& other) {
       return other.to == file.from && is_blocked(other);

@@ -60,8 +60,8 @@ class Mover {
   // Whether files may be moved now that leave no tier in memory.
   bool IsHour() const;
   RateLimiter* LimiterOf(const Database& database) const;
-  bool ChooseDetour(const std::vector<Misplaced>& files, std::set<std::string>* detours,
-                    Misplaced* next) const;
+  bool ChooseDetour(const Database& database, const std::vector<Misplaced>& files,
+                    std::set<std::string>* detours, Misplaced* next) const;
 
   Relocator* const relocator_;
   Namespace* const names_;

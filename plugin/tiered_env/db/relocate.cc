@@ -60,20 +60,26 @@ IOStatus Relocator::CheckRoom(const Place& place, uint64_t bytes) const {
                                 : IOStatus::OK();
 }
 
-IOStatus Relocator::TakeRoom(const Database& database, const Database::Misplaced& file,
-                             bool anyway) {
+IOStatus Relocator::TakeRoom(Database* database, const Database::Misplaced& file, bool anyway) {
+  Usage* const usage = database->usage();
   if (anyway) {
-    file.to->Take(file.size);
-  } else if (!file.to->Reserve(file.size)) {
-    return IOStatus::NoSpace(database.directory() + "/" + file.base,
-                             "is beyond the budget of " + file.to->ToString());
+    usage->Take(file.to, file.family, file.size);
+    return IOStatus::OK();
   }
-  return IOStatus::OK();
+  if (usage->Reserve(file.to, file.family, file.size)) {
+    return IOStatus::OK();
+  }
+  const std::string path = database->directory() + "/" + file.base;
+  if (!usage->FamilyHasRoom(*file.to, file.family, file.size)) {
+    return IOStatus::NoSpace(path, "is beyond the budget of column family " + file.family + " in " +
+                                       file.to->ToString());
+  }
+  return IOStatus::NoSpace(path, "is beyond the budget of " + file.to->ToString());
 }
 
 IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                          bool anyway) {
-  IOStatus s = TakeRoom(*database, file, anyway);
+  IOStatus s = TakeRoom(database, file, anyway);
   if (!s.ok()) {
     return s;
   }
@@ -82,7 +88,7 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   if (swapped) {
     return s;
   }
-  file.to->Release(file.size);
+  database->usage()->Release(file.to, file.family, file.size);
   std::lock_guard<std::mutex> lock(*names_->mutex());
   // RocksDB deletes files while they are copied.
   return database->IsStill(file) ? s : IOStatus::Aborted(file.base, "is gone");
@@ -153,7 +159,7 @@ IOStatus Relocator::MoveInto(Database* database, const Database::Misplaced& file
     s = database->IsStill(file) ? Swap(path, from, to, swapped)
                                 : IOStatus::Aborted(path, "was written anew");
     if (*swapped) {
-      database->AddCopy(file.base, file.to, file.size);
+      database->AddCopy(file.base, file.to, file.size, file.family);
     }
   }
   if (!*swapped) {

@@ -36,8 +36,8 @@ class Relocator {
   // the budget.
   IOStatus Move(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                 bool anyway = false);
-  // Takes the bytes of a file from the budget of where it shall be, as Move() does first.
-  static IOStatus TakeRoom(const Database& database, const Database::Misplaced& file, bool anyway);
+  // Takes the bytes of a file from the budgets of where it shall be, as Move() does first.
+  static IOStatus TakeRoom(Database* database, const Database::Misplaced& file, bool anyway);
   // Tells in the LOG and the statistics how a move has ended.
   void Report(const std::string& path, const Database::Misplaced& file,
               const IOStatus& result) const;

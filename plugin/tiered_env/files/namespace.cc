@@ -166,11 +166,13 @@ void Namespace::LookForReadOnly(const std::string& directory) const {
   }
 }
 
-void Namespace::ReportSpill(const std::string& path, Tier& wanted, const Tier& got) const {
+void Namespace::ReportSpill(const std::string& path, Tier& wanted, const Tier& got,
+                            const std::string& family) const {
   wanted.spills.fetch_add(1, std::memory_order_relaxed);
   const std::shared_ptr<Logger> info_log = InfoLog(DirectoryOf(path));
-  ROCKS_LOG_INFO(info_log, "tiered_env: %s goes to %s: no room in %s", path.c_str(),
-                 got.ToString().c_str(), wanted.ToString().c_str());
+  ROCKS_LOG_INFO(info_log, "tiered_env: %s goes to %s: no room in %s%s%s", path.c_str(),
+                 got.ToString().c_str(), wanted.ToString().c_str(),
+                 family.empty() ? "" : " for column family ", family.c_str());
 }
 
 void Namespace::ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) const {

@@ -61,8 +61,10 @@ class Namespace {
   // Finds out which tiers are read-only, and tells what has changed in the LOG of the database in
   // `directory`.
   void LookForReadOnly(const std::string& directory) const;
-  // Tells that a file finds no room in the tier where it belongs.
-  void ReportSpill(const std::string& path, Tier& wanted, const Tier& got) const;
+  // Tells that a file finds no room in the tier where it belongs. `family`: the column family whose
+  // budget there is used up; empty: it is not that.
+  void ReportSpill(const std::string& path, Tier& wanted, const Tier& got,
+                   const std::string& family = "") const;
   // Tells that a file cannot be written to a tier, which is not used for a while.
   void ReportFailure(const std::string& path, Tier* tier, const IOStatus& reason) const;
 

@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/files/copy.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/tier/directories.h"
 #include "plugin/tiered_env/tier/expected_level.h"
 #include "test_util/sync_point.h"
@@ -23,7 +24,7 @@ constexpr uint64_t kReserveStep = 1 << 20;  // bytes of a budget that are taken 
 }  // namespace
 
 PlacedFile::PlacedFile(Namespace* names, OpenDatabase* database, const WriteRequest* request)
-    : names_(names), database_(database), request_(*request) {}
+    : names_(names), database_(database), usage_(database->usage()), request_(*request) {}
 
 Facts PlacedFile::WhatIsKnown() {
   Facts facts;
@@ -55,6 +56,7 @@ void PlacedFile::Start() {
   }
   const Facts facts = WhatIsKnown();
   purpose_.level = facts.level;
+  family_ = facts.family;
   Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
   uint64_t number = 0;
   ContentOf(request_.path, &number);
@@ -83,13 +85,33 @@ bool PlacedFile::MayUse(const Tier& tier) const {
   return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
 }
 
-// Makes it in this tier or the first of those after it, and home at last, that takes it.
+bool PlacedFile::TakeRoom(Tier* tier, uint64_t bytes, bool beyond) {
+  const uint64_t left = LeftFor(purpose_.level, *tier);
+  return beyond ? usage_->ReserveOfTier(tier, family_, bytes, left)
+                : usage_->Reserve(tier, family_, bytes, left);
+}
+
+// Makes it in this tier or the first of those after it, and home at last, that takes it. If the
+// budgets of its column family leave no tier, the slowest takes it: no write fails for them.
 IOStatus PlacedFile::StartIn(Tier* first) {
+  std::vector<Tier*> tiers = SpillOrder(names_->policy(), first);
+  IOStatus s = StartInOneOf(tiers, first, /*beyond=*/false);
+  if (s.ok() || std::none_of(tiers.begin(), tiers.end(), [this](const Tier* tier) {
+        return FamilyBudgetOf(tier->options(), family_) != 0;
+      })) {
+    return s;
+  }
+  std::sort(tiers.begin(), tiers.end(),
+            [](const Tier* a, const Tier* b) { return a->index() > b->index(); });
+  IOStatus slowest = StartInOneOf(tiers, first, /*beyond=*/true);
+  return slowest.IsNoSpace() ? s : slowest;
+}
+
+IOStatus PlacedFile::StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, bool beyond) {
   const uint64_t wanted = counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
   IOStatus s = IOStatus::NoSpace(request_.path, "finds no room in any tier");
-  const Policy& policy = names_->policy();
-  for (Tier* tier : SpillOrder(policy, first)) {
-    if (!MayUse(*tier) || !tier->Reserve(wanted, LeftFor(purpose_.level, *tier))) {
+  for (Tier* tier : tiers) {
+    if (!MayUse(*tier) || !TakeRoom(tier, wanted, beyond)) {
       continue;
     }
     reserved_ = wanted;
@@ -101,11 +123,12 @@ IOStatus PlacedFile::StartIn(Tier* first) {
     }
     if (s.ok()) {
       if (!tier->IsOneWith(*first)) {
-        names_->ReportSpill(request_.path, *first, *tier);
+        const bool of_family = !usage_->FamilyHasRoom(*first, family_, wanted);
+        names_->ReportSpill(request_.path, *first, *tier, of_family ? family_ : "");
       }
       return s;
     }
-    tier->Release(reserved_);
+    usage_->Release(tier, family_, reserved_);
     reserved_ = 0;
     names_->ReportFailure(request_.path, tier, s);
   }
@@ -193,7 +216,7 @@ IOStatus PlacedFile::MakeRoom(uint64_t end) {
   }
   const uint64_t more = std::max(end - reserved_, kReserveStep);
   for (const uint64_t step : {more, end - reserved_}) {
-    if (place_.tier->Reserve(step, LeftFor(purpose_.level, *place_.tier))) {
+    if (TakeRoom(place_.tier, step, /*beyond=*/true)) {
       reserved_ += step;
       return IOStatus::OK();
     }
@@ -214,7 +237,7 @@ void PlacedFile::Discard() {
   file_->Close(IOOptions(), nullptr).PermitUncheckedError();
   file_.reset();
   place_.fs()->DeleteFile(place_.path, IOOptions(), nullptr).PermitUncheckedError();
-  place_.tier->Release(reserved_);
+  usage_->Release(place_.tier, family_, reserved_);
   reserved_ = 0;
 }
 
@@ -244,7 +267,7 @@ IOStatus PlacedFile::Spill() {
   }
   TEST_SYNC_POINT("PlacedFile::Spill:BeforeDelete");
   old->Close(IOOptions(), nullptr).PermitUncheckedError();
-  before.tier->Release(reserved);
+  usage_->Release(before.tier, family_, reserved);
   source.fs()->DeleteFile(source.path, IOOptions(), nullptr).PermitUncheckedError();
   return s;
 }
@@ -298,12 +321,12 @@ IOStatus PlacedFile::Close(const IOOptions& options, IODebugContext* dbg) {
   }
   // Takes over what was reserved, as much as was used.
   if (size_ > reserved_) {
-    place_.tier->Take(size_ - reserved_);
+    usage_->Take(place_.tier, family_, size_ - reserved_);
   } else {
-    place_.tier->Release(reserved_ - size_);
+    usage_->Release(place_.tier, family_, reserved_ - size_);
   }
   reserved_ = 0;
-  database_->Add(BaseOf(request_.path), place_.tier, size_, SecondsSince1970());
+  database_->Add(BaseOf(request_.path), place_.tier, size_, SecondsSince1970(), family_);
   return s;
 }
 

@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/fs/open_database.h"
 #include "plugin/tiered_env/tier/placement.h"
+#include "plugin/tiered_env/tier/usage.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -53,7 +54,7 @@ class PlacedFile {
   void set_size(uint64_t size) { size_ = size; }
 
   // Takes from the budget of the tier what a file of `end` bytes needs. NoSpace: there is not so
-  // much.
+  // much. A column family's budget holds when a file is begun in a tier, not here.
   IOStatus MakeRoom(uint64_t end);
   // Goes on in the next tier that has room, with a copy of what was written.
   IOStatus Spill();
@@ -75,7 +76,11 @@ class PlacedFile {
   Tier* FirstTier(Tier* wanted);
   // Returns whether a tier may be tried.
   bool MayUse(const Tier& tier) const;
+  // Takes the bytes that the file begins with; `beyond`: whatever its column family's budget.
+  bool TakeRoom(Tier* tier, uint64_t bytes, bool beyond);
   IOStatus StartIn(Tier* first);
+  // Makes it in the first of these tiers that takes it, instead of `first`.
+  IOStatus StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, bool beyond);
   IOStatus Open(const Place& place);
   // Deletes what Open() has made, when it fails.
   void TakeBack(const Place& place, bool has_stub);
@@ -87,13 +92,15 @@ class PlacedFile {
 
   Namespace* const names_;
   OpenDatabase* const database_;
+  Usage* const usage_;
   const WriteRequest& request_;
 
   IOStatus status_;
   Place place_;
   std::unique_ptr<FSWritableFile> file_;
   std::unique_ptr<FSWritableFile> stub_;  // until it is durable
-  uint64_t reserved_ = 0;                 // bytes of the tier's budget
+  std::string family_;                    // its column family; empty: not known
+  uint64_t reserved_ = 0;                 // bytes of the tier's budget, and of the family's
   uint64_t size_ = 0;
   bool direct_ = false;
   size_t alignment_ = 0;   // 0: there was no file yet

@@ -2,6 +2,8 @@
 
 #include "plugin/tiered_env/options/text.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -109,6 +111,10 @@ bool ParseDuration(const std::string& text, uint64_t* seconds) {
   }
   *seconds *= unit->second;
   return true;
+}
+
+bool FitsFamily(const std::string& pattern, const std::string& family) {
+  return !family.empty() && fnmatch(pattern.c_str(), family.c_str(), 0) == 0;
 }
 
 std::string Join(const std::vector<std::string>& items, size_t most) {

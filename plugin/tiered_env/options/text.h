@@ -32,6 +32,12 @@ bool ParseSize(const std::string& text, uint64_t* value);
 // A number and s, m, h or d, as seconds. False if it is none, or too large.
 bool ParseDuration(const std::string& text, uint64_t* seconds);
 
+// What the pattern of a column family's name follows.
+constexpr char kFamily[] = "cf:";
+// Returns whether a pattern of fnmatch(3) fits the name of a column family. An empty name is not
+// known: nothing fits it.
+bool FitsFamily(const std::string& pattern, const std::string& family);
+
 // Lists the first `most` items for a message, and tells how many more there are.
 std::string Join(const std::vector<std::string>& items, size_t most = SIZE_MAX);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <locale>
 #include <set>
@@ -192,6 +193,34 @@ const Setting<TierOptions> kSettings[] = {
     {"emulate", SetEmulation},
 };
 
+bool IsOfFamily(const Item& item) { return StartsWith(item.name, kFamily); }
+
+Status AddFamily(const std::string& where, const Item& item, TierOptions* tier) {
+  FamilyBudget family;
+  family.pattern = item.name.substr(strlen(kFamily));
+  if (family.pattern.empty() || family.pattern.find('/') != std::string::npos) {
+    return Invalid(where, item, "must be cf: and a pattern of column families' names, without /");
+  }
+  for (const FamilyBudget& other : tier->family_budgets) {
+    if (other.pattern == family.pattern) {
+      return Invalid(where, item, "is there twice");
+    }
+  }
+  Status s = Check(ParseSize(item.value, &family.bytes), where, item, kSizeRule);
+  tier->family_budgets.push_back(std::move(family));
+  return s;
+}
+
+// Takes the budgets of column families out of the settings.
+Status TakeFamilies(const std::string& where, std::vector<Item>* settings, TierOptions* tier) {
+  Status s;
+  for (size_t i = 0; s.ok() && i < settings->size(); i++) {
+    s = IsOfFamily((*settings)[i]) ? AddFamily(where, (*settings)[i], tier) : s;
+  }
+  settings->erase(std::remove_if(settings->begin(), settings->end(), IsOfFamily), settings->end());
+  return s;
+}
+
 bool IsName(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -218,6 +247,9 @@ Status ParseTier(const Item& item, TierOptions* tier) {
   Status s = ParseItems(where, item.value, &settings);
   if (s.ok() && tier->name == kHome) {
     s = CheckHome(where, settings);
+  }
+  if (s.ok()) {
+    s = TakeFamilies(where, &settings, tier);
   }
   if (s.ok()) {
     s = Apply(where, settings, kSettings, tier);
@@ -292,6 +324,9 @@ std::string PrintTier(const TierOptions& tier) {
   if (tier.budget != 0) {
     Add("budget", PrintSize(tier.budget), &text);
   }
+  for (const FamilyBudget& family : tier.family_budgets) {
+    Add(kFamily + family.pattern, PrintSize(family.bytes), &text);
+  }
   if (tier.temperature != Temperature::kUnknown) {
     Add("temperature", PrintTemperature(tier.temperature), &text);
   }
@@ -349,6 +384,19 @@ int FindTier(const std::vector<TierOptions>& tiers, const std::string& name) {
     }
   }
   return -1;
+}
+
+const FamilyBudget* FindFamilyBudget(const TierOptions& tier, const std::string& family) {
+  const auto& budgets = tier.family_budgets;
+  const auto it = std::find_if(budgets.begin(), budgets.end(), [&](const FamilyBudget& budget) {
+    return FitsFamily(budget.pattern, family);
+  });
+  return it == budgets.end() ? nullptr : &*it;
+}
+
+uint64_t FamilyBudgetOf(const TierOptions& tier, const std::string& family) {
+  const FamilyBudget* const budget = FindFamilyBudget(tier, family);
+  return budget == nullptr ? 0 : budget->bytes;
 }
 
 bool ParseTemperature(const std::string& name, Temperature* result) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace tiered_env {
 //   tiers    = tier {";" tier}
 //   tier     = name "=" "{" [setting {";" setting}] "}"
 //   setting  = "kind" "=" ("path" | "pmem" | "memory") | "path" "=" directory {"," directory}
-//            | "budget" "=" size
+//            | "budget" "=" size | "cf:" pattern "=" size
 //            | "temperature" "=" ("hot" | "warm" | "cold" | ...)
 //            | "emulate" "=" "{" [limit {";" limit}] "}"
 //   limit    = ("read_latency_us" | "iops") "=" number | "bandwidth" "=" size
@@ -25,9 +26,9 @@ namespace tiered_env {
 //
 // Sizes may end in K, M, G or T, a factor is a decimal fraction from 1 on. Paths lose doubled and
 // trailing slashes. A comma before a slash separates directories; each is one of the result, next
-// to each other. InvalidArgument names the tier and the setting: a name or a setting twice, no
-// path, a relative path, one with "..", ";" or braces, two tiers with one path, a path or a kind
-// for home, several directories in memory.
+// to each other. A pattern is one of fnmatch(3), without "/". InvalidArgument names the tier and
+// the setting: a name, a setting or a pattern twice, no path, a relative path, one with "..", ";"
+// or braces, two tiers with one path, a path or a kind for home, several directories in memory.
 Status ParseTiers(const std::string& text, std::vector<TierOptions>* result);
 
 // A text that ParseTiers() turns into these again.
@@ -35,6 +36,12 @@ std::string PrintTiers(const std::vector<TierOptions>& tiers);
 
 // Index of the tier with this name, -1 if there is none.
 int FindTier(const std::vector<TierOptions>& tiers, const std::string& name);
+
+// Finds what a column family may have of a tier: by the first pattern that fits its name. Null: no
+// pattern does, or the name is empty, which is not known.
+const FamilyBudget* FindFamilyBudget(const TierOptions& tier, const std::string& family);
+// The same in bytes; 0: no limit.
+uint64_t FamilyBudgetOf(const TierOptions& tier, const std::string& family);
 
 // Names of temperatures: "hot", "warm", ...; "unknown". False if there is no such.
 bool ParseTemperature(const std::string& name, Temperature* result);

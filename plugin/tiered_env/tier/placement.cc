@@ -2,8 +2,6 @@
 
 #include "plugin/tiered_env/tier/placement.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +19,6 @@ namespace {
 constexpr size_t kMaxDigits = 3;
 
 constexpr char kOlder[] = "older:";
-constexpr char kFamily[] = "cf:";
 constexpr char kRange[] = "range:";
 constexpr char kHex[] = "0x";
 constexpr uint64_t kOldest = 100ull * 365 * 24 * 60 * 60;  // seconds
@@ -185,8 +182,7 @@ bool Placement::Rule::IsInRange(const KeyRange* keys) const {
 
 bool Placement::Rule::Fits(const Facts& facts) const {
   if (!IsOf(facts.content) || facts.age < age || (by_range && !IsInRange(facts.keys.get())) ||
-      (!family.empty() &&
-       (facts.family.empty() || fnmatch(family.c_str(), facts.family.c_str(), 0) != 0))) {
+      (!family.empty() && !FitsFamily(family, facts.family))) {
     return false;
   }
   if (any) {

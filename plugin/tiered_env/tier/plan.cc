@@ -3,7 +3,6 @@
 #include "plugin/tiered_env/tier/plan.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -12,12 +11,19 @@ namespace {
 
 constexpr int kNowhere = -1;
 
-uint64_t RoomIn(const PlannedTier& tier) {
-  if (tier.budget == 0) {
-    return std::numeric_limits<uint64_t>::max();
-  }
-  return tier.budget - std::min(tier.budget, tier.reserved);
-}
+// Bytes of a budget.
+class Room {
+ public:
+  Room(uint64_t budget, uint64_t reserved)
+      : limited_(budget != 0), left_(budget - std::min(budget, reserved)) {}
+
+  bool Has(uint64_t bytes) const { return !limited_ || bytes <= left_; }
+  void Take(uint64_t bytes) { left_ -= limited_ ? bytes : 0; }
+
+ private:
+  const bool limited_;
+  uint64_t left_;
+};
 
 // Whether `a` has the better claim to room in the tier.
 bool Precedes(const PlannedFile& a, const PlannedFile& b, int tier) {
@@ -35,7 +41,11 @@ class Planner {
   Planner(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers)
       : files_(files), tiers_(tiers), chosen_(files.size(), kNowhere) {
     for (const PlannedTier& tier : tiers) {
-      room_.push_back(RoomIn(tier));
+      room_.emplace_back(tier.budget, tier.reserved);
+      family_room_.emplace_back();
+      for (const PlannedFamily& family : tier.families) {
+        family_room_.back().emplace_back(family.budget, family.reserved);
+      }
     }
     for (size_t i = 0; i < files.size(); i++) {
       const auto tier = static_cast<size_t>(files[i].tier);
@@ -69,13 +79,21 @@ class Planner {
       return;
     }
     for (const size_t i : Claims(tier, up_to)) {
-      if (files_[i].size <= room_[t]) {
+      Room* const of_family = RoomOf(files_[i], t);
+      if (room_[t].Has(files_[i].size) &&
+          (of_family == nullptr || of_family->Has(files_[i].size))) {
         chosen_[i] = tier;
-        if (tiers_[t].budget != 0) {
-          room_[t] -= files_[i].size;
+        room_[t].Take(files_[i].size);
+        if (of_family != nullptr) {
+          of_family->Take(files_[i].size);
         }
       }
     }
+  }
+
+  // Returns that of the file's column family in a tier; null: it has no budgets.
+  Room* RoomOf(const PlannedFile& file, size_t tier) {
+    return file.family < 0 ? nullptr : &family_room_[tier][static_cast<size_t>(file.family)];
   }
 
   // Indices of files, the best claim first.
@@ -93,15 +111,16 @@ class Planner {
 
   const std::vector<PlannedFile>& files_;
   const std::vector<PlannedTier>& tiers_;
-  std::vector<int> chosen_;     // tier of each file
-  std::vector<uint64_t> room_;  // bytes left in each tier
+  std::vector<int> chosen_;                     // tier of each file
+  std::vector<Room> room_;                      // in each tier
+  std::vector<std::vector<Room>> family_room_;  // of each family in it
 };
 
 }  // namespace
 
 // Planning again after the moves changes nothing: the files that a tier took are then there
 // already, come first within their level, and so fit again, and leave no more room to the rest than
-// before.
+// before, of the tier and of each family.
 std::vector<int> Plan(const std::vector<PlannedFile>& files,
                       const std::vector<PlannedTier>& tiers) {
   return Planner(files, tiers).Run();

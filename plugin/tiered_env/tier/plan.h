@@ -22,6 +22,13 @@ struct PlannedFile {
   int level = 0;      // what is at a lower one has the better claim to room
   int tier = 0;       // where it is
   int wanted = 0;     // where it belongs: Placement::TierOf()
+  int family = -1;    // its column family, in PlannedTier::families; -1: it has no budgets
+};
+
+// What a column family may have of a tier, for Plan().
+struct PlannedFamily {
+  uint64_t budget = 0;    // bytes; 0: no limit
+  uint64_t reserved = 0;  // bytes of it that are not of these files
 };
 
 // A tier for Plan().
@@ -30,13 +37,15 @@ struct PlannedTier {
   uint64_t reserved = 0;  // bytes of it that are not of these files
   bool usable = true;     // false: nothing may be put there, and what is there shall leave
   bool closed = false;    // nothing may be put there, and what is there stays
+  std::vector<PlannedFamily> families;  // those of the files
 };
 
 // Returns where each file shall be, in the order of `files`: where it belongs or, where that has no
 // room, in the next tier that has, or, if none after it has, in the nearest before it that has. Of
 // the files that want a tier, the lowest levels are first, then those that are there already, then
-// the newest. A file that has room nowhere stays where it is, and is not counted there. Planning
-// again after the moves changes nothing.
+// the newest. A file that has room nowhere stays where it is, and is not counted there. What is
+// beyond the budget of its column family in a tier has no room there. Planning again after the
+// moves changes nothing.
 std::vector<int> Plan(const std::vector<PlannedFile>& files, const std::vector<PlannedTier>& tiers);
 
 }  // namespace tiered_env

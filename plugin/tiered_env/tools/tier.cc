@@ -101,7 +101,9 @@ Command TierCommand() {
                         "that is another one."));
   command.Add(
       Look("df", "Prints how much the database has in each tier.", arguments, tier::ListTiers)
-          .Help("\"stranded\" belongs elsewhere. If there are tiers of kind memory, prints "
+          .Help("\"stranded\" belongs elsewhere. Column families that have a budget in a tier "
+                "follow, with what they have there.")
+          .Help("If there are tiers of kind memory, prints "
                 "their figures, too. Those that are counted are of the process that has "
                 "the database open, or had it last."));
   command.Add(For("plan", "Prints which files the mover would move, and for how long.", arguments,

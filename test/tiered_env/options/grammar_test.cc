@@ -99,6 +99,9 @@ TEST(TieredGrammarTest, PrintedTiersAreTheSameWhenRead) {
       {"x={path=/a;budget=1k};y={path=/ab;budget=1025}",
        "x={path=/a;budget=1K};y={path=/ab;budget=1025};home={}"},
       {"x={path=/a;emulate={}}", "x={path=/a};home={}"},
+      {"x={cf:log_*=2048K;path=/a;cf:*=0;budget=1G}",
+       "x={path=/a;budget=1G;cf:log_*=2M;cf:*=0};home={}"},
+      {"home={cf:[!a]?#:=7}", "home={cf:[!a]?#:=7}"},
       {"x={path=/a,/b/,//c;budget=1K};y={path=/d,e}",
        "x={path=/a,/b,/c;budget=1K};y={path=/d,e};home={}"},
       {"x={path=/a;emulate={slowdown=1.1;iops=7}}",
@@ -128,6 +131,34 @@ TEST(TieredGrammarTest, DirectoriesOfATierAreNextToEachOther) {
   ExpectRefused("b={path=/1,/../2}", "must be a path without ..");
   ExpectRefused("m={kind=memory;path=/1,/2}", "a tier in memory has one directory");
   ExpectRefused(std::string(63, 'x') + "={path=/1,/2}", "the name is too long");
+}
+
+TEST(TieredGrammarTest, BudgetsOfColumnFamilies) {
+  const std::vector<TierOptions> tiers =
+      Tiers("fast={cf:vip=0;path=/a,/b;cf:log_*=2G; cf:[ab]? = 5K ;budget=8G;cf:*=1G}");
+  ASSERT_EQ(tiers.size(), 3u);
+  for (size_t i = 0; i < 2; i++) {
+    ASSERT_EQ(tiers[i].family_budgets.size(), 4u);
+    EXPECT_EQ(tiers[i].budget, uint64_t{8} << 30);
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], "log_1"), uint64_t{2} << 30);
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], "b1"), 5u << 10);
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], "log"), uint64_t{1} << 30);
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], "default"), uint64_t{1} << 30);
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], "vip"), 0u) << "no limit";
+    EXPECT_EQ(FamilyBudgetOf(tiers[i], ""), 0u) << "not known";
+    EXPECT_EQ(FindFamilyBudget(tiers[i], "b1"), &tiers[i].family_budgets[2]);
+    EXPECT_EQ(FindFamilyBudget(tiers[i], ""), nullptr);
+  }
+  EXPECT_EQ(FamilyBudgetOf(tiers[2], "log_1"), 0u);
+  ExpectRefused("a={path=/a;cf:=1G}", "tiers: a: cf:=1G: must be cf: and a pattern");
+  ExpectRefused("a={path=/a;cf:a/blob=1G}", "tiers: a: cf:a/blob=1G: must be cf: and a pattern");
+  ExpectRefused("a={path=/a;cf:a=1;cf:b=1;cf:a=2}", "tiers: a: cf:a=2: is there twice");
+  ExpectRefused("a={path=/a;cf=1G}", "tiers: a: cf=1G: there is no such setting");
+  ExpectRefused("a={path=/a;Cf:a=1G}", "tiers: a: Cf:a=1G: there is no such setting");
+  ExpectRefused("a={path=/a;cf:a={1G;2G}}", "tiers: a: cf:a=1G;2G: must be a num");
+  for (const std::string size : {"", "-1", "1.5G", "10%", "1GB", "18446744073709551616"}) {
+    ExpectRefused("a={path=/a;cf:a=" + size + "}", "tiers: a: cf:a=" + size + ": must be a num");
+  }
 }
 
 TEST(TieredGrammarTest, ErrorsNameTheTierAndTheSetting) {
@@ -239,8 +270,9 @@ class Holder : public Configurable {
 
 TEST(TieredGrammarTest, OptionsAreReadWrittenAndReadAgain) {
   const ConfigOptions config;
-  for (const std::string& tiers : {kTiers, std::string("x={path=/a;emulate={iops=1}}"),
-                                   std::string("x={path=/a#b:c\\d}"), std::string()}) {
+  for (const std::string& tiers :
+       {kTiers, std::string("x={path=/a;emulate={iops=1}}"), std::string("x={path=/a#b:c\\d}"),
+        std::string(), std::string("x={path=/a;cf:log_*=2G;cf:a#b:c\\*=1}")}) {
     Holder first;
     first.options.tiers = tiers;
     first.options.placement = kPlacement;

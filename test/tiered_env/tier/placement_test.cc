@@ -417,6 +417,41 @@ TEST(TieredPlanTest, AFullLastTierSpillsToTheNearestBefore) {
       << "what has room nowhere stays";
 }
 
+PlannedFile Of(int family, PlannedFile file) {
+  file.family = family;
+  return file;
+}
+
+// With what two families may have there.
+PlannedTier With(PlannedTier tier, uint64_t first, uint64_t second, uint64_t reserved = 0) {
+  tier.families = {{first, reserved}, {second, 0}};
+  return tier;
+}
+
+TEST(TieredPlanTest, AFamilyHasItsBudgetAndNoMore) {
+  const std::vector<PlannedFile> files = {
+      Of(0, AFile(1, 10, 1, 0, 0)), Of(0, AFile(2, 10, 0, 0, 0)), Of(1, AFile(3, 10, 1, 0, 0)),
+      Of(1, AFile(4, 10, 1, 0, 0)), AFile(5, 10, 1, 0, 0)};
+  const PlannedTier home = With(ATier(0), 0, 0);
+  EXPECT_EQ(Plan(files, {With(ATier(0), 10, 0), home}), (Tiers{1, 0, 0, 0, 0}))
+      << "its deepest level leaves";
+  EXPECT_EQ(Plan(files, {With(ATier(0), 0, 10), home}), (Tiers{0, 0, 1, 0, 0}))
+      << "of a level the oldest leaves";
+  EXPECT_EQ(Plan(files, {With(ATier(0), 5, 5), home}), (Tiers{1, 1, 1, 1, 0}));
+  EXPECT_EQ(Plan(files, {With(ATier(0), 20, 20, 10), home}), (Tiers{1, 0, 0, 0, 0}))
+      << "what is being written counts";
+  // What it leaves of the tier's budget is the others'.
+  EXPECT_EQ(Plan(files, {With(ATier(40), 10, 0), home}), (Tiers{1, 0, 0, 0, 0}));
+  EXPECT_EQ(Plan(files, {With(ATier(30), 10, 0), home}), (Tiers{1, 0, 1, 0, 0}));
+  // It comes back.
+  EXPECT_EQ(Plan({Of(0, AFile(1, 10, 1, 1, 0))}, {With(ATier(0), 10, 0), home}), (Tiers{0}));
+  // The next tier may have a budget for it, too.
+  EXPECT_EQ(Plan(files, {With(ATier(0), 10, 10), With(ATier(0), 5, 10), home}),
+            (Tiers{2, 0, 1, 0, 0}));
+  EXPECT_EQ(Plan(files, {With(ATier(0), 10, 10), With(ATier(0), 10, 5)}), (Tiers{1, 0, 0, 0, 0}))
+      << "what has room nowhere stays";
+}
+
 struct Scene {
   std::vector<PlannedFile> files;
   std::vector<PlannedTier> tiers;
@@ -431,9 +466,16 @@ Scene RandomScene(std::mt19937_64* random) {
     scene.tiers.push_back(
         ATier(below(5) == 0 ? 0 : 1 + below(300), below(4) == 0 ? below(100) : 0, below(6) != 0));
   }
+  const uint64_t families = below(4);
+  for (PlannedTier& tier : scene.tiers) {
+    for (uint64_t i = 0; i < families; i++) {
+      tier.families.push_back({below(3) == 0 ? 1 + below(150) : 0, below(4) == 0 ? below(50) : 0});
+    }
+  }
   for (uint64_t i = below(60); i > 0; i--) {
     scene.files.push_back(AFile(i, below(largest), static_cast<int>(below(4)),
                                 static_cast<int>(below(count)), static_cast<int>(below(count))));
+    scene.files.back().family = static_cast<int>(below(families + 1)) - 1;
   }
   std::shuffle(scene.files.begin(), scene.files.end(), *random);
   return scene;
@@ -448,34 +490,45 @@ void Apply(const Tiers& plan, Scene* scene) {
   }
 }
 
-// Bytes that the tier can still take, as the files are; none if it is over its budget.
-uint64_t Free(const Scene& scene, size_t tier) {
+// Bytes of a tier that are not used; none if it is over its budget.
+uint64_t Left(uint64_t budget, uint64_t used) {
+  return budget == 0 ? std::numeric_limits<uint64_t>::max() : budget - std::min(budget, used);
+}
+
+// Bytes that the tier can still take of the file's family, as the files are.
+uint64_t Free(const Scene& scene, size_t tier, const PlannedFile& of) {
   const PlannedTier& t = scene.tiers[tier];
+  const PlannedFamily family =
+      of.family < 0 ? PlannedFamily() : t.families[static_cast<size_t>(of.family)];
   uint64_t used = t.reserved;
+  uint64_t used_by_family = family.reserved;
   for (const PlannedFile& file : scene.files) {
-    used += static_cast<size_t>(file.tier) == tier ? file.size : 0;
+    const bool is_there = static_cast<size_t>(file.tier) == tier;
+    used += is_there ? file.size : 0;
+    used_by_family += is_there && file.family == of.family ? file.size : 0;
   }
-  if (t.budget == 0) {
-    return std::numeric_limits<uint64_t>::max();
-  }
-  return t.budget - std::min(t.budget, used);
+  return std::min(Left(t.budget, used), Left(family.budget, used_by_family));
 }
 
 bool HasRoomSomewhere(const Scene& scene, const PlannedFile& file) {
   for (size_t t = 0; t < scene.tiers.size(); t++) {
-    if (scene.tiers[t].usable && file.size != 0 && file.size <= Free(scene, t)) {
+    if (scene.tiers[t].usable && file.size != 0 && file.size <= Free(scene, t, file)) {
       return true;
     }
   }
   return false;
 }
 
-// A tier is over its budget, and an unusable one has files, only by files that were there before
-// and that no tier has room for.
+// A tier and a family in it are over their budgets, and an unusable one has files, only by files
+// that were there before and that no tier has room for.
 void ExpectBudgetsKept(const Scene& before, const Scene& after) {
   for (size_t t = 0; t < after.tiers.size(); t++) {
     const PlannedTier& tier = after.tiers[t];
     uint64_t used = tier.reserved;
+    std::vector<uint64_t> of_families;
+    for (const PlannedFamily& family : tier.families) {
+      of_families.push_back(family.reserved);
+    }
     bool taken = false;
     for (size_t i = 0; i < after.files.size(); i++) {
       const PlannedFile& file = after.files[i];
@@ -483,7 +536,16 @@ void ExpectBudgetsKept(const Scene& before, const Scene& after) {
       if (static_cast<size_t>(file.tier) == t && !stuck) {
         used += file.size;
         taken = true;
+        if (file.family >= 0) {
+          of_families[static_cast<size_t>(file.family)] += file.size;
+        }
       }
+    }
+    for (size_t i = 0; i < of_families.size(); i++) {
+      const PlannedFamily& family = tier.families[i];
+      EXPECT_TRUE(!tier.usable || family.budget == 0 ||
+                  of_families[i] <= std::max(family.budget, family.reserved))
+          << "family " << i << " in tier " << t << ": " << of_families[i];
     }
     EXPECT_TRUE(tier.usable || !taken) << "tier " << t;
     EXPECT_TRUE(!tier.usable || tier.budget == 0 || used <= std::max(tier.budget, tier.reserved))
@@ -496,7 +558,7 @@ void ExpectNoStrandedFiles(const Scene& after) {
   for (const PlannedFile& file : after.files) {
     const auto wanted = static_cast<size_t>(file.wanted);
     if (file.tier != file.wanted && after.tiers[wanted].usable) {
-      EXPECT_GT(file.size, Free(after, wanted)) << "file " << file.number;
+      EXPECT_GT(file.size, Free(after, wanted, file)) << "file " << file.number;
     }
   }
 }
@@ -533,7 +595,9 @@ TEST(TieredPlanTest, NewFilesOfALevelDisplaceNone) {
     std::mt19937_64 random(seed + round);
     Scene scene = RandomScene(&random);
     const int last = static_cast<int>(scene.tiers.size()) - 1;
+    const size_t families = scene.tiers.back().families.size();
     scene.tiers.back() = ATier(0);  // as home is, so that all files have room
+    scene.tiers.back().families.resize(families);
     for (PlannedFile& file : scene.files) {
       file.level = 1;
     }

@@ -15,6 +15,7 @@ namespace rocktier {
 namespace tier {
 
 using tiered_env::TieredDirectoryInfo;
+using tiered_env::TieredFamilyInfo;
 using tiered_env::TieredFileInfo;
 using tiered_env::TieredLogInfo;
 using tiered_env::TieredTierInfo;
@@ -38,6 +39,39 @@ Json MemoryAsJson(const TieredDirectoryInfo& info) {
         json[name] = Json::parse(value);
       });
   return json;
+}
+
+Json FamiliesAsJson(const TieredTierInfo& tier) {
+  Json json = Json::array();
+  for (const TieredFamilyInfo& family : tier.families) {
+    json.push_back({{"name", family.name},
+                    {"is_pattern", family.is_pattern},
+                    {"bytes", family.bytes},
+                    {"budget", family.budget}});
+  }
+  return json;
+}
+
+// Prints the budgets of column families, if there are some.
+void PrintFamilies(const TieredDirectoryInfo& info, Call* call) {
+  Table table({"cf", "tier", ">bytes", ">budget", ""});
+  bool has_some = false;
+  for (const TieredTierInfo& tier : info.tiers) {
+    for (const TieredFamilyInfo& family : tier.families) {
+      table.Add({family.name, tier.name,
+                 family.is_pattern ? "-" : BytesFor(family.bytes, call->human),
+                 BytesFor(family.budget, call->human),
+                 family.is_pattern              ? "no family goes by it"
+                 : family.bytes > family.budget ? "beyond its budget"
+                                                : ""});
+      has_some = true;
+    }
+  }
+  if (has_some) {
+    call->Line("");
+    call->Line("budgets of column families");
+    table.PrintTo(call);
+  }
 }
 
 std::string ShareText(double share) {
@@ -87,6 +121,9 @@ void PrintTiers(const TieredDirectoryInfo& info, Call* call) {
                  {"stranded_files", tier.stranded_files},
                  {"stranded_bytes", tier.stranded_bytes},
                  {"free_bytes", tier.free_bytes}};
+    if (!tier.families.empty()) {
+      json["families"] = FamiliesAsJson(tier);
+    }
     if (tier.is_memory && !told) {
       json["in_memory"] = MemoryAsJson(info);
       told = true;
@@ -99,6 +136,7 @@ void PrintTiers(const TieredDirectoryInfo& info, Call* call) {
                tier.there ? bytes(tier.free_bytes) : "not there", tier.path});
   }
   table.PrintTo(call);
+  PrintFamilies(info, call);
   if (info.has_memory) {
     call->Line("");
     call->Line("in memory");
