@@ -112,7 +112,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual([], os.listdir(TMP + "/hdd"))
         result = self.bash("ldb --db=%s --column_family=column_family_name_000001 scan --hex "
                            "--max_keys=10" % DB)
-        self.assertEqual(10, len(re.findall(r"^0x\w+ : ", result.stdout, re.MULTILINE)),
+        self.assertEqual(10, len(re.findall(r"^0x\w+ ", result.stdout, re.MULTILINE)),
                          result.stdout + result.stderr)
 
     def settle(self):
