@@ -297,11 +297,11 @@ class AllOfItTest(unittest.TestCase):
             if thing["status"] != demo.SHOWN:  # a build of some plugins, or a machine that crawls
                 self.assertRegex(thing["reason"], "not built|too slow|libpmem|tmpfs")
 
-    def test_seven_things(self):
+    def test_eight_things(self):
         self.assertEqual([thing["name"] for thing in self.document["things"]],
                          list(demos.SECONDS))
         self.assertEqual(sorted(demos.SECONDS), harness.names("demos"))
-        self.assertEqual(len(demos.SECONDS), 7)
+        self.assertEqual(len(demos.SECONDS), 8)
         self.assertLess(sum(demos.SECONDS.values()), 345)  # and some for the rest of six minutes
         for thing in self.document["things"]:
             self.assertIn(thing["thing"], self.done.stdout)
@@ -327,12 +327,13 @@ class AllOfItTest(unittest.TestCase):
     def test_both_read_the_slow_device(self):
         """What is emulated is so for the plugin, too."""
         for thing in self.shown():
-            if thing["name"] in ("tiered_env_disks", "secondary_cache_2q", "hot_promotion"):
+            if thing["name"] in ("tiered_env_disks", "tiered_env_families", "secondary_cache_2q",
+                                 "hot_promotion"):
                 for system in (demo.STOCK, demo.OURS):
                     reads = sum(figures[system]["slow_reads"] for figures in thing["rounds"])
                     self.assertGreater(reads, 0, (thing["name"], system))
-            if thing["name"] in ("tiered_env_disks", "tiered_env_memory", "tiered_env_pmem",
-                                 "secondary_cache_2q", "hot_promotion"):
+            if thing["name"] in ("tiered_env_disks", "tiered_env_families", "tiered_env_memory",
+                                 "tiered_env_pmem", "secondary_cache_2q", "hot_promotion"):
                 self.assertIn("emulated", thing["ground"])
 
     def test_what_is_told_of_the_run(self):

@@ -34,6 +34,10 @@ ASKED = {
     "wal-only": "--device=/dev/nvme0n1p3 --device-size=5G --writes=20K/s --value=1K",
 }
 
+# docs/deploy-families.md has this example.
+WITH_FAMILIES = ("--data=1T --families=users=fast;log_*=slow --fast=/nvme --fast-size=372G "
+                 "--slow=/hdd --slow-size=1863G --memory=64G").split()
+
 
 def rocktier(*arguments):
     return subprocess.run([BIN + "/rocktier", *arguments], capture_output=True, text=True)
@@ -85,6 +89,7 @@ class Arithmetic(unittest.TestCase):
         self.check_figures(preset("nvme+network-volume", *ASKED["nvme+network-volume"].split(),
                                   "--hot=5%", "--value=200"))
         self.check_figures(preset("cache-only", "--data=500G", "--memory=16G", "--hot=0.1%"))
+        self.check_figures(preset("nvme+hdd", *WITH_FAMILIES))
 
     def test_the_page_of_nvme_and_hdd(self):
         """docs/deploy-nvme-hdd.md has this example."""
@@ -147,6 +152,20 @@ class Arithmetic(unittest.TestCase):
         with open(device, "wb") as file:
             file.truncate(300 * M)
         self.assertEqual(300 * M, figures_of(preset("wal-only", "--device=" + device))["device"])
+
+    def test_families_have_rules(self):
+        answer = preset("nvme+hdd", *WITH_FAMILIES)
+        self.assertIn(";placement={cf:users=home;cf:log_*=slow;base+1..=slow;blob=slow};",
+                      answer["uri"])
+        self.assertIn(answer["uri"], answer["options"]["DBOptions"]["env"])
+        self.assertIn("TieredEnvListener", answer["options"]["DBOptions"]["listeners"])
+        self.assertEqual(1 << 40, figures_of(answer)["slow_data"])
+        self.assertEqual(2, len(answer["notes"]))
+        # Without a fast one the others' levels stay on the fast device as far as there is room.
+        others = [flag for flag in WITH_FAMILIES if not flag.startswith("--families=")]
+        answer = preset("nvme+hdd", *others, "--families=log_[0-9]*=slow;a b=slow;")
+        self.assertIn(";placement={cf:log_[0-9]*=slow;cf:a b=slow};", answer["uri"])
+        self.assertEqual(1, len(answer["notes"]))
 
     def test_writes_say_how_long_data_stays(self):
         flags = [flag for flag in ASKED["ram+ssd"].split() if "--writes" not in flag]
@@ -242,6 +261,13 @@ class Refusals(unittest.TestCase):
         self.refuse("values below 512 bytes stay in SSTs", "large-values",
                     *self.change("large-values", "--value=511"))
 
+    def test_families_that_placement_cannot_have(self):
+        for families in ("users", "users=;a=fast", "=fast", "users=nvme", "users=fast;;log=slow",
+                         "a/b=fast", "a{=fast", "a,b=fast", "a#=fast", "a=b=fast", " a=fast",
+                         "a =fast", ";"):
+            self.refuse("must be like users=fast;log_*=slow", "nvme+hdd",
+                        *self.change("nvme+hdd", "--families=" + families))
+
     def test_uri(self):
         for name, flags in ASKED.items():
             answer = preset(name, *flags.split())
@@ -327,14 +353,15 @@ class Databases(unittest.TestCase):
         self.assertTrue(values, name)
         return int(values[-1])
 
-    def fill_and_read(self, db, num, *flags):
+    def fill_and_read(self, db, num, *flags, families=1):
+        flags = [*flags, "--num_column_families=%d" % families]
         self.bench(db, "fillseq", "--num=%d" % num, *flags)
-        self.read_all(db, num)
+        self.read_all(db, num, "--num_column_families=%d" % families)
 
-    def read_all(self, db, num):
+    def read_all(self, db, num, *flags):
         """Opens it again, and reads."""
         printed, _ = self.bench(db, "readrandom", "--use_existing_db=1", "--num=%d" % num,
-                                "--reads=%d" % num)
+                                "--reads=%d" % num, *flags)
         self.assertIn("(%d of %d found)" % (num, num), printed)
 
     def run_until(self, db, benchmark, watch, names, *flags):
@@ -361,6 +388,24 @@ class Databases(unittest.TestCase):
         self.check_hot_records(db, 60000)
         stats = json.loads(rocktier("hot", "stats", self.fast + "/hot", "--json").stdout)
         self.assertGreater(stats["records"], 0)
+
+    def test_nvme_hdd_with_families(self):
+        self.print_options("nvme+hdd", "--data=64M --families=*_000001=fast;*_000002=slow "
+                           "--fast={fast} --slow={slow} --fast-size=80M --slow-size=1G "
+                           "--memory=256M --memtable=1M")
+        db = self.fast + "/db"
+        self.fill_and_read(db, 60000, families=3)
+        uri = rocktier("preset", self.name, *self.flags, "--uri").stdout.strip()
+        places = {0: {"home"}, 1: {"home"}, 2: {"slow"}}
+        for _ in range(10):  # until the mover has had time for what the listener was not asked for
+            files = [file for file in json.loads(rocktier("tier", "ls", uri, db, "--json").stdout)
+                     if file["needed"]]
+            found = {family: {file["tier"] for file in files if file["column_family"] == family}
+                     for family in places}
+            if found == places:
+                break
+            self.read_all(db, 60000, "--num_column_families=3")
+        self.assertEqual(places, found, files)
 
     def test_network_volume(self):
         self.print_options("nvme+network-volume", "--data=64M --value=1000 --hot=5% --fast={fast} "

@@ -50,7 +50,11 @@ Status ComputeSlow(const Request& request, Plan* plan) {
   if (!s.ok()) {
     return s;
   }
-  figures->Computed("slow_data", "max(0, data - budget)", "what has no room at home");
+  if (request.families.empty()) {
+    figures->Computed("slow_data", "max(0, data - budget)", "what has no room at home");
+  } else {
+    figures->Computed("slow_data", "data", "at most: the sizes of the families are not known");
+  }
   figures->Computed("lost", "down(min(10G, slow / 10))",
                     "orphan_budget: what is put aside, 10G by default");
   figures->Computed("slow_need", "(slow_data + lost) * 10 / 9", "with a tenth to spare");
@@ -74,7 +78,9 @@ Status ComputeMemory(const Request& request, Plan* plan) {
 
 Status MakeNvmeHdd(const Request& request, Plan* plan) {
   GiveLoad(request, plan);
-  Status s = CheckApart(request);
+  std::string rules;
+  Status s = ReadFamilies(request, &rules, plan);
+  s = s.ok() ? CheckApart(request) : s;
   s = s.ok() ? ComputeFast(request, plan) : s;
   s = s.ok() ? ComputeSlow(request, plan) : s;
   s = s.ok() ? ComputeMemory(request, plan) : s;
@@ -84,8 +90,9 @@ Status MakeNvmeHdd(const Request& request, Plan* plan) {
   const Arithmetic& figures = plan->figures;
   AddBasics(plan);
   plan->FileSystem("id=TieredFileSystem;tiers={home={budget=" + figures.Option("budget") +
-                   "};slow={path=" + request.slow +
-                   ";temperature=cold}};orphan_budget=" + figures.Option("lost"));
+                   "};slow={path=" + request.slow + ";temperature=cold}};" +
+                   (rules.empty() ? "" : "placement={" + rules + "};") +
+                   "orphan_budget=" + figures.Option("lost"));
   plan->file.Option(Section::kDatabase, "listeners", "{id=TieredEnvListener}",
                     "Tells the tiers the level of each SST before it is written: fewer moves.");
   AddLogs(plan);

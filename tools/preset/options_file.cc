@@ -69,15 +69,19 @@ Json OptionsFile::ToJson() const {
   return json;
 }
 
-bool IsPlainPath(const std::string& path) {
+bool IsPlain(const std::string& text) {
   static const std::string kGrammar = ";{}#\\,\"'\x7f";
-  for (const char c : path) {
+  for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || kGrammar.find(c) != std::string::npos) {
       return false;
     }
   }
-  return path.size() > 1 && path[0] == '/' && path.back() != ' ' && path.back() != '/' &&
-         (path + "/").find("/../") == std::string::npos;
+  return true;
+}
+
+bool IsPlainPath(const std::string& path) {
+  return IsPlain(path) && path.size() > 1 && path[0] == '/' && path.back() != ' ' &&
+         path.back() != '/' && (path + "/").find("/../") == std::string::npos;
 }
 
 }  // namespace preset

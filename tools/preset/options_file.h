@@ -42,8 +42,9 @@ class OptionsFile {
   std::vector<Entry> entries_;
 };
 
-// Whether a path may stand in an OPTIONS file and in a URI: it is absolute, and without what is
-// grammar there, and without "..".
+// Whether a text is without what is grammar in an OPTIONS file or in a URI, and so may stand there.
+bool IsPlain(const std::string& text);
+// The same of an absolute path, which is also without "..".
 bool IsPlainPath(const std::string& path);
 
 }  // namespace preset

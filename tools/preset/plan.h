@@ -25,6 +25,7 @@ struct Request {
   double writes = 0;  // in a second
   std::string fast;
   std::string slow;
+  std::string families;  // "users=fast;log_*=slow"
   std::string device;
   uint64_t memory = 0;
   uint64_t fast_size = 0;
@@ -85,6 +86,10 @@ void AddHotStore(const std::string& directory, const std::string& slow, Plan* pl
 Status ComputeBlockCacheFile(const Request& request, Plan* plan);
 // The options to it: a block cache, and the secondary cache `uri` behind it.
 void AddSecondaryCache(const std::string& uri, Plan* plan);
+
+// Reads --families into rules for `placement`: "home" is the fast device, "slow" the slow one. Adds
+// notes. No rules if the flag was not given.
+Status ReadFamilies(const Request& request, std::string* rules, Plan* plan);
 
 // The URI of the log device.
 std::string WalUri(const Request& request);

@@ -38,6 +38,11 @@ void AddFlag(const std::string& name, Request* to, Verb* verb) {
        [](Verb* v, Request* r) { v->Text("fast", "DIR", "folder on the fast device", &r->fast); }},
       {"slow",
        [](Verb* v, Request* r) { v->Text("slow", "DIR", "folder on the slow device", &r->slow); }},
+      {"families",
+       [](Verb* v, Request* r) {
+         v->Text("families", "LIST", "column families of one device, \"users=fast;log_*=slow\"",
+                 &r->families);
+       }},
       {"device",
        [](Verb* v, Request* r) {
          v->Text("device", "PATH", "log device: a partition or a file", &r->device);

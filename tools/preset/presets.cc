@@ -13,7 +13,7 @@ const std::vector<Preset>& Presets() {
              "Puts what fits on an NVMe disk, the rest on a slow one.",
              "deploy-nvme-hdd.md",
              {"data", "fast", "slow"},
-             {"fast-size", "slow-size", "hot", "value", "memory", "budget", "memtable"},
+             {"families", "fast-size", "slow-size", "hot", "value", "memory", "budget", "memtable"},
              MakeNvmeHdd},
       Preset{"nvme+network-volume",
              "secondary_cache_2q, hot_promotion",

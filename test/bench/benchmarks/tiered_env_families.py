@@ -93,19 +93,24 @@ def arrangement(place, system, records, fast_bytes, hot):
     return db, [tier_systems.fs_uri(slow, fast_bytes, rules), "--listener=true"]
 
 
-def measured(context, system, records, *more, hot=HOT):
-    """The tree of each family is as that of tiered_env, with a tenth of the records."""
-    place = tier_systems.ground(context, records, VALUE_SIZE)
-    fast_bytes = int(records * VALUE_SIZE * FAST_PERCENT / 100)
+def tree(records):
+    """Flags: that of each family is as that of tiered_env, with a tenth of the records."""
     of_family = functools.partial(tier_systems.scaled, records=records // FAMILIES)
-    return tier_systems.measured(
-        context, place, system, fast_bytes,
-        *arrangement(place, system, records, fast_bytes, hot),
+    return [
         f"--records={records}", f"--value_size={VALUE_SIZE}", f"--families={FAMILIES}",
         f"--hot_share={HOT_SHARE}", f"--cache_bytes={tier_systems.scaled(16, records)}",
         # SSTs of 2 MB, so that no more files are open than a process may have.
         f"--options=write_buffer_size={of_family(16)};target_file_size_base={of_family(20)};"
-        f"max_bytes_for_level_base={of_family(32)}", *more)
+        f"max_bytes_for_level_base={of_family(32)}",
+    ]
+
+
+def measured(context, system, records, *more, hot=HOT):
+    place = tier_systems.ground(context, records, VALUE_SIZE)
+    fast_bytes = int(records * VALUE_SIZE * FAST_PERCENT / 100)
+    return tier_systems.measured(context, place, system, fast_bytes,
+                                 *arrangement(place, system, records, fast_bytes, hot),
+                                 *tree(records), *more)
 
 
 def load(system, records, context, number):

@@ -7,10 +7,11 @@ makes what it needs and returns a demo.Part, or raises drivers.NotShown.
 # In their order, with the seconds that each may take in all. What one leaves the next ones have.
 SECONDS = {
     "raw_wal_fs": 40,
-    "tiered_env_disks": 60,
+    "tiered_env_disks": 50,
+    "tiered_env_families": 20,
     "tiered_env_memory": 55,
     "tiered_env_pmem": 20,
     "secondary_cache_2q": 50,
-    "hot_promotion": 65,
+    "hot_promotion": 60,
     "blob_hybrid": 45,
 }
