@@ -58,17 +58,17 @@ struct TieredFamilyInfo {
 // What a database has in one tier.
 struct TieredTierInfo {
   std::string name;
-  std::string path;             // of home: the database directory
-  bool there = false;           // there is such a directory
-  uint64_t budget = 0;          // bytes; 0: no limit
-  uint64_t files = 0;           // SSTs and blob files of the database
-  uint64_t bytes = 0;           // of them
-  uint64_t other_files = 0;     // write-ahead logs, MANIFESTs... that are not at home
-  uint64_t other_bytes = 0;     // of them
-  uint64_t stranded_files = 0;  // SSTs and blob files that belong elsewhere
-  uint64_t stranded_bytes = 0;  // of them
-  uint64_t free_bytes = 0;      // on its device; 0 if the tier is not there
-  bool is_memory = false;       // of kind memory
+  std::string path;                        // of home: the database directory
+  bool there = false;                      // there is such a directory
+  uint64_t budget = 0;                     // bytes; 0: no limit
+  uint64_t files = 0;                      // SSTs and blob files of the database
+  uint64_t bytes = 0;                      // of them
+  uint64_t other_files = 0;                // write-ahead logs, MANIFESTs... that are not at home
+  uint64_t other_bytes = 0;                // of them
+  uint64_t stranded_files = 0;             // SSTs and blob files that belong elsewhere
+  uint64_t stranded_bytes = 0;             // of them
+  uint64_t free_bytes = 0;                 // on its device; 0 if the tier is not there
+  bool is_memory = false;                  // of kind memory
   std::vector<TieredFamilyInfo> families;  // that have a budget here
 };
 

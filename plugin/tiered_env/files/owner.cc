@@ -43,7 +43,7 @@ std::string NewOpening(const std::string& last) {
   std::random_device random;
   char text[2 * kCountDigits + 1];
   snprintf(text, sizeof(text), "%016llx%08x%08x",
-           static_cast<unsigned long long>(CountOf(last) + 1), random(), random());
+           static_cast<unsigned long long>(CountOf(last)) + 1, random(), random());
   return text;
 }
 

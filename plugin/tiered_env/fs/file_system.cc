@@ -187,8 +187,8 @@ IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const Fil
   const FileRef file(path);
   const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   if (s.ok() && database != nullptr && file.kind == Content::kMeta) {
-    result->reset(new FollowedManifest(std::move(*result), database->recovery_manager(),
-                                       [this, database] { Changed(database); }));
+    *result = std::make_unique<FollowedManifest>(std::move(*result), database->recovery_manager(),
+                                                 [this, database] { Changed(database); });
   }
   return s;
 }
@@ -239,7 +239,8 @@ IOStatus TieredFileSystem::NewDirectory(const std::string& path, const IOOptions
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
   if (s.ok()) {
-    result->reset(new TieredDirectory(names_->folders(), WithoutSlash(path), std::move(directory)));
+    *result = std::make_unique<TieredDirectory>(names_->folders(), WithoutSlash(path),
+                                                std::move(directory));
   }
   return s;
 }
