@@ -61,12 +61,12 @@ IOStatus Tail::SetDurable(uint64_t bytes) {
   return file_->Write(Stub::kDurableAt, Slice(word, sizeof(word)), IOOptions(), nullptr);
 }
 
-IOStatus Tail::SetInStandby(uint64_t bytes) {
+IOStatus Tail::SetPlace(uint64_t place, uint64_t bytes) {
   char words[16];  // of one sector
-  EncodeFixed64(words, 1);
+  EncodeFixed64(words, place);
   EncodeFixed64(words + 8, bytes);
-  static_assert(Stub::kInStandbyAt + 8 == Stub::kDurableAt, "written at once");
-  IOStatus s = file_->Write(Stub::kInStandbyAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
+  static_assert(Stub::kPlaceAt + 8 == Stub::kDurableAt, "written at once");
+  IOStatus s = file_->Write(Stub::kPlaceAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
   return s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
 }
 
