@@ -234,8 +234,7 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   std::shared_ptr<Standby> standby;
   s = StandbyOf(path, stub.stub, &standby);
   if (s.ok() && standby != nullptr) {
-    s = Standby::DeleteWithin(standby, stub.stub.log,
-                              std::chrono::milliseconds(options_.failover_latency));
+    s = Standby::DeleteInTime(standby, stub.stub.log);
   }
   if (!s.ok()) {
     Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),

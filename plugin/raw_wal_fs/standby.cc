@@ -340,8 +340,7 @@ IOStatus Standby::Delete(LogId log) const {
   return s;
 }
 
-IOStatus Standby::DeleteWithin(const std::shared_ptr<const Standby>& standby, LogId log,
-                               std::chrono::milliseconds limit) {
+IOStatus Standby::DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log) {
   struct Call {
     std::mutex mutex;
     std::condition_variable ended;
@@ -364,11 +363,11 @@ IOStatus Standby::DeleteWithin(const std::shared_ptr<const Standby>& standby, Lo
     return standby->Delete(log);
   }
   std::unique_lock<std::mutex> lock(call->mutex);
-  if (call->ended.wait_for(lock, limit, [&call] { return call->has_ended; })) {
+  if (call->ended.wait_for(lock, kPatience, [&call] { return call->has_ended; })) {
     return call->result;
   }
   call->stuck = standby->NoteStuck();
-  return standby->TimedOut(limit);
+  return standby->TimedOut(kPatience);
 }
 
 IOStatus Standby::DescribeDevice(Superblock* result) const {

@@ -80,9 +80,8 @@ class Standby {
                  const Superblock& superblock) const;
   // Deletes what is here of a log, if anything is.
   IOStatus Delete(LogId log) const;
-  // The same, and waits for `limit` at most. TimedOut: it goes on. Holds the standby meanwhile.
-  static IOStatus DeleteWithin(const std::shared_ptr<const Standby>& standby, LogId log,
-                               std::chrono::milliseconds limit);
+  // The same, and waits for kPatience at most. TimedOut: it goes on. Holds the standby meanwhile.
+  static IOStatus DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log);
   // Finds what the newest log says of the device: uuid, geometry and epoch. NotFound: there is none.
   IOStatus DescribeDevice(Superblock* result) const;
 
@@ -108,6 +107,8 @@ class Standby {
   const std::string& directory() const { return directory_; }
 
  private:
+  // How long a deletion may take: nobody waits for it who writes.
+  static constexpr std::chrono::milliseconds kPatience{5000};
   // Where the frames begin in a log's file, and the unit of their size.
   static constexpr uint64_t kFramesAt = 4096;
   static constexpr uint32_t kBlockSize = 512;

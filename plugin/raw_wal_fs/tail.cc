@@ -8,6 +8,7 @@
 #include "plugin/raw_wal_fs/coding.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -52,6 +53,7 @@ IOStatus Tail::MakeDurable() {
     s = SyncDirectory(target_, DirectoryOf(path_));
   }
   durable_ = s.ok();
+  TEST_SYNC_POINT_CALLBACK("Tail::Durable", const_cast<std::string*>(&path_));
   return s;
 }
 
@@ -67,7 +69,9 @@ IOStatus Tail::SetPlace(uint64_t place, uint64_t bytes) {
   EncodeFixed64(words + 8, bytes);
   static_assert(Stub::kPlaceAt + 8 == Stub::kDurableAt, "written at once");
   IOStatus s = file_->Write(Stub::kPlaceAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
-  return s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+  s = s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+  TEST_SYNC_POINT_CALLBACK("Tail::Durable", const_cast<std::string*>(&path_));
+  return s;
 }
 
 IOStatus Tail::CheckWhole() const {
