@@ -25,7 +25,6 @@ namespace raw_wal_fs {
 
 namespace {
 
-constexpr char kMarkName[] = "/STANDBY";
 constexpr char kFramesName[] = ".frames";
 constexpr char kLockName[] = "/STANDBY.lock";  // a database's is called LOCK
 
@@ -44,7 +43,7 @@ OpenTable& OpenStandbys() {
 std::string HexOf(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
 IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mark) {
-  const std::string path = directory + kMarkName;
+  const std::string path = directory + Standby::kMarkName;
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = fs->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
   if (!s.ok()) {
@@ -124,7 +123,7 @@ IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::strin
   }
   mark->uuid = uuid;
   s = s.ok() ? RandomBytes(kUuidSize, &mark->id) : s;
-  return s.ok() ? ReplaceFile(fs, directory + kMarkName, mark->Encode()) : s;
+  return s.ok() ? ReplaceFile(fs, directory + Standby::kMarkName, mark->Encode()) : s;
 }
 
 }  // namespace
@@ -218,7 +217,9 @@ IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::strin
   }
   if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
     s = IOStatus::InvalidArgument(
-        path, wanted + "; standby=" + directory + " is not that one: is its disk mounted?");
+        path, wanted + "; standby=" + directory +
+                  " is not that one: is its disk mounted? If it is lost, 'rocktier wal export "
+                  "--force', without --standby, takes what the device has");
   }
   return s;
 }

@@ -37,6 +37,9 @@ enum class StandbyMode : uint8_t {
 // Constant once it is open. Thread-safe; one caller at a time for each log.
 class Standby {
  public:
+  // The file that says which device's a standby is.
+  static constexpr char kMarkName[] = "/STANDBY";
+
   // Opens the directory for writing. It becomes the device's if it is nobody's, and holds nothing
   // of logs. InvalidArgument: it is not there, or another device's. Busy: another process writes to
   // it.

@@ -512,6 +512,9 @@ TEST_F(RawWalCopiesTest, AMirrorWithoutItsDevice) {
   const Status s = FileSystem::CreateFromString(
       ConfigOptions(), "id=RawWalFileSystem;device=" + device_ + ";" + WithStandby(), &fs);
   EXPECT_NE(s.ToString().find("does not exist"), std::string::npos) << s.ToString();
+  ExpectRefused("takes what the standby has");  // has size=
+  Close();
+  EXPECT_FALSE(std::filesystem::exists(device_)) << "no other one was made in its place";
   ForgetDurable(stub);
   ExportWithoutDevice();
   OpenPlain();
