@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of LogWriter that keeps a copy of the log in the standby: with StandbyMode::kHedge a sync
+// The part of LogWriter that keeps a copy of the log in the standby. With StandbyMode::kHedge a sync
 // returns when the device or the copy has all of the log, with kMirror when both have.
 //
 //   the device takes too long, fails,   the log goes on in the copy: FailOver(). The stub says so,
@@ -49,8 +49,8 @@ IOStatus LogWriter::BeginCopy() {
   return settings_.mode == StandbyMode::kHedge ? tail_->SetInStandby(0) : s;
 }
 
-// Has the first `end` bytes written to both, and waits for the first one. False if there is no copy,
-// or waiting is all that can be done: WriteTail() does that.
+// Has the first `end` bytes written to both, and waits for the first one. False if there is no
+// copy, or nothing else can be done than to wait, in WriteTail().
 bool LogWriter::SyncFirst(uint64_t end) {
   std::shared_ptr<StandbyCopy> copy;
   {

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of LogWriter that goes on elsewhere: in a standby when the device stalls or fails, in the
-// stub when the device is full.
+// The part of LogWriter that goes on elsewhere: in a standby when the device stalls or fails, in
+// the stub when the device is full.
 
 #include <utility>
 

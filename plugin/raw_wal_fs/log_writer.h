@@ -35,14 +35,14 @@ namespace raw_wal_fs {
 // come. It does no harm: its bytes are those of the log, and Volume::Hold() keeps its segment.
 //
 // With StandbyMode::kHedge or kMirror the standby has a copy from the beginning, which a thread
-// writes; see copies.cc. When the standby takes too long or fails, the log goes on on the device for
-// the rest of its life.
+// writes; see copies.cc. When the standby takes too long or fails, the log goes on on the device,
+// for the rest of its life.
 //
 // Thread-safe: any number of readers, one thread that appends, and any that sync.
 // Locks: io_mutex_ before mutex_; no device is touched under mutex_ alone.
 // Invariants: bytes [0, written_) are on the device, [written_, appended_) in the tail;
-// durable_ <= written_. Of the copy neither says anything. A segment's header is written only when all that is in the segments before
-// it is durable.
+// durable_ <= written_. Neither says anything of the copy. A segment's header is written only when
+// all that is in the segments before it is durable.
 class LogWriter : public Log {
  public:
   struct Settings {

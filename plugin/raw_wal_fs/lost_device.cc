@@ -29,7 +29,7 @@ class MemoryDevice : public Device {
   IOStatus Read(uint64_t offset, size_t size, char* to) const override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (offset > bytes_.size() || size > bytes_.size() - offset) {
-      return IOStatus::IOError("device=" + path_, "read behind the end");
+      return IOStatus::IOError("device=" + path_, "is not there");
     }
     memcpy(to, bytes_.data() + offset, size);
     return IOStatus::OK();
@@ -37,7 +37,7 @@ class MemoryDevice : public Device {
   IOStatus Write(uint64_t offset, size_t size, const char* from, bool) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (offset > bytes_.size() || size > bytes_.size() - offset) {
-      return IOStatus::IOError("device=" + path_, "write behind the end");
+      return IOStatus::IOError("device=" + path_, "is not there");
     }
     memcpy(bytes_.data() + offset, from, size);
     return IOStatus::OK();

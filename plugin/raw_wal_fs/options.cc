@@ -69,9 +69,9 @@ Status ValidateCopies(const Options& options) {
                                    "both have it: leave one out");
   }
   if ((options.hedge || both) && options.standby.empty()) {
-    return Status::InvalidArgument(
-        std::string("RawWalFileSystem: ") + (both ? "durable=both" : "hedge=true"),
-        "needs standby=, a directory on another disk");
+    const std::string option = both ? "durable=both" : "hedge=true";
+    return Status::InvalidArgument("RawWalFileSystem: " + option,
+                                   "needs a standby, a directory on another disk: standby=");
   }
   return Status::OK();
 }

@@ -31,8 +31,9 @@ enum class StandbyMode : uint8_t {
 
 // The directory of standby=, on another disk than the device: logs go on there while the device
 // stalls or fails, or have a copy there. It has a file of each such log: the header of a segment,
-// which says whose log it is, then frames. RawWalFileSystem opens it, and LogWriter goes on in it. One device has it, and
-// one process at a time writes to it; all FileSystems of that process share it.
+// which says whose log it is, then frames. RawWalFileSystem opens it; LogWriter and StandbyCopy
+// write to it. One device has it, and one process at a time writes to it; all FileSystems of that
+// process share it.
 //
 // Constant once it is open. Thread-safe; one caller at a time for each log.
 class Standby {
@@ -68,7 +69,8 @@ class Standby {
   Standby& operator=(const Standby&) = delete;
 
   // Begins the file of a log, whose header is `header`. Its name is durable when this returns, and
-  // its frames have blocks of kBlockSize. IOError: the directory is not the one that was opened, as after its disk was unmounted.
+  // its frames have blocks of kBlockSize. IOError: the directory is not the one that was opened, as
+  // after its disk was unmounted.
   IOStatus Begin(SegmentHeader header, const Superblock& superblock,
                  std::unique_ptr<Spill>* result) const;
   // Finds the frames of a log that is not being written, as Spill::Find() does. NotFound: there is
@@ -85,7 +87,7 @@ class Standby {
   IOStatus Delete(LogId log) const;
   // The same, and waits for kPatience at most. TimedOut: it goes on. Holds the standby meanwhile.
   static IOStatus DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log);
-  // Finds what the newest log says of the device: uuid, geometry and epoch. NotFound: there is none.
+  // Finds what the newest log says of the device: uuid, geometry and epoch. NotFound: no log.
   IOStatus DescribeDevice(Superblock* result) const;
 
   // Notes that a call has not come back in time, as long as the result lives.

@@ -57,8 +57,8 @@ class StandbyCopy {
   // Returns what has failed. OK: nothing has.
   IOStatus status() const;
 
-  // Waits until all that was added is durable, however long that takes, and hands over the file, and
-  // where in it the bytes are that NoteOnDevice() has not named. The copy is dropped then.
+  // Waits until all that was added is durable, however long that takes, and hands over the file,
+  // and where in it the bytes are that NoteOnDevice() has not named. The copy is dropped then.
   IOStatus TakeOver(std::unique_ptr<Spill>* spill, std::vector<Extent>* extents);
   // Waits until all that was added is durable and the file is closed. Not longer than the limit:
   // then drops the copy.

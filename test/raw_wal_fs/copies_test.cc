@@ -610,8 +610,8 @@ TEST_F(RawWalCopiesTest, DamageInAnEarlierSegmentIsNotRead) {
 TEST_F(RawWalCopiesTest, OptionsAreChecked) {
   const std::string standby = "standby=" + standby_ + ";";
   for (const auto& [bad, text] : std::vector<std::pair<std::string, std::string>>{
-           {"hedge=true", "hedge=true: needs standby="},
-           {"durable=both", "durable=both: needs standby="},
+           {"hedge=true", "hedge=true: needs a standby"},
+           {"durable=both", "durable=both: needs a standby"},
            {standby + "durable=both;hedge=true", "leave one out"},
            {standby + "durable=two", "not one of: both, one"},
            {standby + "hedge=perhaps", "hedge"}}) {

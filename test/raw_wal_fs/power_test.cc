@@ -2,10 +2,10 @@
 //
 // Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a
 // stub's pages each may be as it was when it was made durable, or as it is. Three of four devices
-// have a standby, in each mode, and stall now and then; of a file there what was synced is left, and
-// some bytes behind that. A mirror's logs are found on the device alone, and in the standby alone,
-// too. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of
-// losses of power.
+// have a standby, in one of its modes, and stall now and then; of a file there what was synced is
+// left, and some bytes behind that. A mirror's logs are found on the device alone, and in the
+// standby alone, too. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number
+// of losses of power.
 
 #include <sys/stat.h>
 

@@ -26,8 +26,8 @@
 
 namespace rocktier {
 
-// Makes reads, writes and flushes of all log devices wait, or writes and flushes fail; or writes and
-// syncs of logs in standbys.
+// Makes reads, writes and flushes of all log devices wait, or writes and flushes fail; or writes
+// and syncs of logs in standbys.
 class Trouble {
  public:
   enum class Where { kDevice, kStandby };
