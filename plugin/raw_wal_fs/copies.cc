@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of LogWriter that keeps a copy of the log in the standby. With StandbyMode::kHedge a sync
-// returns when the device or the copy has all of the log, with kMirror when both have.
+// The part of LogWriter that keeps a copy of the log in the standby. With StandbyMode::kHedge a
+// sync returns when the device or the copy has all of the log, with kMirror when both have.
 //
 //   the device takes too long, fails,   the log goes on in the copy: FailOver(). The stub says so,
 //     or is full                          durably, before anything is acknowledged that is there
