@@ -58,9 +58,9 @@ class Standby {
   static IOStatus OpenForTool(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                               const std::string& uuid, bool dry_run,
                               std::shared_ptr<Standby>* result);
-  // Finds the standby that the stub at `path` names: null, with OK, if it names none. Opens that of
-  // `directory` for reading, if *result is not open. InvalidArgument: there is none, or it is
-  // another one.
+  // Finds the standby that the stub at `path` names: null, with OK, if it names none, or one that
+  // is not at hand and not needed. Opens that of `directory` for reading, if *result is not open.
+  // InvalidArgument: there is none, or it is another one.
   static IOStatus OfStub(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                          const std::string& path, const Stub& stub,
                          std::shared_ptr<Standby>* result);

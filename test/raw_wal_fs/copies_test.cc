@@ -566,6 +566,28 @@ TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsStandby) {
   Check();
 }
 
+// The standby is lost while the database is open, and another one is given.
+TEST_F(RawWalCopiesTest, AMirrorGetsAnotherStandby) {
+  Begin(kMirror, kLong);
+  Write(10);
+  standby_trouble_.Fail();
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  ExpectOneDegraded();
+  EXPECT_TRUE(WaitFor([this] { return InStandby() <= 1; })) << "the first log is deleted";
+  Close();
+  standby_trouble_.End();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::create_directory(standby_);
+  Reopen();
+  Check();
+  Write(10);
+  EXPECT_EQ(Stats().degraded, 0u);
+  EXPECT_EQ(InStandby(), 1);
+  CloseAndCheck();
+}
+
 // Without its device, what is in the standby is not taken for all of the log.
 TEST_F(RawWalCopiesTest, AnOldCopyIsNotTakenForTheLog) {
   Begin(kMirror, kLong);
