@@ -56,13 +56,13 @@ struct StandbyCopy::State {
     work->extents.clear();
     is_busy = true;
   }
-  IOStatus Do(Work* work, Spill* spill) const {
+  IOStatus Do(Work* work, Spill* file) const {
     FrameHeader from;
     from.log = header.log;
     from.offset = work->begin;
     from.durable = work->durable;
-    IOStatus s = spill->AppendBytes(superblock.uuid, from, work->bytes, &work->extents);
-    return s.ok() && work->sync ? spill->Sync() : s;
+    IOStatus s = file->AppendBytes(superblock.uuid, from, work->bytes, &work->extents);
+    return s.ok() && work->sync ? file->Sync() : s;
   }
   void End(const Work& work) {
     is_busy = false;
