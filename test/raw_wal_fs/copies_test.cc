@@ -28,7 +28,7 @@ constexpr char kHedge[] = "hedge=true";
 constexpr char kMirror[] = "durable=both";
 // Longer than anything takes here but what is made to stall.
 constexpr int kLong = 20000;
-constexpr int kShort = 200;
+constexpr int kShort = 400;
 
 class RawWalCopiesTest : public RawWalStandbyTest {
  protected:
@@ -464,7 +464,7 @@ TEST_F(RawWalCopiesTest, AHedgeWaitsForNeither) {
 
 // The standby alone has what was acknowledged, then the device alone has what follows.
 TEST_F(RawWalCopiesTest, AHedgeThatLosesTheOneThatWasFirst) {
-  Begin(kHedge, kShort * 10);
+  Begin(kHedge, kShort * 5);
   Write(10);
   device_trouble_.Stall();
   Write(10);  // in the standby
