@@ -135,10 +135,11 @@ class RawWalFullStandbyTest : public RawWalStandbyTest, public ::testing::WithPa
     while (filler << block << std::flush) {
     }
   }
+  // The last page of a file has room for a small one.
   Status PutWithSync(const std::string& key) {
     WriteOptions sync;
     sync.sync = true;
-    return db_->Put(sync, key, "v");
+    return db_->Put(sync, key, std::string(10000, 'v'));
   }
   // The device is back, and the disk of the standby as full as before.
   void ResumeAndCheck() {
