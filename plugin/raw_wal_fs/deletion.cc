@@ -39,7 +39,9 @@
 //   it names a standby that is not at hand         InvalidArgument
 //   it says that the log goes on in the standby,   Corruption
 //     where nothing of it is
-//   the device stalls when it is deleted           it is *.trash, and deleted later
+//   it says that the log goes on on the device     its file in the standby is not read
+//   the device, or the standby, stalls when it is  it is *.trash, and deleted later
+//     deleted
 //   A standby is another device's, or holds logs   InvalidArgument: nothing in it is touched
 //     and does not say whose it is
 //
@@ -232,7 +234,7 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   std::shared_ptr<Standby> standby;
   s = StandbyOf(path, stub.stub, &standby);
   if (s.ok() && standby != nullptr) {
-    s = standby->Delete(stub.stub.log);
+    s = Standby::DeleteInTime(standby, stub.stub.log);
   }
   if (!s.ok()) {
     Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),
@@ -257,10 +259,16 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   return s;
 }
 
-// Beside a standby, nobody waits for the device.
+// Beside a standby, nobody waits for the device, nor for the standby.
 IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
   if (options_.standby.empty()) {
     return volume->Delete(log);
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (standby_ != nullptr && !standby_->answers()) {
+      return IOStatus::Aborted("standby=" + options_.standby, "does not answer");
+    }
   }
   if (volume->health().stalled() && volume->HasSegments(log)) {
     return IOStatus::Aborted("device=" + volume->path(), "does not answer");

@@ -77,6 +77,22 @@ class ExtentMap {
     }
   }
 
+  // Forgets what is before `offset`.
+  void Skip(uint64_t offset) {
+    auto first = extents_.begin();
+    while (first != extents_.end() && first->end() <= offset) {
+      ++first;
+    }
+    extents_.erase(extents_.begin(), first);
+    if (!extents_.empty() && extents_.front().offset < offset) {
+      Extent& extent = extents_.front();
+      const auto cut = static_cast<uint32_t>(offset - extent.offset);
+      extent.offset += cut;
+      extent.skip += cut;
+      extent.length -= cut;
+    }
+  }
+
   // Returns the end of the bytes that are there without a gap from `begin` on.
   uint64_t ContiguousEnd(uint64_t begin = 0) const {
     uint64_t end = begin;

@@ -1,9 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The part of LogWriter that goes on in a standby when the device stalls or fails.
+// The part of LogWriter that goes on elsewhere: in a standby when the device stalls or fails, in
+// the stub when the device is full.
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "plugin/raw_wal_fs/log_writer.h"
@@ -11,10 +10,27 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Does a work on the device; if there is a standby, waits no longer than failover_latency. TimedOut
-// leaves the device to the work, and the frame, too.
+// Goes on in the stub, when no segment is free. All that is on the device is durable:
+// StartSegment() saw to it.
+IOStatus LogWriter::StartSpill(const IOStatus& reason) {
+  if (settings_.on_spill != nullptr) {
+    settings_.on_spill(path(), reason);
+  }
+  std::unique_ptr<Spill> spill;
+  IOStatus s = Spill::Create(settings_.target, path(), stub_.SpillOffset(),
+                             volume().superblock().block_size, &spill);
+  if (s.ok()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    spill_ = std::move(spill);
+    full_ = settings_.on_full == OnFull::kFail ? reason : IOStatus::OK();
+  }
+  return s;
+}
+
+// Does a work on the device; if the log may go on in a standby, waits no longer than
+// failover_latency. TimedOut leaves the device to the work, and the frame, too.
 IOStatus LogWriter::OnDevice(const DeviceWork& work) {
-  if (settings_.standby == nullptr) {
+  if (!MayFailOver()) {
     return work.Run(volume().device());
   }
   if (patient_ == nullptr) {
@@ -36,8 +52,9 @@ IOStatus LogWriter::OnDevice(const DeviceWork& work) {
 // is durable then.
 IOStatus LogWriter::FailOver(const IOStatus& reason) {
   Counters& counters = mutable_volume()->counters();
-  counters.io_errors += reason.IsTimedOut() ? 0 : 1;
+  counters.io_errors += reason.IsTimedOut() || reason.IsNoSpace() ? 0 : 1;
   counters.failovers++;
+  NoteDegraded(copies());
   if (settings_.on_failover != nullptr) {
     settings_.on_failover(path(), reason);
   }
@@ -45,10 +62,7 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   std::vector<Extent> extents;
   IOStatus s = tail_->MakeDurable();
   if (s.ok()) {
-    s = settings_.standby->Begin(header_, volume().superblock(), &standby);
-  }
-  if (s.ok()) {
-    s = WritePending(standby.get(), &extents);
+    s = copy_ != nullptr ? TakeOver(&standby, &extents) : BeginInStandby(&standby, &extents);
   }
   if (s.ok()) {
     s = tail_->SetInStandby(written_);
@@ -70,32 +84,65 @@ IOStatus LogWriter::FailOver(const IOStatus& reason) {
   unflushed_ = false;
   new_segment_ = false;
   spill_ = std::move(standby);
+  copy_.reset();
+  full_ = copies() && reason.IsNoSpace() && settings_.on_full == OnFull::kFail ? reason : full_;
   version_++;
   return s;
 }
 
-// Writes all pending bytes as frames, durably.
-IOStatus LogWriter::WritePending(Spill* standby, std::vector<Extent>* extents) {
-  const Superblock& superblock = volume().superblock();
-  if (frame_ == nullptr) {
-    return IOStatus::IOError(path(), "no memory for a buffer");
+// Begins the log's file in the standby, with all pending bytes, durably.
+IOStatus LogWriter::BeginInStandby(std::unique_ptr<Spill>* standby, std::vector<Extent>* extents) {
+  IOStatus s = settings_.standby->Begin(header_, volume().superblock(), standby);
+  if (s.ok()) {
+    FrameHeader from;
+    from.log = id();
+    from.offset = durable_;
+    from.durable = durable_;
+    s = (*standby)->AppendBytes(stub_.uuid, from, pending_, extents);
   }
-  char* const frame = frame_.get() + kHeaderRoom;
-  IOStatus s;
-  for (uint64_t done = 0; s.ok() && done < pending_.size();) {
-    FrameHeader header;
-    header.log = id();
-    header.offset = durable_ + done;
-    header.durable = durable_;
-    header.length = static_cast<uint32_t>(std::min(pending_.size() - done, kMaxPayload));
-    memcpy(frame + FrameHeader::kSize, pending_.data() + done, header.length);
-    header.Seal(superblock.uuid, superblock.block_size, frame);
-    uint64_t position = 0;
-    s = standby->Append(Slice(frame, header.FrameSize(superblock.block_size)), &position);
-    extents->push_back({header.offset, position, FrameHeader::kSize, header.length});
-    done += header.length;
+  return s.ok() ? (*standby)->Sync() : s;
+}
+
+IOStatus LogWriter::FlushDevice() {
+  IOStatus s = spill_ != nullptr ? spill_->Sync() : OnDevice(DeviceWork());
+  if (!s.ok() && MayFailOver()) {
+    s = FailOver(s);
   }
-  return s.ok() ? standby->Sync() : s;
+  if (s.ok()) {
+    unflushed_ = false;
+    s = SetDurable();
+  }
+  if (!s.ok()) {
+    mutable_volume()->counters().io_errors++;
+    Break(&s);
+  }
+  return s;
+}
+
+// Notes that the device, or what the log goes on in, has all that was written. Of a mirror the stub
+// says only what both have.
+IOStatus LogWriter::SetDurable() {
+  durable_ = written_;
+  pending_.clear();
+  if (copy_ != nullptr) {
+    copy_->NoteOnDevice(durable_);
+  }
+  const bool tells = copy_ == nullptr || settings_.mode != StandbyMode::kMirror;
+  return tells && tail_ != nullptr ? tail_->SetDurable(durable_) : IOStatus::OK();
+}
+
+// Notes that the log takes no more writes. Beside a standby RocksDB may resume with another log,
+// which may find one of the two well.
+void LogWriter::Break(IOStatus* s) {
+  if (settings_.standby != nullptr) {
+    s->SetRetryable(true);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  error_ = *s;
+  if (copy_ != nullptr) {
+    copy_->Drop();
+  }
+  changed_.notify_all();
 }
 
 }  // namespace raw_wal_fs

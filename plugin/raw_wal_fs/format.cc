@@ -339,7 +339,9 @@ Status Stub::Decode(const Slice& bytes, const std::string& path, Stub* result) {
     return Impossible(path, "tail_size", result->tail_size);
   }
   result->durable = DecodeFixed64(from + kDurableAt);
-  result->in_standby = version == kVersionWithStandby && DecodeFixed64(from + kInStandbyAt) != 0;
+  const uint64_t place = version == kVersionWithStandby ? DecodeFixed64(from + kPlaceAt) : 0;
+  result->in_standby = place == kGoesOnInStandby;
+  result->on_device = place == kGoesOnOnDevice;
   return Status::OK();
 }
 

@@ -197,14 +197,17 @@ struct FrameHeader {
 //                  Version 1: 8 bytes of log id, no epoch. Version 3, of a log that may go on in a
 //                  standby: 16 id of the standby before the text
 //        n       zeros up to kSize, except for
-//     4080    8  version 3: 1 if the log goes on in the standby, or began there
+//     4080    8  version 3: 1 if the log goes on in the standby, or began there; 2 if it goes on on
+//                the device, and what the standby has of it may end before the log does
 //     4088    8  how many bytes of the log are durable, at least. Version 1: 1 when there are any
 //     4096       the tail, see Chunk; cut off when the log is closed
 //     4096 + size of the tail: frames that found no room on the device
 struct Stub {
   static constexpr size_t kSize = 4096;
   static constexpr size_t kSealed = 80;  // bytes at the beginning that never change
-  static constexpr size_t kInStandbyAt = 4080;
+  static constexpr size_t kPlaceAt = 4080;
+  static constexpr uint64_t kGoesOnInStandby = 1;
+  static constexpr uint64_t kGoesOnOnDevice = 2;
   static constexpr size_t kDurableAt = 4088;
   static constexpr uint64_t kMinTail = 1 << 10;  // tails are multiples of it
   static constexpr uint64_t kMaxTail = 64 << 20;
@@ -218,6 +221,7 @@ struct Stub {
   uint64_t epoch = 0;       // the device's when the log was created; 0 in version 1
   uint64_t durable = 0;     // bytes
   bool in_standby = false;  // whether anything of the log was acknowledged that is there alone
+  bool on_device = false;   // whether the copy of the log in the standby was given up
 
   uint64_t SpillOffset() const { return kSize + tail_size; }
 

@@ -13,6 +13,7 @@
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/probe.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/superblock.h"
 #include "plugin/raw_wal_fs/volume.h"
 
@@ -242,6 +243,12 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
   IOStatus s = InspectDevice(options.device, &info);
   if (s.ok()) {
     s = CheckUsable(options, info);
+  }
+  if (s.ok() && !info.exists && !options.standby.empty() &&
+      access((options.standby + Standby::kMarkName).c_str(), F_OK) == 0) {
+    return Invalid(options, "does not exist, and standby=" + options.standby +
+                                " is that of another log device: is its disk mounted? If it is "
+                                "lost, 'rocktier wal export --force' takes what the standby has");
   }
   Superblock made;
   return s.ok() && !info.exists ? Format(options, info, nullptr, &made) : s;

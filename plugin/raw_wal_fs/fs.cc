@@ -270,9 +270,16 @@ LogWriter::Settings RawWalFileSystem::SettingsOfLogs(Counters* counters) const {
   };
   settings.failover_latency = std::chrono::milliseconds(options_.failover_latency);
   settings.health = Health::Limits(options_);
+  settings.mode = options_.hedge                       ? StandbyMode::kHedge
+                  : options_.durable == Durable::kBoth ? StandbyMode::kMirror
+                                                       : StandbyMode::kFailover;
   settings.on_failover = [this](const std::string& path, const IOStatus& reason) {
     Warn(InfoLog(), "raw_wal_fs: %s goes on in standby=%s: %s", path.c_str(),
          options_.standby.c_str(), reason.ToString().c_str());
+  };
+  settings.on_no_copy = [this](const std::string& path, const IOStatus& reason) {
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in device=%s alone: %s", path.c_str(),
+         options_.device.c_str(), reason.ToString().c_str());
   };
   return settings;
 }

@@ -114,6 +114,9 @@ class RawWalFileSystem : public FileSystemWrapper {
   void AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const;
   const RawWalOptions& options() const { return options_; }
 
+  // Has `volume` in the place of the device of the options. For `rocktier wal export` without one.
+  void SetVolume(std::shared_ptr<Volume> volume) { volume_ = std::move(volume); }
+
  private:
   // Calls on_log(log) if `path` is a log on the device, else otherwise().
   template <typename OnLog, typename Otherwise>

@@ -17,11 +17,11 @@ IOStatus Log::ReadFrames(uint64_t position, size_t n, char* to) const {
 }
 
 uint64_t Log::EndOf(const Extent& extent) const {
-  const Superblock& superblock = volume_->superblock();
   if (Spill::Holds(extent.position)) {
     return extent.position +
-           FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, superblock.block_size);
+           FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, BlockSizeAt(extent.position));
   }
+  const Superblock& superblock = volume_->superblock();
   const uint64_t in_segments = extent.position - Superblock::kDataOffset;
   return extent.position + superblock.segment_size - in_segments % superblock.segment_size;
 }

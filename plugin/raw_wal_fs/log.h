@@ -53,6 +53,10 @@ class Log {
 
   // Reads frames, from the device or the spill.
   IOStatus ReadFrames(uint64_t position, size_t n, char* to) const;
+  // Returns the unit of frames there.
+  uint32_t BlockSizeAt(uint64_t position) const {
+    return Spill::Holds(position) ? spill()->block_size() : volume_->superblock().block_size;
+  }
   // Returns the end of what can be read in one go from the extent's position on.
   uint64_t EndOf(const Extent& extent) const;
 

@@ -59,9 +59,10 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
   }
   log->ReleaseWhenDestroyed();  // the segment, should anything fail
   // With OnFull::kFail a log begins without a segment: RocksDB needs a new log to let go of old
-  // ones. So does one that will begin in the standby.
-  const bool waits = log->MayFailOver() && volume->health().stalled();
+  // ones. So does one that will begin in the standby, or goes on there if the device is full.
+  const bool waits = settings.standby != nullptr && volume->health().stalled();
   s = settings.on_full == OnFull::kSpill && !waits ? log->StartSegment() : IOStatus::OK();
+  s = s.IsNoSpace() && log->copies() ? IOStatus::OK() : s;
   std::unique_ptr<Tail> tail;
   if (s.ok()) {
     if (settings.on_create != nullptr) {
@@ -70,8 +71,13 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
     s = Tail::Create(settings.target, path, stub, &tail);
   }
   if (s.ok()) {
-    std::lock_guard<std::mutex> lock(log->mutex_);
-    log->tail_ = std::move(tail);
+    {
+      std::lock_guard<std::mutex> lock(log->mutex_);
+      log->tail_ = std::move(tail);
+    }
+    s = log->copies() ? log->BeginCopy() : s;
+  }
+  if (s.ok()) {
     log->KeepWhenDestroyed();
     volume->counters().logs_created++;
     *result = std::move(log);
@@ -79,7 +85,10 @@ IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings
   return s;
 }
 
-LogWriter::~LogWriter() { StopWriter(); }
+LogWriter::~LogWriter() {
+  StopWriter();
+  NoteDegraded(false);
+}
 
 IOStatus LogWriter::Append(const Slice& data) {
   Counters& counters = mutable_volume()->counters();
@@ -98,10 +107,19 @@ IOStatus LogWriter::Append(const Slice& data) {
     if (tail_ == nullptr) {
       return IOStatus::IOError(path(), "is closed");
     }
+    if (copy_ != nullptr && !copy_->HasRoom()) {
+      lock.unlock();
+      AwaitRoom();
+      lock.lock();
+      continue;
+    }
     size_t n;
     error_ = tail_->Append(appended_, left, &n);
     if (!error_.ok()) {
       return error_;
+    }
+    if (copy_ != nullptr) {
+      copy_->Append(Slice(left.data(), n));
     }
     appended_ += n;
     left.remove_prefix(n);
@@ -110,9 +128,7 @@ IOStatus LogWriter::Append(const Slice& data) {
     }
     if (tail_->Switch()) {
       half_full_ = true;
-      if (!writer_.joinable()) {
-        writer_ = std::thread(&LogWriter::WriterLoop, this);
-      }
+      StartWriter();
       changed_.notify_all();
     } else if (n == 0) {
       changed_.wait(lock);
@@ -121,16 +137,29 @@ IOStatus LogWriter::Append(const Slice& data) {
   return IOStatus::OK();
 }
 
+// Requires mutex_.
+void LogWriter::StartWriter() {
+  if (!writer_.joinable()) {
+    writer_ = std::thread(&LogWriter::WriterLoop, this);
+  }
+}
+
 void LogWriter::WriterLoop() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stop_ || half_full_; });
-    if (!half_full_) {
+    changed_.wait(lock, [this] { return stop_ || half_full_ || sync_to_ > synced_; });
+    if (!half_full_ && sync_to_ <= synced_) {
       return;
     }
+    const bool durable = sync_to_ > synced_;
     half_full_ = false;
+    synced_ = sync_to_;
+    const uint64_t end = durable ? synced_ : appended_;
     lock.unlock();
-    Write().PermitUncheckedError();  // the next call gets it
+    {
+      std::lock_guard<std::mutex> io_lock(io_mutex_);
+      WriteTail(end, durable).PermitUncheckedError();  // the next call gets it
+    }
     lock.lock();
   }
 }
@@ -154,12 +183,15 @@ IOStatus LogWriter::Write() {
 IOStatus LogWriter::Sync() {
   const auto start = std::chrono::steady_clock::now();
   const uint64_t end = size();
-  std::lock_guard<std::mutex> io_lock(io_mutex_);
-  if (durable_ >= end) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return error_;
+  IOStatus s;
+  if (!SyncFirst(end)) {
+    std::lock_guard<std::mutex> io_lock(io_mutex_);
+    if (durable_ >= end && copy_ == nullptr) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      return error_;
+    }
+    s = WriteTail(end, /*durable=*/true);
   }
-  IOStatus s = WriteTail(end, /*durable=*/true);
   if (s.ok()) {
     std::lock_guard<std::mutex> lock(mutex_);
     s = TellFull();
@@ -187,6 +219,7 @@ IOStatus LogWriter::Close() {
   if (tail == nullptr) {
     return s;
   }
+  EndCopy();
   if (spill_ != nullptr) {
     s = spill_->Close();
   }
@@ -229,6 +262,9 @@ IOStatus LogWriter::WriteTail(uint64_t end, bool durable) {
       return error_;
     }
   }
+  if (durable && copy_ != nullptr) {
+    copy_->Request(end);  // beside the device
+  }
   while (written_ < end) {
     Tail::Half* half;
     {
@@ -236,18 +272,16 @@ IOStatus LogWriter::WriteTail(uint64_t end, bool durable) {
       half = tail_->Take();
     }
     IOStatus s = WriteHalf(*half, durable && half->end >= end);
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (s.ok()) {
-      Tail::Give(half);
-    } else {
-      error_ = s;
-    }
-    changed_.notify_all();
     if (!s.ok()) {
+      Break(&s);
       return s;
     }
+    std::lock_guard<std::mutex> lock(mutex_);
+    Tail::Give(half);
+    changed_.notify_all();
   }
-  return durable && durable_ < end ? FlushDevice() : IOStatus::OK();
+  IOStatus s = durable && durable_ < end ? FlushDevice() : IOStatus::OK();
+  return s.ok() && durable ? AwaitCopy(end) : s;
 }
 
 IOStatus LogWriter::WriteHalf(const Tail::Half& half, bool durable) {
@@ -279,7 +313,7 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
     }
     IOStatus s = StartSegment();
     if (s.IsNoSpace()) {
-      s = StartSpill(s);
+      s = copy_ != nullptr ? FailOver(s) : StartSpill(s);
     }
     if (!s.ok()) {
       return s;
@@ -309,22 +343,6 @@ IOStatus LogWriter::StartSegment() {
   return s;
 }
 
-// Goes on in the stub, when no segment is free. All that is on the device is durable:
-// StartSegment() saw to it.
-IOStatus LogWriter::StartSpill(const IOStatus& reason) {
-  if (settings_.on_spill != nullptr) {
-    settings_.on_spill(path(), reason);
-  }
-  std::unique_ptr<Spill> spill;
-  IOStatus s = Spill::Create(settings_.target, path(), stub_.SpillOffset(), &spill);
-  if (s.ok()) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    spill_ = std::move(spill);
-    full_ = settings_.on_full == OnFull::kFail ? reason : IOStatus::OK();
-  }
-  return s;
-}
-
 // Returns once that the device was full. Requires mutex_.
 IOStatus LogWriter::TellFull() {
   IOStatus s = full_;
@@ -340,7 +358,8 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
   if (!s.ok()) {
     return s;
   }
-  const Superblock& superblock = volume().superblock();
+  const uint32_t block_size =
+      spill_ != nullptr ? spill_->block_size() : volume().superblock().block_size;
   char* const frame = frame_.get() + kHeaderRoom;
   char* const payload = frame + FrameHeader::kSize;
   memcpy(payload, last_payload_.data(), place.repeated);
@@ -350,10 +369,10 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
   header.offset = place.offset;
   header.durable = durable_;
   header.length = place.length;
-  header.Seal(superblock.uuid, superblock.block_size, frame);
-  const uint64_t frame_size = header.FrameSize(superblock.block_size);
+  header.Seal(stub_.uuid, block_size, frame);
+  const uint64_t frame_size = header.FrameSize(block_size);
 
-  if (MayFailOver()) {
+  if (MayFailOver() && copy_ == nullptr) {
     pending_.append(payload + place.repeated, place.length - place.repeated);
   }
   const bool one_call = durable && !unflushed_;
@@ -369,7 +388,7 @@ IOStatus LogWriter::WriteFrame(const FramePlacer::Place& place, Gather* bytes, b
   if (!s.ok()) {
     return FailOver(s);
   }
-  if (frame_size == superblock.block_size) {
+  if (frame_size == block_size) {
     last_payload_.assign(payload, place.length);
   }
   if (one_call) {
@@ -415,29 +434,6 @@ IOStatus LogWriter::WriteToDevice(const FramePlacer::Place& place, uint64_t fram
 IOStatus LogWriter::WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position) {
   IOStatus s = spill_->Append(Slice(frame_.get() + kHeaderRoom, frame_size), position);
   return s.ok() && durable ? spill_->Sync() : s;
-}
-
-IOStatus LogWriter::SetDurable() {
-  durable_ = written_;
-  pending_.clear();
-  return tail_ != nullptr ? tail_->SetDurable(durable_) : IOStatus::OK();
-}
-
-IOStatus LogWriter::FlushDevice() {
-  IOStatus s = spill_ != nullptr ? spill_->Sync() : OnDevice(DeviceWork());
-  if (!s.ok() && MayFailOver()) {
-    s = FailOver(s);
-  }
-  if (s.ok()) {
-    unflushed_ = false;
-    s = SetDurable();
-  }
-  if (!s.ok()) {
-    mutable_volume()->counters().io_errors++;
-    std::lock_guard<std::mutex> lock(mutex_);
-    error_ = s;
-  }
-  return s;
 }
 
 }  // namespace raw_wal_fs

@@ -17,6 +17,7 @@
 #include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/posix.h"
 #include "plugin/raw_wal_fs/standby.h"
+#include "plugin/raw_wal_fs/standby_copy.h"
 #include "plugin/raw_wal_fs/tail.h"
 #include "rocksdb/file_system.h"
 
@@ -33,11 +34,15 @@ namespace raw_wal_fs {
 // fails: with all bytes that are not known to be durable. The write that took too long may still
 // come. It does no harm: its bytes are those of the log, and Volume::Hold() keeps its segment.
 //
+// With StandbyMode::kHedge or kMirror the standby has a copy from the beginning, which a thread
+// writes; see copies.cc. When the standby takes too long or fails, the log goes on on the device,
+// for the rest of its life.
+//
 // Thread-safe: any number of readers, one thread that appends, and any that sync.
 // Locks: io_mutex_ before mutex_; no device is touched under mutex_ alone.
 // Invariants: bytes [0, written_) are on the device, [written_, appended_) in the tail;
-// durable_ <= written_. A segment's header is written only when all that is in the segments before
-// it is durable.
+// durable_ <= written_. Neither says anything of the copy. A segment's header is written only when
+// all that is in the segments before it is durable.
 class LogWriter : public Log {
  public:
   struct Settings {
@@ -45,7 +50,8 @@ class LogWriter : public Log {
     uint64_t tail_size = 512 << 10;
     OnFull on_full = OnFull::kFail;
     std::shared_ptr<Standby> standby;  // may be null
-    // With a standby: what the device may take, and when it is well again.
+    StandbyMode mode = StandbyMode::kFailover;
+    // With a standby: what the device may take, and the copy, and when the device is well again.
     std::chrono::milliseconds failover_latency{100};
     Health::Limits health{RawWalOptions()};
     // Is called before the log has a stub: whoever finds the stub must find the open log. May be
@@ -55,6 +61,8 @@ class LogWriter : public Log {
     std::function<void(const std::string& path, const IOStatus& reason)> on_spill;
     // Is called when the rest of the log goes to the standby. May be null.
     std::function<void(const std::string& path, const IOStatus& reason)> on_failover;
+    // Is called when the rest of the log goes to the device, without a copy. May be null.
+    std::function<void(const std::string& path, const IOStatus& reason)> on_no_copy;
   };
 
   // Makes a new log, whose stub replaces `path`. With OnFull::kSpill NoSpace if the device has no
@@ -79,9 +87,7 @@ class LogWriter : public Log {
   bool Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const override;
 
  private:
-  // The payload of the largest frame, in bytes: what is lost with one damaged block, against
-  // headers.
-  static constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
+  static constexpr uint64_t kMaxPayload = Spill::kMaxPayload;
   static constexpr size_t kHeaderRoom = 4096;  // before the frame, for a segment's header
 
   static Buffer NewFrame() {
@@ -99,15 +105,30 @@ class LogWriter : public Log {
                          uint64_t* position);
   IOStatus WriteToSpill(uint64_t frame_size, bool durable, uint64_t* position);
   IOStatus StartSegment();
+  // StartSpill() to Break(): in failover.cc.
   IOStatus StartSpill(const IOStatus& reason);
-  // OnDevice() to WritePending(): in failover.cc.
   IOStatus OnDevice(const DeviceWork& work);
   IOStatus FailOver(const IOStatus& reason);
-  IOStatus WritePending(Spill* standby, std::vector<Extent>* extents);
-  bool MayFailOver() const { return settings_.standby != nullptr && spill_ == nullptr; }
+  IOStatus BeginInStandby(std::unique_ptr<Spill>* standby, std::vector<Extent>* extents);
+  bool MayFailOver() const {
+    return settings_.standby != nullptr && spill_ == nullptr && (copy_ != nullptr || !copies());
+  }
   IOStatus FlushDevice();
-  IOStatus TellFull();
   IOStatus SetDurable();
+  void Break(IOStatus* s);
+  // BeginCopy() to NoteDegraded(): in copies.cc.
+  bool copies() const { return settings_.mode != StandbyMode::kFailover; }
+  IOStatus BeginCopy();
+  bool SyncFirst(uint64_t end);
+  void AwaitRoom();
+  IOStatus AwaitCopy(uint64_t end);
+  IOStatus DropCopy(const IOStatus& reason);
+  IOStatus GoOnWithoutCopy(const IOStatus& reason);
+  IOStatus TakeOver(std::unique_ptr<Spill>* standby, std::vector<Extent>* extents);
+  void EndCopy();
+  void NoteDegraded(bool degraded);
+  IOStatus TellFull();
+  void StartWriter();
   void WriterLoop();
   void StopWriter();
 
@@ -115,7 +136,7 @@ class LogWriter : public Log {
   const Settings settings_;
 
   std::mutex io_mutex_;
-  // All below, to spill_: guarded by io_mutex_.
+  // All below, to copy_: guarded by io_mutex_.
   FramePlacer placer_;
   std::vector<uint64_t> segments_;
   SegmentHeader header_;      // the last segment's
@@ -127,7 +148,9 @@ class LogWriter : public Log {
   std::string pending_;       // bytes [durable_, written_), if the log may go on in a standby
   std::unique_ptr<PatientWriter> patient_;  // the same
   std::string last_payload_;                // the last frame's, if that is one block
+  bool is_degraded_ = false;                // counts as one that has one copy of two
   std::unique_ptr<Spill> spill_;            // set once, under mutex_ too
+  std::shared_ptr<StandbyCopy> copy_;       // changed under mutex_ too; null if there is none
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -139,8 +162,10 @@ class LogWriter : public Log {
   IOStatus error_;
   IOStatus full_;  // NoSpace that nobody has been told of
   bool half_full_ = false;
+  uint64_t sync_to_ = 0;  // bytes that writer_ shall make durable on the device
+  uint64_t synced_ = 0;   // ... for which it has tried
   bool stop_ = false;
-  std::thread writer_;  // started with the first half that is full
+  std::thread writer_;  // started with the first half that is full, or, with kHedge, the first sync
 };
 
 }  // namespace raw_wal_fs

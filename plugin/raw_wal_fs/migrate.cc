@@ -7,7 +7,9 @@
 
 #include "plugin/raw_wal_fs/database.h"
 #include "plugin/raw_wal_fs/fs.h"
+#include "plugin/raw_wal_fs/lost_device.h"
 #include "plugin/raw_wal_fs/name.h"
+#include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/stub.h"
 #include "rocksdb/convenience.h"
 
@@ -171,11 +173,31 @@ class Migration {
   uint64_t total_ = 0;
 };
 
+// Returns whether logs are to be taken from the standby, as the device is not there any more.
+bool IsLost(const RawWalOptions& options) {
+  DeviceInfo info;
+  return options.force && !options.standby.empty() && InspectDevice(options.device, &info).ok() &&
+         !info.exists;
+}
+
+Status UseWithoutDevice(const RawWalOptions& options, RawWalFileSystem* fs) {
+  std::shared_ptr<Volume> volume;
+  Status s = Validate(options);
+  if (s.ok()) {
+    s = OpenLostDevice(options.device, options.standby, &volume);
+  }
+  if (s.ok()) {
+    fs->SetVolume(std::move(volume));
+  }
+  return s;
+}
+
 Status Migrate(const RawWalOptions& options, const std::string& directory, bool to_device,
                uint64_t* logs, const RawWalProgress& progress) {
   auto fs = std::make_shared<RawWalFileSystem>(FileSystem::Default());
   *fs->GetOptions<RawWalOptions>() = options;
-  Status s = fs->PrepareOptions(ConfigOptions());
+  Status s = !to_device && IsLost(options) ? UseWithoutDevice(options, fs.get())
+                                           : fs->PrepareOptions(ConfigOptions());
   if (!s.ok()) {
     return s;
   }

@@ -26,27 +26,54 @@ Status Invalid(const std::string& option, uint64_t value, const std::string& rul
 
 bool IsPowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-OptionTypeInfo OnFullInfo() {
-  OptionTypeInfo info(offsetof(Options, on_full), OptionType::kEnum);
-  info.SetParseFunc(
-      [](const ConfigOptions&, const std::string& name, const std::string& value, void* address) {
-        if (value != "spill" && value != "fail") {
-          return Status::InvalidArgument("RawWalFileSystem: " + name + "=" + value,
-                                         "not one of: fail, spill");
-        }
-        *static_cast<OnFull*>(address) = value == "spill" ? OnFull::kSpill : OnFull::kFail;
-        return Status::OK();
-      });
-  info.SetSerializeFunc(
-      [](const ConfigOptions&, const std::string&, const void* address, std::string* value) {
-        *value = *static_cast<const OnFull*>(address) == OnFull::kSpill ? "spill" : "fail";
-        return Status::OK();
-      });
+// An option that has one of two values.
+template <typename Enum>
+struct Choice {
+  Enum value;
+  const char* name;
+  Enum other;
+  const char* other_name;
+};
+
+template <typename Enum>
+OptionTypeInfo ChoiceInfo(size_t offset, const Choice<Enum>& choice) {
+  OptionTypeInfo info(static_cast<int>(offset), OptionType::kEnum);
+  info.SetParseFunc([choice](const ConfigOptions&, const std::string& name,
+                             const std::string& value, void* address) {
+    if (value != choice.name && value != choice.other_name) {
+      return Status::InvalidArgument(
+          "RawWalFileSystem: " + name + "=" + value,
+          std::string("not one of: ") + choice.name + ", " + choice.other_name);
+    }
+    *static_cast<Enum*>(address) = value == choice.name ? choice.value : choice.other;
+    return Status::OK();
+  });
+  info.SetSerializeFunc([choice](const ConfigOptions&, const std::string&, const void* address,
+                                 std::string* value) {
+    *value = *static_cast<const Enum*>(address) == choice.value ? choice.name : choice.other_name;
+    return Status::OK();
+  });
   info.SetEqualsFunc(
       [](const ConfigOptions&, const std::string&, const void* a, const void* b, std::string*) {
-        return *static_cast<const OnFull*>(a) == *static_cast<const OnFull*>(b);
+        return *static_cast<const Enum*>(a) == *static_cast<const Enum*>(b);
       });
   return info;
+}
+
+// Checks what only makes sense with a standby.
+Status ValidateCopies(const Options& options) {
+  const bool both = options.durable == Durable::kBoth;
+  if (options.hedge && both) {
+    return Status::InvalidArgument("RawWalFileSystem: hedge=true",
+                                   "returns when one of the two has a write, and durable=both when "
+                                   "both have it: leave one out");
+  }
+  if ((options.hedge || both) && options.standby.empty()) {
+    const std::string option = both ? "durable=both" : "hedge=true";
+    return Status::InvalidArgument("RawWalFileSystem: " + option,
+                                   "needs a standby, a directory on another disk: standby=");
+  }
+  return Status::OK();
 }
 
 // Returns whether one of the tiers, "NAME={kind=memory;...};...", is in memory.
@@ -69,8 +96,12 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"size", {offsetof(Options, size), OptionType::kUInt64T}},
       {"segment_size", {offsetof(Options, segment_size), OptionType::kUInt64T}},
       {"block_size", {offsetof(Options, block_size), OptionType::kUInt32T}},
-      {"on_full", OnFullInfo()},
+      {"on_full", ChoiceInfo<OnFull>(offsetof(Options, on_full),
+                                     {OnFull::kFail, "fail", OnFull::kSpill, "spill"})},
       {"standby", {offsetof(Options, standby), OptionType::kString}},
+      {"hedge", {offsetof(Options, hedge), OptionType::kBoolean}},
+      {"durable", ChoiceInfo<Durable>(offsetof(Options, durable),
+                                      {Durable::kBoth, "both", Durable::kOne, "one"})},
       {"failover_latency", {offsetof(Options, failover_latency), OptionType::kUInt64T}},
       {"failback_after", {offsetof(Options, failback_after), OptionType::kUInt64T}},
       {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
@@ -101,6 +132,10 @@ Status Validate(const Options& options) {
   if (!options.standby.empty() && options.standby[0] != '/') {
     return Status::InvalidArgument("RawWalFileSystem: standby=" + options.standby,
                                    "must be an absolute path");
+  }
+  Status s = ValidateCopies(options);
+  if (!s.ok()) {
+    return s;
   }
   if (options.failover_latency == 0 || options.failover_latency > kMostFailoverLatency) {
     return Invalid("failover_latency", options.failover_latency,

@@ -38,6 +38,12 @@ enum class OnFull {
   kFail,
 };
 
+// Says when a write with sync is acknowledged, if there is a standby.
+enum class Durable {
+  kOne,   // when one has it: the device, or, while that stalls or fails, the standby
+  kBoth,  // when both have it: a mirror. While one of them stalls or fails, when the other has it
+};
+
 // Options of a RawWalFileSystem and of the functions for tools. All but `force` and `dry_run` can
 // be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...". Sizes there may end in
 // K, M, G or T. A value out of range is InvalidArgument, which names the option. Not thread-safe:
@@ -80,7 +86,20 @@ struct RawWalOptions {
   // a standby is only read with it.
   std::string standby;
 
-  // Milliseconds that a write to the device may take if there is a standby. Default: 100. Range: 1
+  // Whether each log is written to the device and to the standby, and a write with sync returns as
+  // soon as one of them has it. The other one gets it as soon as it can: who loses a disk may lose
+  // what was acknowledged last. Default: false. InvalidArgument without a standby, or with
+  // Durable::kBoth.
+  bool hedge = false;
+
+  // With kBoth, "durable=both", the standby is a mirror: each log is whole on the device and in the
+  // standby. One that takes longer than failover_latency, or fails, is left out until the next log
+  // is begun; the LOG has a warning, and RawWalStats::degraded is not 0. Default: kOne, "one".
+  // InvalidArgument without a standby.
+  Durable durable = Durable::kOne;
+
+  // Milliseconds that a write to the device may take if there is a standby; with `hedge` or
+  // Durable::kBoth one to the standby, too. Default: 100. Range: 1
   // to 60000. It is well again when it answers within a quarter of it.
   uint64_t failover_latency = 100;
 
@@ -124,6 +143,8 @@ struct RawWalOptions {
   X(logs_deleted, counter, "count", "logs deleted from the device")                             \
   X(logs_spilled, counter, "count", "logs that went to the target FileSystem for want of room") \
   X(failovers, counter, "count", "logs that went on, or began, in the standby")                 \
+  X(copies_lost, counter, "count", "logs that lost one of two copies (hedge, durable=both)")    \
+  X(degraded, gauge, "count", "logs being written with one copy instead of two")                \
   X(stalls, counter, "count", "times that the device stalled or failed beside a standby")       \
   X(stalled, gauge, "count", "1 while new logs begin in the standby")                           \
   X(io_errors, counter, "count", "failed reads, writes and flushes of the device")              \

@@ -164,8 +164,8 @@ IOStatus Reader::Fill(const Extent& extent, uint64_t version) {
 
 IOStatus Reader::Load(const Extent& extent, uint64_t version, Slice* bytes) {
   const Superblock& superblock = log_->volume().superblock();
-  const uint64_t size =
-      FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, superblock.block_size);
+  const uint32_t block_size = log_->BlockSizeAt(extent.position);
+  const uint64_t size = FrameHeader::FrameSize(extent.used() - FrameHeader::kSize, block_size);
   if (window_ == nullptr) {
     window_ = log_->TakeVerified();
     version_ = version;
@@ -182,10 +182,10 @@ IOStatus Reader::Load(const Extent& extent, uint64_t version, Slice* bytes) {
   if (!all_verified_ && extent.position != verified_) {
     FrameHeader header;
     const bool whole = FrameHeader::Parse(frame, log_->id(), window_->BytesFrom(extent.position),
-                                          superblock.block_size, &header) &&
+                                          block_size, &header) &&
                        header.offset + extent.skip == extent.offset + FrameHeader::kSize &&
                        extent.skip + extent.length <= FrameHeader::kSize + header.length &&
-                       header.Verify(superblock.uuid, superblock.block_size, frame);
+                       header.Verify(superblock.uuid, block_size, frame);
     if (!whole) {
       return log_->version() != version
                  ? IOStatus::Busy()

@@ -3,6 +3,8 @@
 #include "plugin/raw_wal_fs/recovered_log.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/stub.h"
@@ -112,6 +114,32 @@ IOStatus RecoveredLog::ScanEnd(const Volume& volume, const std::string& path, Lo
   return s.ok() ? listed : s;
 }
 
+// Puts together what was found: `on_device` extents there, then those of the spill. Of what both
+// have, the device's part counts, so that a reader does not go to and fro; but what was in early
+// segments is taken from the spill, if that has all of it: nobody has looked into these yet.
+void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents) {
+  const auto middle = found.begin() + static_cast<std::ptrdiff_t>(on_device);
+  ExtentMap map;
+  map.Assign(std::vector<Extent>(found.begin(), middle));
+  const uint64_t end = map.ContiguousEnd(contents->early_end);
+  std::vector<Extent> all = map.all();
+  const auto add = [&all](const ExtentMap& more) {
+    all.insert(all.end(), more.all().begin(), more.all().end());
+  };
+  ExtentMap spill;
+  spill.Assign(std::vector<Extent>(middle, found.end()));
+  if (spill.ContiguousEnd() >= contents->early_end) {
+    ExtentMap early = spill;
+    early.Truncate(contents->early_end);
+    add(early);
+    contents->early_segments.clear();
+    contents->early_end = 0;
+  }
+  spill.Skip(end);
+  add(spill);
+  contents->extents.Assign(std::move(all));
+}
+
 // Finds where the log ends, in frames and then in the stub's runs. `claimed`: how many bytes of it
 // were durable.
 void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents) {
@@ -139,6 +167,10 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   auto window = std::make_unique<Window>();
   IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
   const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
+  const size_t on_device = found.extents.size();
+  if (stub.on_device && !(is_nowhere && take_damaged)) {
+    standby = nullptr;  // what is there may end before the log does
+  }
   if (s.ok() || is_nowhere) {
     s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
                   &contents.spill);
@@ -147,7 +179,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
     return s;
   }
   uint64_t claimed = found.claimed;
-  contents.extents.Assign(std::move(found.extents));
+  Merge(found.extents, on_device, &contents);
   if (stub.durable > std::max({claimed, contents.early_end, contents.extents.end()})) {
     // No frame tells of the bytes that are missing.
     s = take_damaged ? CheckDurable(*volume, target, path, stub, contents.spill.get())

@@ -62,6 +62,7 @@ class RecoveredLog : public Log {
 
   static IOStatus ScanEnd(const Volume& volume, const std::string& path, LogId log, Window* window,
                           Frames* frames, Contents* contents);
+  static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
   static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
   const Spill* spill() const override { return contents_.spill.get(); }
 

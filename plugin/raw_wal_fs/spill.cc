@@ -11,8 +11,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 IOStatus Spill::Create(FileSystem* target, const std::string& path, uint64_t begin,
-                       std::unique_ptr<Spill>* result) {
-  std::unique_ptr<Spill> spill(new Spill(path, begin));
+                       uint32_t block_size, std::unique_ptr<Spill>* result) {
+  std::unique_ptr<Spill> spill(new Spill(path, begin, block_size));
   IOStatus s = target->ReopenWritableFile(path, FileOptions(), &spill->writer_, nullptr);
   if (s.ok()) {
     s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
@@ -31,7 +31,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   if (!s.ok() || size <= begin) {
     return s;
   }
-  std::unique_ptr<Spill> spill(new Spill(path, size));
+  std::unique_ptr<Spill> spill(new Spill(path, size, block_size));
   s = target->NewRandomAccessFile(path, FileOptions(), &spill->reader_, nullptr);
   if (!s.ok()) {
     return s;
@@ -40,7 +40,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   bool whole = true;  // frames follow one another; the first that is not whole is the end
   for (uint64_t at = begin; s.ok() && at + block_size <= size;) {
     FrameHeader header;
-    s = spill->ReadFrame(at, stub, block_size, &frame, &header);
+    s = spill->ReadFrame(at, stub, &frame, &header);
     if (s.IsNotFound()) {
       s = IOStatus::OK();
       whole = false;
@@ -64,16 +64,17 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   return s;
 }
 
-IOStatus Spill::ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
+IOStatus Spill::ReadFrame(uint64_t at, const Stub& stub, std::string* frame,
                           FrameHeader* header) const {
-  frame->resize(block_size);
-  IOStatus s = Read(kPosition + at, block_size, frame->data());
-  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, end_ - at, block_size, header)) {
+  frame->resize(block_size_);
+  IOStatus s = Read(kPosition + at, block_size_, frame->data());
+  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, end_ - at, block_size_, header)) {
     return s.ok() ? IOStatus::NotFound() : s;
   }
-  frame->resize(header->FrameSize(block_size));
+  frame->resize(header->FrameSize(block_size_));
   s = Read(kPosition + at, frame->size(), frame->data());
-  return !s.ok() || header->Verify(stub.uuid, block_size, frame->data()) ? s : IOStatus::NotFound();
+  return !s.ok() || header->Verify(stub.uuid, block_size_, frame->data()) ? s
+                                                                          : IOStatus::NotFound();
 }
 
 IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
@@ -84,6 +85,36 @@ IOStatus Spill::Append(const Slice& frame, uint64_t* position) {
   TEST_SYNC_POINT_CALLBACK("Spill::Append", &s);
   *position = kPosition + end_;
   end_ += frame.size();
+  return s;
+}
+
+IOStatus Spill::AppendBytes(const std::string& uuid, const FrameHeader& from, const Slice& bytes,
+                            std::vector<Extent>* extents) {
+  FrameHeader header = from;
+  std::string frame;
+  IOStatus s;
+  for (Slice left = bytes; s.ok() && !left.empty(); left.remove_prefix(header.length)) {
+    header.offset = from.offset + (bytes.size() - left.size());
+    header.length = static_cast<uint32_t>(std::min<uint64_t>(left.size(), kMaxPayload));
+    frame.resize(header.FrameSize(block_size_));
+    memcpy(frame.data() + FrameHeader::kSize, left.data(), header.length);
+    header.Seal(uuid, block_size_, frame.data());
+    uint64_t position = 0;
+    s = Append(frame, &position);
+    extents->push_back({header.offset, position, FrameHeader::kSize, header.length});
+  }
+  return s;
+}
+
+IOStatus Spill::Sync() {
+  IOStatus s;
+  TEST_SYNC_POINT_CALLBACK("Spill::Sync", &s);
+  if (s.ok()) {
+    s = writer_->Sync(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    TEST_SYNC_POINT_CALLBACK("Spill::Sync:Done", this);
+  }
   return s;
 }
 

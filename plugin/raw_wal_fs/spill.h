@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/scan.h"
@@ -21,25 +23,37 @@ namespace raw_wal_fs {
 // Readers may read beside the one that writes; otherwise not thread-safe.
 class Spill {
  public:
+  // The payload of the largest frame, in bytes: what is lost with one damaged block, against
+  // headers.
+  static constexpr uint64_t kMaxPayload = (256 << 10) - FrameHeader::kSize;
+
   // Positions from here on are offsets in the file, not on the device.
   static constexpr uint64_t kPosition = uint64_t{1} << 62;
   static bool Holds(uint64_t position) { return position >= kPosition; }
 
-  // Makes an empty spill of a log that is being written, at the end of a file of `begin` bytes.
+  // Makes an empty spill of a log that is being written, at the end of a file of `begin` bytes. Its
+  // frames begin at multiples of `block_size`.
   static IOStatus Create(FileSystem* target, const std::string& path, uint64_t begin,
-                         std::unique_ptr<Spill>* result);
+                         uint32_t block_size, std::unique_ptr<Spill>* result);
   // Finds the frames, from `begin` on, of a log that is not being written, and adds them to
   // `frames`. Null if there are none. Behind a damaged one they only tell what was durable.
+  // `superblock`: with the block_size of these frames.
   static IOStatus Find(FileSystem* target, const std::string& path, uint64_t begin,
                        const Stub& stub, const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result);
 
   IOStatus Append(const Slice& frame, uint64_t* position);
-  IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
+  // Appends bytes of a log as frames of its own, without a sync. `from` says which log's they are,
+  // and from which offset on; its other fields but `durable` are not looked at.
+  IOStatus AppendBytes(const std::string& uuid, const FrameHeader& from, const Slice& bytes,
+                       std::vector<Extent>* extents);
+  IOStatus Sync();
   IOStatus Close() { return writer_->Close(IOOptions(), nullptr); }
 
   // Returns the bytes of the file.
   uint64_t end() const { return end_; }
+  const std::string& path() const { return path_; }
+  uint32_t block_size() const { return block_size_; }
 
   // Makes durable what an earlier process has written.
   IOStatus SyncFound(FileSystem* target) const;
@@ -49,12 +63,13 @@ class Spill {
 
  private:
   // Finds a whole frame. NotFound: there is none.
-  IOStatus ReadFrame(uint64_t at, const Stub& stub, uint32_t block_size, std::string* frame,
-                     FrameHeader* header) const;
+  IOStatus ReadFrame(uint64_t at, const Stub& stub, std::string* frame, FrameHeader* header) const;
 
-  Spill(std::string path, uint64_t end) : path_(std::move(path)), end_(end) {}
+  Spill(std::string path, uint64_t end, uint32_t block_size)
+      : path_(std::move(path)), block_size_(block_size), end_(end) {}
 
   const std::string path_;
+  const uint32_t block_size_;
   uint64_t end_;  // offset in the file
   std::unique_ptr<FSWritableFile> writer_;
   std::unique_ptr<FSRandomAccessFile> reader_;

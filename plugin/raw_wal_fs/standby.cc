@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/stub.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -23,7 +25,6 @@ namespace raw_wal_fs {
 
 namespace {
 
-constexpr char kMarkName[] = "/STANDBY";
 constexpr char kFramesName[] = ".frames";
 constexpr char kLockName[] = "/STANDBY.lock";  // a database's is called LOCK
 
@@ -42,7 +43,7 @@ OpenTable& OpenStandbys() {
 std::string HexOf(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
 IOStatus ReadMark(FileSystem* fs, const std::string& directory, StandbyMark* mark) {
-  const std::string path = directory + kMarkName;
+  const std::string path = directory + Standby::kMarkName;
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = fs->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
   if (!s.ok()) {
@@ -122,7 +123,7 @@ IOStatus MakeMark(FileSystem* fs, const std::string& directory, const std::strin
   }
   mark->uuid = uuid;
   s = s.ok() ? RandomBytes(kUuidSize, &mark->id) : s;
-  return s.ok() ? ReplaceFile(fs, directory + kMarkName, mark->Encode()) : s;
+  return s.ok() ? ReplaceFile(fs, directory + Standby::kMarkName, mark->Encode()) : s;
 }
 
 }  // namespace
@@ -142,7 +143,8 @@ IOStatus Standby::OpenForReading(const std::shared_ptr<FileSystem>& fs,
                                  const std::string& directory, const std::string& uuid,
                                  std::shared_ptr<Standby>* result) {
   StandbyMark mark;
-  IOStatus s = ReadMarkOf(fs.get(), directory, uuid, &mark);
+  IOStatus s = uuid.empty() ? ReadMark(fs.get(), directory, &mark)
+                            : ReadMarkOf(fs.get(), directory, uuid, &mark);
   if (s.ok()) {
     result->reset(new Standby(fs, directory, mark, Descriptor()));
   }
@@ -199,7 +201,7 @@ Standby::~Standby() {
 IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                          const std::string& path, const Stub& stub,
                          std::shared_ptr<Standby>* result) {
-  if (stub.standby.empty()) {
+  if (stub.standby.empty() || (stub.on_device && directory.empty())) {
     result->reset();
     return IOStatus::OK();
   }
@@ -215,7 +217,13 @@ IOStatus Standby::OfStub(const std::shared_ptr<FileSystem>& fs, const std::strin
   }
   if (s.IsNotFound() || (s.ok() && (*result)->id() != stub.standby)) {
     s = IOStatus::InvalidArgument(
-        path, wanted + "; standby=" + directory + " is not that one: is its disk mounted?");
+        path, wanted + "; standby=" + directory +
+                  " is not that one: is its disk mounted? If it is lost, 'rocktier wal export "
+                  "--force', without --standby, takes what the device has");
+  }
+  if (!s.ok() && stub.on_device) {  // it needs none
+    result->reset();
+    s = IOStatus::OK();
   }
   return s;
 }
@@ -237,8 +245,10 @@ IOStatus Standby::CheckMark() const {
 IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
                         std::unique_ptr<Spill>* result) const {
   header.segment = SegmentHeader::kInStandby;
+  Superblock of_file = superblock;
+  of_file.block_size = kBlockSize;
   std::string block(kFramesAt, '\0');
-  header.Encode(superblock, block.data());
+  header.Encode(of_file, block.data());
   const std::string path = PathOf(header.log);
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = CheckMark();
@@ -257,19 +267,28 @@ IOStatus Standby::Begin(SegmentHeader header, const Superblock& superblock,
   if (s.ok()) {
     s = CheckMark();  // again: this is where the file is
   }
-  return s.ok() ? Spill::Create(fs_.get(), path, kFramesAt, result) : s;
+  return s.ok() ? Spill::Create(fs_.get(), path, kFramesAt, kBlockSize, result) : s;
 }
 
 IOStatus Standby::Find(const Stub& stub, const Superblock& superblock, Frames* frames,
                        std::unique_ptr<Spill>* result) const {
   SegmentHeader header;
-  IOStatus s = Describe(stub.log, &header);
-  return s.ok()
-             ? Spill::Find(fs_.get(), PathOf(stub.log), kFramesAt, stub, superblock, frames, result)
-             : s;
+  Superblock of_file;
+  IOStatus s = ReadHeader(stub.log, &header, &of_file);
+  if (!s.ok()) {
+    return s;
+  }
+  of_file.segments = superblock.segments;
+  of_file.segment_size = superblock.segment_size;
+  return Spill::Find(fs_.get(), PathOf(stub.log), kFramesAt, stub, of_file, frames, result);
 }
 
 IOStatus Standby::Describe(LogId log, SegmentHeader* result) const {
+  Superblock superblock;
+  return ReadHeader(log, result, &superblock);
+}
+
+IOStatus Standby::ReadHeader(LogId log, SegmentHeader* header, Superblock* superblock) const {
   const std::string path = PathOf(log);
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = fs_->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
@@ -286,22 +305,25 @@ IOStatus Standby::Describe(LogId log, SegmentHeader* result) const {
   if (bytes.size() < SegmentHeader::kSize || IsZero(bytes.data(), SegmentHeader::kSize)) {
     return IOStatus::NotFound(path);
   }
-  const bool is_ours = SegmentHeader::Decode(bytes.data(), uuid_, result) && result->log == log &&
-                       result->segment == SegmentHeader::kInStandby;
+  const bool is_ours = SegmentHeader::DecodeAny(bytes.data(), header, superblock) &&
+                       superblock->uuid == uuid_ && header->log == log &&
+                       header->segment == SegmentHeader::kInStandby;
   return is_ours ? s : IOStatus::Corruption(path, "has a damaged header");
 }
 
 IOStatus Standby::Adopt(LogId log, const DirectoryId& directory, const std::string& name,
                         const Superblock& superblock) const {
   SegmentHeader header;
-  IOStatus s = Describe(log, &header);
+  Superblock of_file;
+  IOStatus s = ReadHeader(log, &header, &of_file);
   if (!s.ok()) {
     return s.IsNotFound() ? IOStatus::OK() : s;
   }
   header.directory = directory;
   header.name = name;
+  of_file.epoch = superblock.epoch;
   std::string bytes(SegmentHeader::kSize, '\0');
-  header.Encode(superblock, bytes.data());
+  header.Encode(of_file, bytes.data());
   std::unique_ptr<FSRandomRWFile> file;
   s = fs_->NewRandomRWFile(PathOf(log), FileOptions(), &file, nullptr);
   if (s.ok()) {
@@ -321,6 +343,63 @@ IOStatus Standby::Delete(LogId log) const {
     s = s.ok() ? SyncDirectory(fs_.get(), directory_) : s;
   }
   return s;
+}
+
+IOStatus Standby::DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log) {
+  struct Call {
+    std::mutex mutex;
+    std::condition_variable ended;
+    // All below: guarded by mutex.
+    bool has_ended = false;
+    IOStatus result;
+    std::shared_ptr<void> stuck;
+  };
+  const auto call = std::make_shared<Call>();
+  const bool begun = Detach([call, standby, log] {
+    IOStatus s = standby->Delete(log);
+    std::lock_guard<std::mutex> lock(call->mutex);
+    call->result = std::move(s);
+    call->result.PermitUncheckedError();  // nobody may wait for it any more
+    call->has_ended = true;
+    call->stuck.reset();
+    call->ended.notify_one();
+  });
+  if (!begun) {
+    return standby->Delete(log);
+  }
+  std::unique_lock<std::mutex> lock(call->mutex);
+  if (call->ended.wait_for(lock, kPatience, [&call] { return call->has_ended; })) {
+    return call->result;
+  }
+  call->stuck = standby->NoteStuck();
+  return standby->TimedOut(kPatience);
+}
+
+IOStatus Standby::DescribeDevice(Superblock* result) const {
+  std::vector<File> files;
+  IOStatus s = List(&files);
+  *result = Superblock();
+  for (const File& file : files) {
+    SegmentHeader header;
+    Superblock superblock;
+    if (s.ok() && ReadHeader(file.log, &header, &superblock).ok() &&
+        (result->uuid.empty() || superblock.epoch > result->epoch)) {
+      *result = superblock;
+    }
+  }
+  return s.ok() && result->uuid.empty()
+             ? IOStatus::NotFound("standby=" + directory_, "has nothing of a log")
+             : s;
+}
+
+std::shared_ptr<void> Standby::NoteStuck() const {
+  (*stuck_)++;
+  return std::shared_ptr<void>(nullptr, [count = stuck_](void*) { (*count)--; });
+}
+
+IOStatus Standby::TimedOut(std::chrono::milliseconds limit) const {
+  return IOStatus::TimedOut("standby=" + directory_,
+                            "did not answer within " + std::to_string(limit.count()) + " ms");
 }
 
 IOStatus Standby::List(std::vector<File>* files) const {

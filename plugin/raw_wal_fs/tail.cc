@@ -8,6 +8,7 @@
 #include "plugin/raw_wal_fs/coding.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -52,6 +53,7 @@ IOStatus Tail::MakeDurable() {
     s = SyncDirectory(target_, DirectoryOf(path_));
   }
   durable_ = s.ok();
+  TEST_SYNC_POINT_CALLBACK("Tail::Durable", const_cast<std::string*>(&path_));
   return s;
 }
 
@@ -61,13 +63,15 @@ IOStatus Tail::SetDurable(uint64_t bytes) {
   return file_->Write(Stub::kDurableAt, Slice(word, sizeof(word)), IOOptions(), nullptr);
 }
 
-IOStatus Tail::SetInStandby(uint64_t bytes) {
+IOStatus Tail::SetPlace(uint64_t place, uint64_t bytes) {
   char words[16];  // of one sector
-  EncodeFixed64(words, 1);
+  EncodeFixed64(words, place);
   EncodeFixed64(words + 8, bytes);
-  static_assert(Stub::kInStandbyAt + 8 == Stub::kDurableAt, "written at once");
-  IOStatus s = file_->Write(Stub::kInStandbyAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
-  return s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+  static_assert(Stub::kPlaceAt + 8 == Stub::kDurableAt, "written at once");
+  IOStatus s = file_->Write(Stub::kPlaceAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
+  s = s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+  TEST_SYNC_POINT_CALLBACK("Tail::Durable", const_cast<std::string*>(&path_));
+  return s;
 }
 
 IOStatus Tail::CheckWhole() const {

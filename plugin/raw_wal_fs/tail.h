@@ -46,7 +46,10 @@ class Tail {
   IOStatus SetDurable(uint64_t bytes);
   // Notes in the stub, durably, that so many bytes are durable, and that the log goes on in the
   // standby: without what is there it is not whole.
-  IOStatus SetInStandby(uint64_t bytes);
+  IOStatus SetInStandby(uint64_t bytes) { return SetPlace(Stub::kGoesOnInStandby, bytes); }
+  // Notes in the stub, durably, that so many bytes are durable on the device, and that the log goes
+  // on there: what the standby has of it may end before.
+  IOStatus SetOnDevice(uint64_t bytes) { return SetPlace(Stub::kGoesOnOnDevice, bytes); }
   // Checks the stub. IOError if somebody else has cut the stub off or written over it.
   IOStatus CheckWhole() const;
   // Gives the space of the tail back if it is empty and nothing follows.
@@ -75,6 +78,8 @@ class Tail {
     halves_[0].base = memory_.get();
     halves_[1].base = memory_.get() + half_size_;
   }
+
+  IOStatus SetPlace(uint64_t place, uint64_t bytes);
 
   FileSystem* const target_;
   const std::string path_;

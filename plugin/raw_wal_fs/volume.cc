@@ -400,6 +400,8 @@ void Volume::AddStats(RawWalStats* stats) const {
   ADD(logs_deleted);
   ADD(logs_spilled);
   ADD(failovers);
+  ADD(copies_lost);
+  ADD(degraded);
   ADD(stalls);
   ADD(io_errors);
 #undef ADD

@@ -37,6 +37,8 @@ struct Counters {
   std::atomic<uint64_t> logs_deleted{0};
   std::atomic<uint64_t> logs_spilled{0};
   std::atomic<uint64_t> failovers{0};
+  std::atomic<uint64_t> copies_lost{0};
+  std::atomic<uint64_t> degraded{0};
   std::atomic<uint64_t> stalls{0};
   std::atomic<uint64_t> io_errors{0};
   SyncTimes sync_times;

@@ -4,16 +4,13 @@
 // come back when it is well.
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +26,7 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/transaction_log.h"
+#include "test/raw_wal_fs/standby_support.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/wait.h"
 #include "test_util/sync_point.h"
@@ -41,101 +39,6 @@ namespace {
 
 // As in db_bench: made before what RocksDB keeps in static objects, and destroyed after it.
 std::shared_ptr<FileSystem> kept_to_the_end;  // NOLINT(cert-err58-cpp)
-
-// Makes reads, writes and flushes of all log devices wait; or writes and flushes fail.
-class Trouble {
- public:
-  Trouble() {
-    // By io_uring they would not be met here.
-    SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [](void* may_use_ring) {
-      *static_cast<bool*>(may_use_ring) = false;
-    });
-    for (const char* call : {"PosixDevice::Write", "PosixDevice::Flush"}) {
-      SyncPoint::GetInstance()->SetCallBack(
-          call, [this](void* status) { Meet(static_cast<IOStatus*>(status)); });
-    }
-    SyncPoint::GetInstance()->SetCallBack("PosixDevice::Read", [this](void*) {
-      IOStatus status;
-      Meet(&status);
-      status.PermitUncheckedError();
-    });
-    SyncPoint::GetInstance()->EnableProcessing();
-  }
-  ~Trouble() {
-    End();
-    SyncPoint::GetInstance()->DisableProcessing();
-    SyncPoint::GetInstance()->ClearAllCallBacks();
-  }
-
-  void Stall() { Set(true, false); }
-  void Fail() { Set(false, true); }
-  void End() { Set(false, false); }
-  // How many wait now.
-  int waiting() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return waiting_;
-  }
-
- private:
-  void Set(bool stalls, bool fails) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stalls_ = stalls;
-    fails_ = fails;
-    changed_.notify_all();
-  }
-  void Meet(IOStatus* status) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    waiting_++;
-    changed_.wait(lock, [this] { return !stalls_; });
-    waiting_--;
-    if (fails_) {
-      *status = IOStatus::IOError("the device", "fails");
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stalls_ = false;
-  bool fails_ = false;
-  int waiting_ = 0;
-};
-
-// ext4 on a loop device, which can be made to stand still. Unmounted when it goes.
-class MountedDisk {
- public:
-  ~MountedDisk() {
-    if (!place_.empty()) {
-      Thaw();
-      umount(place_.c_str());
-    }
-  }
-  // Returns why there can be none, "" if there is one.
-  std::string Mount(const std::string& place) {
-    std::string problem = loop_.Open(place + ".disk", 64 << 20, 512);
-    if (problem.empty() && system(("mkfs.ext4 -q -F " + loop_.path()).c_str()) != 0) {
-      problem = "mkfs.ext4 failed";
-    }
-    std::filesystem::create_directory(place);
-    if (problem.empty() && mount(loop_.path().c_str(), place.c_str(), "ext4", 0, nullptr) != 0) {
-      problem = "mount failed";
-    }
-    place_ = problem.empty() ? place : "";
-    return problem;
-  }
-  bool Freeze() { return Do(FIFREEZE); }
-  bool Thaw() { return Do(FITHAW); }
-
- private:
-  bool Do(unsigned long what) {  // NOLINT(google-runtime-int): as ioctl(2) has it
-    const int fd = open(place_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool done = ioctl(fd, what, 0) == 0;
-    close(fd);
-    return done;
-  }
-
-  LoopDevice loop_;
-  std::string place_;
-};
 
 // A tmpfs of 1 MiB. Unmounted when it goes.
 class SmallDisk {
@@ -171,112 +74,6 @@ class OtherWriter {
 
  private:
   const int fd_;
-};
-
-class RawWalStandbyTest : public RawWalTest {
- protected:
-  void SetUp() override {
-    standby_ = folder_ + "/standby";
-    std::filesystem::create_directory(standby_);
-  }
-  void TearDown() override { db_.reset(); }
-
-  std::string WithStandby() const {
-    return "standby=" + standby_ + ";failover_latency=100;failback_after=0";
-  }
-  raw_wal_fs::RawWalStats Stats() const {
-    raw_wal_fs::RawWalStats stats;
-    EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
-    return stats;
-  }
-  // Writes records with sync, and remembers them.
-  void Write(int count) {
-    for (int i = 0; i < count; i++) {
-      const std::string key = "key" + std::to_string(written_.size());
-      const std::string value(static_cast<size_t>(1 + (written_.size() * 37) % 9000), 'v');
-      Put(key, value);
-      written_[key] = value;
-    }
-  }
-  void Check() {
-    for (const auto& [key, value] : written_) {
-      ASSERT_EQ(Get(key), value) << key;
-    }
-  }
-  void Reopen() {
-    db_.reset();
-    NewFs(WithStandby());
-    Open();
-  }
-  // Closes all that this process has open.
-  void Close() {
-    db_.reset();
-    env_.reset();
-    fs_.reset();
-  }
-  // How many logs have a file in the standby.
-  int InStandby() const {
-    int count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
-      count += entry.path().extension() == ".frames" ? 1 : 0;
-    }
-    return count;
-  }
-  bool AwaitHealth() const {
-    return WaitFor([this] { return Stats().stalled == 0; });
-  }
-
-  // The one file of a log in the standby.
-  std::string FramesFile() const {
-    for (const auto& entry : std::filesystem::directory_iterator(standby_)) {
-      if (entry.path().extension() == ".frames") {
-        return entry.path().string();
-      }
-    }
-    return "";
-  }
-  // What the tools find of the one log that has no segment; without an id if there is none.
-  raw_wal_fs::RawWalLogInfo Alone() const {
-    raw_wal_fs::RawWalDeviceInfo info;
-    EXPECT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info, nullptr, standby_));
-    raw_wal_fs::RawWalLogInfo found;
-    for (const raw_wal_fs::RawWalLogInfo& log : info.logs) {
-      if (log.segments == 0) {
-        EXPECT_EQ(found.id, "");
-        found = log;
-      }
-    }
-    return found;
-  }
-  raw_wal_fs::RawWalOptions ToolOptions() const {
-    raw_wal_fs::RawWalOptions options;
-    options.device = device_;
-    options.standby = standby_;
-    return options;
-  }
-  // Removes a log, which must be refused with this text.
-  static void ExpectKept(const raw_wal_fs::RawWalOptions& options, const std::string& id,
-                         const std::string& text) {
-    std::vector<raw_wal_fs::RawWalLogInfo> removed;
-    const Status s = raw_wal_fs::RemoveLogs(options, {id}, &removed);
-    EXPECT_FALSE(s.ok());
-    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
-    EXPECT_TRUE(removed.empty());
-  }
-  // Opens the database, which must be refused with this text.
-  void ExpectRefused(const std::string& text) {
-    db_.reset();
-    NewFs(WithStandby());
-    Options options = DbOptions();
-    options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
-    const Status s = OpenDb(options, db_name_, &db_);
-    EXPECT_FALSE(s.ok());
-    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
-    db_.reset();
-  }
-
-  std::string standby_;
-  std::map<std::string, std::string> written_;
 };
 
 class RawWalFailoverTest : public RawWalStandbyTest {
@@ -338,10 +135,11 @@ class RawWalFullStandbyTest : public RawWalStandbyTest, public ::testing::WithPa
     while (filler << block << std::flush) {
     }
   }
+  // The last page of a file has room for a small one.
   Status PutWithSync(const std::string& key) {
     WriteOptions sync;
     sync.sync = true;
-    return db_->Put(sync, key, "v");
+    return db_->Put(sync, key, std::string(10000, 'v'));
   }
   // The device is back, and the disk of the standby as full as before.
   void ResumeAndCheck() {

@@ -1,10 +1,11 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // Logs over a device that loses power at any moment (see power_device.h), and whose stubs do: of a
-// stub's pages each may be as it was when it was made durable, or as it is. Half of the devices
-// have a standby and stall now and then; of a file there what was synced is left, and some bytes
-// behind that. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of
-// losses of power.
+// stub's pages each may be as it was when it was made durable, or as it is. Three of four devices
+// have a standby, in one of its modes, and stall now and then; of a file there what was synced is
+// left, and some bytes behind that. A mirror's logs are found on the device alone, and in the
+// standby alone, too. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number
+// of losses of power.
 
 #include <sys/stat.h>
 
@@ -12,6 +13,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -23,6 +26,7 @@
 #include "test/raw_wal_fs/power_device.h"
 #include "test/support/scratch.h"
 #include "test/support/seed.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -42,10 +46,54 @@ struct Known {
   std::shared_ptr<LogWriter> log;
   std::string path;
   std::string appended;
-  std::string durable_stub;  // as of when it was made durable; empty before
   uint64_t synced = 0;
-  bool goes_on = false;     // it was synced when it went on in the standby
-  uint64_t in_standby = 0;  // bytes of its file there that were synced
+};
+
+// What was made durable of files, by path: whoever did it says so.
+class DurableFiles {
+ public:
+  DurableFiles() {
+    SyncPoint* const points = SyncPoint::GetInstance();
+    points->SetCallBack("Tail::Durable", [this](void* path) {
+      const std::string& stub = *static_cast<std::string*>(path);
+      std::string bytes = ReadAll(stub);
+      std::lock_guard<std::mutex> lock(mutex_);
+      stubs_[stub] = std::move(bytes);
+    });
+    points->SetCallBack("Spill::Sync", [this](void*) {
+      if (++syncs_ % 40 == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(15));  // the standby stalls
+      }
+    });
+    points->SetCallBack("Spill::Sync:Done", [this](void* spill) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      sizes_[static_cast<Spill*>(spill)->path()] = static_cast<Spill*>(spill)->end();
+    });
+    points->EnableProcessing();
+  }
+  ~DurableFiles() {
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+  DurableFiles(const DurableFiles&) = delete;
+  DurableFiles& operator=(const DurableFiles&) = delete;
+
+  // Returns a stub as of when it was made durable; empty if it never was.
+  std::string StubOf(const std::string& path) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return stubs_[path];
+  }
+  // Returns how many bytes of a file in the standby were synced.
+  uint64_t SizeOf(const std::string& path) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return sizes_[path];
+  }
+
+ private:
+  std::atomic<uint64_t> syncs_{0};
+  std::mutex mutex_;
+  std::map<std::string, std::string> stubs_;
+  std::map<std::string, uint64_t> sizes_;
 };
 
 class PowerTest : public ::testing::Test {
@@ -70,7 +118,10 @@ class PowerTest : public ::testing::Test {
     IOStatus s = Volume::Open(std::make_unique<PowerDevice>(disk_), /*write=*/true, &volume_);
     ASSERT_TRUE(s.ok()) << s.ToString();
     standby_.reset();
-    if (Random(2) == 0) {
+    if (Random(4) > 0) {
+      const StandbyMode modes[] = {StandbyMode::kFailover, StandbyMode::kHedge,
+                                   StandbyMode::kMirror};
+      mode_ = modes[Random(3)];
       std::filesystem::remove_all(standby_folder_);
       std::filesystem::create_directory(standby_folder_);
       s = Standby::OpenForWriting(FileSystem::Default(), standby_folder_,
@@ -90,9 +141,12 @@ class PowerTest : public ::testing::Test {
     settings.target = FileSystem::Default().get();
     settings.tail_size = kTail;
     settings.standby = standby_;
-    settings.failover_latency = std::chrono::milliseconds(2);
+    settings.mode = standby_ != nullptr ? mode_ : StandbyMode::kFailover;
+    settings.failover_latency =
+        std::chrono::milliseconds(settings.mode == StandbyMode::kFailover ? 2 : 10);
     settings.health.period = std::chrono::seconds(0);
     settings.on_failover = [this](const std::string&, const IOStatus&) { failovers_++; };
+    settings.on_no_copy = [this](const std::string&, const IOStatus&) { without_copy_++; };
     IOStatus s = LogWriter::Create(volume_, settings, known.path, &known.log);
     if (!s.IsNoSpace()) {
       ASSERT_TRUE(s.ok()) << s.ToString();
@@ -119,9 +173,6 @@ class PowerTest : public ::testing::Test {
     IOStatus s = known->log->Sync();
     if (s.ok()) {
       known->synced = known->appended.size();
-      std::error_code none;
-      const uint64_t size = std::filesystem::file_size(InStandby(*known), none);
-      known->in_standby = none ? 0 : size;
     } else {
       ASSERT_TRUE(s.IsNoSpace()) << s.ToString();
       Abandon(known);
@@ -133,9 +184,7 @@ class PowerTest : public ::testing::Test {
 
   // Deletes a log as RawWalFileSystem does, unless the device stalls: that one would wait.
   void Delete(Known* known) {
-    if (stalls_) {
-      SetStall(false);
-    }
+    SetStall(false);
     IOStatus s = volume_->Delete(known->log->id());
     for (; s.IsAborted(); s = volume_->Delete(known->log->id())) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -148,9 +197,20 @@ class PowerTest : public ::testing::Test {
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
+  // With two copies somebody waits for the device when there is no other way: such a stall ends by
+  // itself.
   void SetStall(bool stalls) {
-    stalls_ = stalls;
+    if (end_of_stall_.joinable()) {
+      end_of_stall_.join();
+    }
+    stalls_ = stalls && mode_ == StandbyMode::kFailover;
     PowerDevice::Stall(disk_.get(), stalls);
+    if (stalls && !stalls_) {
+      end_of_stall_ = std::thread([disk = disk_] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+        PowerDevice::Stall(disk.get(), false);
+      });
+    }
   }
 
   void DoSomething() {
@@ -167,29 +227,19 @@ class PowerTest : public ::testing::Test {
     } else {
       Sync(&logs_[Random(logs_.size())]);
     }
-    for (Known& known : logs_) {
-      // It is made durable once more when the log goes on in the standby.
-      const bool goes_on = !known.goes_on && std::filesystem::exists(InStandby(known));
-      if (goes_on || (known.synced > 0 && known.durable_stub.empty())) {
-        known.durable_stub = ReadAll(known.path);
-      }
-      if (goes_on) {  // so is its file there
-        known.goes_on = true;
-        known.in_standby = std::filesystem::file_size(InStandby(known));
-      }
-    }
   }
 
   // Each page of the stub as of the sync or as of now; one that never was durable may be gone. What
   // is left is in the file `path`.
   bool StubAfter(const Known& known, const std::string& path, StubFile* stub) {
+    const std::string durable = durable_.StubOf(known.path);
     std::string bytes = ReadAll(known.path);
-    if (known.durable_stub.empty() && Random(2) == 0) {
+    if (durable.empty() && Random(2) == 0) {
       return false;
     }
-    for (uint64_t at = 0; at < known.durable_stub.size(); at += kPage) {
+    for (uint64_t at = 0; at < durable.size(); at += kPage) {
       if (Random(2) == 0) {
-        bytes.replace(at, kPage, known.durable_stub, at, kPage);
+        bytes.replace(at, kPage, durable, at, kPage);
       }
     }
     std::ofstream(path, std::ios::binary) << bytes;
@@ -203,16 +253,68 @@ class PowerTest : public ::testing::Test {
     if (standby_ == nullptr) {
       return;
     }
+    std::vector<uint64_t> synced;
+    synced.reserve(logs_.size());
+    for (const Known& known : logs_) {
+      synced.push_back(durable_.SizeOf(InStandby(known)));
+    }
     std::filesystem::remove_all(folder);
     std::filesystem::copy(standby_folder_, folder);
-    for (const Known& known : logs_) {
-      const std::string path = folder + InStandby(known).substr(standby_folder_.size());
+    for (size_t i = 0; i < logs_.size(); i++) {
+      const std::string path = folder + InStandby(logs_[i]).substr(standby_folder_.size());
       std::error_code none;
       const uint64_t size = std::filesystem::file_size(path, none);
-      if (!none && size > known.in_standby) {
-        std::filesystem::resize_file(path, known.in_standby + Random(size - known.in_standby + 1));
+      if (!none && size > synced[i]) {
+        std::filesystem::resize_file(path, synced[i] + Random(size - synced[i] + 1));
       }
     }
+  }
+
+  // Finds and reads a log: what was synced is there, and nothing else than what was appended.
+  void CheckLog(const std::shared_ptr<Volume>& volume, const Known& known, const std::string& path,
+                const Standby* standby) {
+    StubFile stub;
+    IOStatus s = ReadStub(FileSystem::Default().get(), path, /*contents=*/true, &stub);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    std::shared_ptr<RecoveredLog> log;
+    s = RecoveredLog::Recover(volume, FileSystem::Default().get(), path, standby, std::move(stub),
+                              /*take_damaged=*/false, &log);
+    ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
+    ASSERT_GE(log->size(), known.synced) << known.path;
+    ASSERT_LE(log->size(), known.appended.size()) << known.path;
+    std::string bytes(log->size(), '\0');
+    size_t got;
+    s = Reader(log).Read(0, bytes.size(), bytes.data(), &got);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(got, bytes.size());
+    ASSERT_TRUE(known.appended.compare(0, got, bytes) == 0) << known.path;
+    synced_ += known.synced;
+    extra_ += log->size() - known.synced;
+  }
+
+  // Checks that each of the two that a mirror's stub relies on has all of the log.
+  void CheckAlone(const std::shared_ptr<Volume>& after, const std::shared_ptr<Volume>& empty,
+                  const Known& known, const std::string& path, const Standby& standby) {
+    StubFile stub;
+    IOStatus s = ReadStub(FileSystem::Default().get(), path, /*contents=*/false, &stub);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    if (!stub.stub.in_standby) {
+      ASSERT_NO_FATAL_FAILURE(CheckLog(after, known, path, nullptr)) << "the device alone";
+    }
+    if (!stub.stub.on_device) {
+      ASSERT_NO_FATAL_FAILURE(CheckLog(empty, known, path, &standby)) << "the standby alone";
+      alone_++;
+    }
+  }
+
+  // Returns a device that has nothing, in the place of one that was lost.
+  std::shared_ptr<Volume> EmptyVolume() {
+    std::shared_ptr<PowerDevice::Disk> disk = PowerDevice::NewDisk(volume_->superblock().Size());
+    auto device = std::make_unique<PowerDevice>(disk);
+    EXPECT_TRUE(WriteSuperblock(device.get(), volume_->superblock()).ok());
+    std::shared_ptr<Volume> volume;
+    EXPECT_TRUE(Volume::Open(std::move(device), true, &volume).ok());
+    return volume;
   }
 
   void CheckAfterLoss() {
@@ -239,20 +341,10 @@ class PowerTest : public ::testing::Test {
       std::shared_ptr<Standby> standby;
       s = Standby::OfStub(FileSystem::Default(), folder, paths[i], stubs[i].stub, &standby);
       ASSERT_TRUE(s.ok()) << s.ToString();
-      std::shared_ptr<RecoveredLog> log;
-      s = RecoveredLog::Recover(after, FileSystem::Default().get(), paths[i], standby.get(),
-                                std::move(stubs[i]), /*take_damaged=*/false, &log);
-      ASSERT_TRUE(s.ok()) << s.ToString() << ", synced " << known.synced;
-      ASSERT_GE(log->size(), known.synced) << known.path;
-      ASSERT_LE(log->size(), known.appended.size()) << known.path;
-      std::string bytes(log->size(), '\0');
-      size_t got;
-      s = Reader(log).Read(0, bytes.size(), bytes.data(), &got);
-      ASSERT_TRUE(s.ok()) << s.ToString();
-      ASSERT_EQ(got, bytes.size());
-      ASSERT_TRUE(known.appended.compare(0, got, bytes) == 0) << known.path;
-      synced_ += known.synced;
-      extra_ += log->size() - known.synced;
+      ASSERT_NO_FATAL_FAILURE(CheckLog(after, known, paths[i], standby.get()));
+      if (standby != nullptr && mode_ == StandbyMode::kMirror) {
+        ASSERT_NO_FATAL_FAILURE(CheckAlone(after, EmptyVolume(), known, paths[i], *standby));
+      }
     }
     RawWalStats stats;
     after->AddStats(&stats);
@@ -266,9 +358,14 @@ class PowerTest : public ::testing::Test {
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<Volume> volume_;
   std::shared_ptr<Standby> standby_;  // null if there is none
+  StandbyMode mode_ = StandbyMode::kFailover;
+  DurableFiles durable_;
   std::vector<Known> logs_;
   bool stalls_ = false;
+  std::thread end_of_stall_;
   std::atomic<uint64_t> failovers_{0};
+  std::atomic<uint64_t> without_copy_{0};
+  uint64_t alone_ = 0;  // logs of mirrors that were found in the standby alone
   uint64_t number_ = 0;
   uint64_t images_ = 0;
   uint64_t synced_ = 0;  // bytes found that had been
@@ -278,10 +375,10 @@ class PowerTest : public ::testing::Test {
 TEST_F(PowerTest, WhatWasSyncedSurvives) {
   const uint64_t images = rocktier::FromEnvironment("ROCKTIER_POWER_IMAGES", 1000);
   while (images_ < images && !HasFatalFailure()) {
-    logs_.clear();
     if (disk_ != nullptr) {
       SetStall(false);
     }
+    logs_.clear();
     Format(/*segments=*/8 + Random(30), Random(2) == 0 ? 512 : 4096);
     Mount();
     const uint64_t losses = 20;
@@ -299,8 +396,13 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
     SetStall(false);
   }
   logs_.clear();
-  printf("%llu logs went on in the standby\n", static_cast<unsigned long long>(failovers_.load()));
+  printf("%llu logs went on in the standby, %llu without it; %llu found in it alone\n",
+         static_cast<unsigned long long>(failovers_.load()),
+         static_cast<unsigned long long>(without_copy_.load()),
+         static_cast<unsigned long long>(alone_));
   EXPECT_GT(failovers_, 0u);
+  EXPECT_GT(without_copy_, 0u);
+  EXPECT_GT(alone_, 0u);
   EXPECT_GT(synced_, 0u);
   EXPECT_GT(extra_, 0u) << "nothing unsynced ever arrived: the test tests little";
 }

@@ -259,6 +259,22 @@ class OnAFile(unittest.TestCase):
             file.write(header_in_standby(usage, log, directory, "000077.log").ljust(8192, b"\0"))
         return name
 
+    def test_a_mirror_is_exported_without_one_of_the_two(self):
+        self.succeed(self.format("--size=64M"))
+        standby = self.folder + "/standby"
+        os.makedirs(standby)
+        uri = self.device + ";failover_latency=60000;durable=both;standby=" + standby
+        for name, device, flags, text in (
+                ("a", self.folder + "/gone", ("--standby=" + standby,), "does not exist"),
+                ("b", self.device, (), "give its directory as standby=")):
+            db = self.folder + "/" + name
+            self.succeed(write(db, uri))
+            self.refused(wal("export", device, db, *flags), text)
+            exported = self.succeed(wal("export", device, db, *flags, "--force"))
+            self.assertIn("1 logs", exported)
+            self.assertIn("0x", self.succeed(
+                run(BIN + "/ldb", "--db=" + db, "scan", "--max_keys=1", "--hex")))
+
     def test_what_is_left_in_the_standby_is_listed_and_removed(self):
         self.succeed(self.format("--size=8M"))
         standby = self.folder + "/standby"

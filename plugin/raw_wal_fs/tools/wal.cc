@@ -106,7 +106,7 @@ Verb Export(const std::shared_ptr<Arguments>& arguments) {
   return OfDatabase("export", "Turns the logs of a database into plain files.", arguments.get())
       .Help(
           "Stock RocksDB reads these. The database must be closed. Can be run again after an "
-          "interruption.")
+          "interruption. With --standby, --force and nothing at DEVICE takes what the standby has.")
       .Text("standby", "DIR", kStandbyHelp, &arguments->options.standby)
       .Switch("force", "take logs of which a part is missing, too", &arguments->options.force)
       .Run(With(arguments, wal::Export));

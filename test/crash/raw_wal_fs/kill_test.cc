@@ -5,7 +5,8 @@
 // key must be there. Without sync too: kill -9 loses nothing that a buffered write would not have
 // lost.
 //
-// In three variants there is a standby; in two of them the device stalls or fails now and then.
+// In some variants there is a standby; in most of them the device, or both, stall or fail now and
+// then.
 //
 // The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_CRASH_ROUNDS the number of kills.
 
@@ -81,6 +82,8 @@ constexpr uint64_t kSmallDevice = 2 << 20;  // is written over again and again
 
 // A standby beside the device, which is asked soon whether it is well again.
 constexpr char kStandby[] = "failover_latency=20;failback_after=0;standby=";
+constexpr char kHedge[] = "hedge=true;failover_latency=20;failback_after=0;standby=";
+constexpr char kMirror[] = "durable=both;failover_latency=20;failback_after=0;standby=";
 
 struct Variant {
   const char* name;
@@ -110,9 +113,20 @@ const Variant kVariants[] = {
      &RawWalStats::failovers},
     {"FailsBesideAStandby", kStandby, false, 64 << 20, "write_buffer_size=131072",
      &RawWalStats::failovers},
+    {"Hedge", kHedge, true, 64 << 20, "", &RawWalStats::repeated_bytes},
+    {"Mirror", kMirror, true, 64 << 20, "", &RawWalStats::repeated_bytes},
+    {"StallsBesideAHedge", kHedge, true, 64 << 20, "write_buffer_size=131072",
+     &RawWalStats::copies_lost},
+    {"StallsBesideAMirror", kMirror, true, 64 << 20, "write_buffer_size=131072",
+     &RawWalStats::copies_lost},
+    {"StallsBesideAHedgeWithoutSync", kHedge, false, 64 << 20, "write_buffer_size=131072",
+     &RawWalStats::copies_lost},
 };
 
 bool HasTrouble(const Variant& variant) { return strstr(variant.name, "Beside") != nullptr; }
+bool HasStandby(const Variant& variant) {
+  return strstr(variant.fs_options, "standby=") != nullptr;
+}
 
 // Has threads write to the device, not io_uring: that would not come across the trouble.
 void PrepareTrouble(const Variant& variant) {
@@ -124,12 +138,12 @@ void PrepareTrouble(const Variant& variant) {
   }
 }
 
-// Makes the device of the process stall, or fail, now and then.
+// Makes the device of the process stall, or fail, now and then; beside copies the standby, too.
 void MakeTrouble(const Variant& variant) {
   if (!HasTrouble(variant)) {
     return;
   }
-  const bool stalls = strcmp(variant.name, "StallsBesideAStandby") == 0;
+  const bool stalls = strstr(variant.name, "StallsBeside") != nullptr;
   const auto meet = [stalls](void* status) {
     thread_local std::mt19937_64 random(std::random_device{}());
     if (random() % 20 != 0) {
@@ -145,6 +159,10 @@ void MakeTrouble(const Variant& variant) {
       "PatientWriter::New", [](void* may_use_ring) { *static_cast<bool*>(may_use_ring) = false; });
   SyncPoint::GetInstance()->SetCallBack("PosixDevice::Write", meet);
   SyncPoint::GetInstance()->SetCallBack("PosixDevice::Flush", meet);
+  if (variant.fs_options != kStandby) {
+    SyncPoint::GetInstance()->SetCallBack("Spill::Append", meet);
+    SyncPoint::GetInstance()->SetCallBack("Spill::Sync", meet);
+  }
 }
 
 uint64_t ReachedBy(const Variant& variant, const RawWalStats& stats, const std::string& folder) {
@@ -164,7 +182,7 @@ Status OpenWith(const std::string& folder, const Variant& variant, std::shared_p
   if (*variant.fs_options != '\0') {
     uri += std::string(";") + variant.fs_options;
   }
-  if (variant.fs_options == kStandby) {
+  if (HasStandby(variant)) {
     uri += folder + "/standby";
   }
   Status s = FileSystem::CreateFromString(config, uri, fs);

@@ -1,0 +1,663 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// Logs on the device and in the standby at once: hedge=true and durable=both. Either of the two may
+// stall, fail, be full, be lost, or be an older copy; what was acknowledged is there afterwards.
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/transaction_log.h"
+#include "test/raw_wal_fs/standby_support.h"
+#include "test/raw_wal_fs/support.h"
+#include "test/support/wait.h"
+
+namespace rocktier {
+
+using namespace ROCKSDB_NAMESPACE;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr char kHedge[] = "hedge=true";
+constexpr char kMirror[] = "durable=both";
+// Longer than anything takes here but what is made to stall.
+constexpr int kLong = 20000;
+constexpr int kShort = 400;
+
+class RawWalCopiesTest : public RawWalStandbyTest {
+ protected:
+  void TearDown() override {
+    device_trouble_.End();
+    standby_trouble_.End();
+    RawWalStandbyTest::TearDown();
+  }
+
+  std::string WithStandby() const override {
+    return "standby=" + standby_ + ";" + mode_ +
+           ";failback_after=0;failover_latency=" + std::to_string(latency_) + more_;
+  }
+  // Opens the database with another limit for both.
+  void Begin(const std::string& mode, int latency) {
+    mode_ = mode;
+    latency_ = latency;
+    Reopen();
+  }
+  std::string InfoLog() const { return ReadAll(db_name_ + "/LOG"); }
+  void ExpectInLog(const std::string& text) const {
+    EXPECT_NE(InfoLog().find(text), std::string::npos) << text;
+  }
+  // Waits for logs that are not written any more to be closed.
+  void ExpectOneDegraded() const {
+    EXPECT_TRUE(WaitFor([this] { return Stats().degraded == 1; })) << Stats().degraded;
+  }
+  // Begins a log that has both again, as soon as both are well.
+  void ExpectBothAgain() {
+    ASSERT_TRUE(AwaitHealth());
+    EXPECT_TRUE(WaitFor([this] {
+      EXPECT_OK(db_->Flush(FlushOptions()));
+      Write(1);
+      return Stats().degraded == 0;
+    }));
+  }
+  void CloseAndCheck() {
+    device_trouble_.End();
+    standby_trouble_.End();
+    Reopen();
+    Check();
+  }
+  // The database is closed: its logs become plain files, without one of the two.
+  void ExportWithoutDevice() {
+    raw_wal_fs::RawWalOptions options = ToolOptions();
+    options.device = folder_ + "/gone";
+    uint64_t logs = 0;
+    EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok()) << "nobody said so";
+    options.force = true;
+    ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
+    EXPECT_GE(logs, 1u);
+    EXPECT_FALSE(std::filesystem::exists(options.device));
+  }
+  // `is_needed`: as far as the stub knows.
+  void ExportWithoutStandby(bool is_needed) {
+    raw_wal_fs::RawWalOptions options = ToolOptions();
+    options.standby = "";
+    uint64_t logs = 0;
+    if (is_needed) {
+      EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok()) << "nobody said so";
+      options.force = true;
+    }
+    Status s;
+    ASSERT_TRUE(WaitFor([&] {  // until a write that was given up has ended
+      s = raw_wal_fs::ExportLogs(options, db_name_, &logs);
+      return !s.IsBusy();
+    }));
+    ASSERT_OK(s);
+    EXPECT_GE(logs, 1u);
+  }
+  void OpenPlain() {
+    Options plain;
+    plain.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+    plain.avoid_flush_during_recovery = true;
+    ASSERT_OK(OpenDb(plain, db_name_, &db_));
+  }
+  // As after a loss of power that took the word behind the last sync.
+  static void ForgetDurable(const std::string& stub) {
+    std::fstream file(stub, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4088);
+    file.write("\0\0\0\0\0\0\0\0", 8);
+  }
+  Status PutWithSync(const std::string& key) {
+    WriteOptions sync;
+    sync.sync = true;
+    return db_->Put(sync, key, "v");
+  }
+
+  std::string mode_;
+  std::string more_;
+  int latency_ = kLong;
+  Trouble device_trouble_{Trouble::Where::kDevice};
+  Trouble standby_trouble_{Trouble::Where::kStandby};
+};
+
+// The same in both modes.
+class RawWalBothModesTest : public RawWalCopiesTest,
+                            public ::testing::WithParamInterface<const char*> {
+ protected:
+  void Begin(int latency) { RawWalCopiesTest::Begin(GetParam(), latency); }
+};
+
+using Clock = std::chrono::steady_clock;
+
+TEST_P(RawWalBothModesTest, BothHaveIt) {
+  Begin(kLong);
+  Write(100);
+  EXPECT_EQ(InStandby(), 1);
+  EXPECT_EQ(Stats().failovers, 0u);
+  EXPECT_EQ(Stats().copies_lost, 0u);
+  EXPECT_EQ(Stats().degraded, 0u);
+  Check();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(100);
+  EXPECT_TRUE(WaitFor([this] { return InStandby() == 1 && Stats().segments_used < 40; }))
+      << "deleted logs go, here and there";
+  CloseAndCheck();
+  // With the options of a mere standby, too, and the other way round.
+  mode_ = "durable=one";
+  Reopen();
+  Check();
+  Write(10);
+  Begin(kLong);
+  Check();
+}
+
+TEST_P(RawWalBothModesTest, UnsyncedBytesAndManyThreads) {
+  more_ = ";tail_size=32K";
+  Begin(kLong);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < 100; i++) {
+        WriteOptions options;
+        options.sync = i % 3 == 0;
+        const std::string key = std::to_string(t) + "-" + std::to_string(i);
+        EXPECT_OK(db_->Put(options, key, std::string(static_cast<size_t>(i) * 97, 'v')));
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (int t = 0; t < 4; t++) {
+    for (int i = 0; i < 100; i++) {
+      written_[std::to_string(t) + "-" + std::to_string(i)] =
+          std::string(static_cast<size_t>(i) * 97, 'v');
+    }
+  }
+  ASSERT_OK(db_->FlushWAL(/*sync=*/true));
+  EXPECT_EQ(Stats().copies_lost, 0u);
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, TheDeviceStalls) {
+  Begin(kShort);
+  Write(10);
+  device_trouble_.Stall();
+  const auto begin = Clock::now();
+  Write(20);
+  EXPECT_TRUE(WaitFor([this] { return Stats().failovers == 1; }));
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(Stats().copies_lost, 1u);
+  EXPECT_EQ(Stats().degraded, 1u);
+  ExpectInLog("goes on in standby=");
+  Check();
+  Write(20);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);  // begins in the standby alone
+  ExpectOneDegraded();
+  Check();
+  device_trouble_.End();
+  ExpectBothAgain();
+  Write(10);
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, TheDeviceFails) {
+  Begin(kLong);
+  Write(10);
+  device_trouble_.Fail();
+  Write(20);
+  EXPECT_TRUE(WaitFor([this] { return Stats().degraded == 1; }));
+  Check();
+  device_trouble_.End();
+  ExpectBothAgain();
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, TheStandbyFails) {
+  Begin(kLong);
+  Write(10);
+  standby_trouble_.Fail();
+  Write(20);
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);  // a hedge finds out with the next one
+    return Stats().degraded == 1;
+  }));
+  ExpectInLog("alone: IO error");
+  EXPECT_EQ(Stats().failovers, 0u);
+  Check();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);  // begins on the device alone
+  ExpectOneDegraded();
+  // The log is whole without what is there.
+  CloseAndCheck();
+  standby_trouble_.End();
+  ExpectBothAgain();
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, TheStandbyStalls) {
+  Begin(kShort);
+  Write(10);
+  standby_trouble_.Stall();
+  const auto begin = Clock::now();
+  for (int i = 0; i < 100 && Stats().degraded == 0; i++) {
+    Write(20);  // a hedge waits when what is to be written there has no room any more
+  }
+  EXPECT_EQ(Stats().degraded, 1u);
+  EXPECT_EQ(Stats().copies_lost, 1u);
+  EXPECT_EQ(Stats().failovers, 0u);
+  ExpectInLog("alone: Operation timed out");
+  Check();
+  Write(20);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);  // begins on the device alone, and waits for nothing
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(40));
+  Check();
+  standby_trouble_.End();
+  ExpectBothAgain();
+  EXPECT_TRUE(WaitFor([this] {
+    EXPECT_OK(db_->Flush(FlushOptions()));
+    Write(1);
+    return InStandby() == 1;
+  })) << "what could not be deleted is deleted later";
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, WithBothBrokenItFailsAndResumesWhenOneIsBack) {
+  for (const bool device_is_back : {true, false}) {
+    Begin(kLong);
+    Write(10);
+    device_trouble_.Fail();
+    standby_trouble_.Fail();
+    const Status s = PutWithSync("fails");
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_FALSE(PutWithSync("fails").ok());
+    (device_is_back ? device_trouble_ : standby_trouble_).End();
+    ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+    Write(10);
+    Check();
+    ExpectOneDegraded();
+    CloseAndCheck();
+  }
+}
+
+// One after the other, in the same log: the first to fail is not gone on with.
+TEST_P(RawWalBothModesTest, TheOtherOneFailsLater) {
+  for (const bool device_first : {true, false}) {
+    Begin(kLong);
+    Write(10);
+    Trouble& first = device_first ? device_trouble_ : standby_trouble_;
+    Trouble& second = device_first ? standby_trouble_ : device_trouble_;
+    first.Fail();
+    EXPECT_TRUE(WaitFor([this] {
+      Write(1);
+      return Stats().degraded == 1;
+    }));
+    Write(10);
+    first.End();
+    second.Fail();
+    EXPECT_FALSE(PutWithSync("fails").ok());
+    second.End();
+    ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+    ASSERT_TRUE(AwaitHealth());
+    Write(10);
+    Check();
+    CloseAndCheck();
+  }
+}
+
+TEST_P(RawWalBothModesTest, AFullDevice) {
+  device_size_ = (1 << 20) + 3 * (64 << 10);
+  Begin(kLong);
+  Write(200);  // 700 KB
+  EXPECT_TRUE(WaitFor([this] { return Stats().degraded == 1; }));
+  EXPECT_EQ(Stats().logs_spilled, 0u);
+  ExpectInLog("has no free segment");
+  Check();
+  CloseAndCheck();
+}
+
+// What the standby has is older than what the stub's spill has.
+TEST_P(RawWalBothModesTest, AFullDeviceWithoutACopy) {
+  device_size_ = (1 << 20) + 3 * (64 << 10);
+  Begin(kLong);
+  Write(5);
+  standby_trouble_.Fail();
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);
+    return Stats().degraded == 1;
+  }));
+  standby_trouble_.End();  // the stub's spill is no standby
+  Write(200);
+  EXPECT_EQ(Stats().logs_spilled, 1u);
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, AFullDeviceThatFailsWrites) {
+  device_size_ = (1 << 20) + 3 * (64 << 10);
+  more_ = ";on_full=fail";
+  Begin(kLong);
+  Status s;
+  for (int i = 0; i < 200 && s.ok(); i++) {
+    const std::string key = "key" + std::to_string(i);
+    WriteOptions sync;
+    sync.sync = true;
+    s = db_->Put(sync, key, std::string(5000, 'v'));
+    if (s.ok()) {
+      written_[key] = std::string(5000, 'v');
+    }
+  }
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  ASSERT_TRUE(WaitFor([this] { return db_->Resume().ok(); }));
+  Write(10);
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, ReadersSeeAllOfIt) {
+  Begin(kShort);
+  Write(50);
+  device_trouble_.Stall();
+  Write(50);
+  EXPECT_TRUE(WaitFor([this] { return Stats().failovers == 1; }));
+  device_trouble_.End();
+  Write(50);
+  std::unique_ptr<TransactionLogIterator> updates;
+  ASSERT_OK(db_->GetUpdatesSince(1, &updates));
+  size_t count = 0;
+  for (; updates->Valid(); updates->Next()) {
+    count++;
+  }
+  ASSERT_OK(updates->status());
+  EXPECT_EQ(count, written_.size());
+}
+
+// The directory is what it is when its disk is unmounted, and mounted again.
+TEST_P(RawWalBothModesTest, AnotherDirectoryInItsPlaceIsNotWrittenTo) {
+  Begin(kLong);
+  Write(10);
+  std::filesystem::rename(standby_, standby_ + "-away");
+  std::filesystem::create_directory(standby_);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  ExpectOneDegraded();
+  ExpectInLog("was it unmounted?");
+  EXPECT_TRUE(std::filesystem::is_empty(standby_));
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-away", standby_);
+  ExpectBothAgain();
+  CloseAndCheck();
+}
+
+// It was left out for a while, or was put back from a copy.
+TEST_P(RawWalBothModesTest, AnOlderStateOfTheStandby) {
+  Begin(kLong);
+  Write(10);
+  std::filesystem::copy(standby_, standby_ + "-older");
+  Write(10);
+  Close();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-older", standby_);
+  CloseAndCheck();
+}
+
+TEST_P(RawWalBothModesTest, AFileSystemThatStandsStill) {
+  MountedDisk disk;
+  const std::string problem = disk.Mount(folder_ + "/disk");
+  if (!problem.empty()) {
+    printf("skipped: %s\n", problem.c_str());
+    return;
+  }
+  standby_ = folder_ + "/disk/standby";
+  std::filesystem::create_directory(standby_);
+  Begin(kShort);
+  Write(20);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(20);
+  ASSERT_TRUE(disk.Freeze());
+  const auto begin = Clock::now();
+  for (int i = 0; i < 3; i++) {
+    Write(50);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  Write(20);
+  const auto took = Clock::now() - begin;
+  ASSERT_TRUE(disk.Thaw());
+  EXPECT_LT(took, std::chrono::seconds(40)) << "the disk stood still until now";
+  Check();
+  ExpectBothAgain();
+  EXPECT_TRUE(WaitFor([this] {
+    EXPECT_OK(db_->Flush(FlushOptions()));
+    Write(1);
+    return InStandby() == 1;
+  }));
+  CloseAndCheck();
+  Close();
+}
+
+INSTANTIATE_TEST_CASE_P(Mode, RawWalBothModesTest, ::testing::Values(kHedge, kMirror),
+                        [](const auto& each) {
+                          return std::string(each.param == std::string(kHedge) ? "Hedge" : "Both");
+                        });
+
+TEST_F(RawWalCopiesTest, AHedgeWaitsForNeither) {
+  Begin(kHedge, kLong);
+  Write(10);
+  for (Trouble* trouble : {&device_trouble_, &standby_trouble_}) {
+    trouble->Stall();
+    const auto begin = Clock::now();
+    Write(20);
+    EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(kLong) / 2);
+    EXPECT_EQ(Stats().copies_lost, 0u) << "there is time left";
+    Check();
+    trouble->End();
+  }
+  Write(10);
+  EXPECT_EQ(Stats().copies_lost, 0u);
+  CloseAndCheck();
+}
+
+// The standby alone has what was acknowledged, then the device alone has what follows.
+TEST_F(RawWalCopiesTest, AHedgeThatLosesTheOneThatWasFirst) {
+  Begin(kHedge, kShort * 5);
+  Write(10);
+  device_trouble_.Stall();
+  Write(10);  // in the standby
+  standby_trouble_.Fail();
+  std::thread end([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kShort));
+    device_trouble_.End();
+  });
+  Write(10);  // on the device, when it is back, with all that is before
+  end.join();
+  EXPECT_TRUE(WaitFor([this] {
+    Write(1);
+    return Stats().degraded == 1;
+  }));
+  Check();
+  Close();
+  ExportWithoutStandby(/*is_needed=*/false);
+  OpenPlain();
+  Check();
+}
+
+TEST_F(RawWalCopiesTest, AMirrorWaitsForBoth) {
+  Begin(kMirror, kLong);
+  Write(10);
+  for (Trouble* trouble : {&device_trouble_, &standby_trouble_}) {
+    trouble->Stall();
+    std::atomic<bool> done{false};
+    std::thread writer([&] {
+      Write(1);
+      done = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_FALSE(done);
+    trouble->End();
+    writer.join();
+  }
+  EXPECT_EQ(Stats().copies_lost, 0u);
+  CloseAndCheck();
+}
+
+TEST_F(RawWalCopiesTest, AMirrorWithoutItsDevice) {
+  Begin(kMirror, kLong);
+  Write(200);  // several segments
+  Close();
+  const std::string stub = NewestLog();
+  std::filesystem::rename(device_, folder_ + "/away");
+  std::shared_ptr<FileSystem> fs;
+  const Status s = FileSystem::CreateFromString(
+      ConfigOptions(), "id=RawWalFileSystem;device=" + device_ + ";" + WithStandby(), &fs);
+  EXPECT_NE(s.ToString().find("does not exist"), std::string::npos) << s.ToString();
+  ExpectRefused("takes what the standby has");  // has size=
+  Close();
+  EXPECT_FALSE(std::filesystem::exists(device_)) << "no other one was made in its place";
+  ForgetDurable(stub);
+  ExportWithoutDevice();
+  OpenPlain();
+  Check();
+}
+
+// The log is in the standby alone when the device is lost.
+TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsDevice) {
+  Begin(kMirror, kShort);
+  Write(100);
+  device_trouble_.Fail();
+  Write(100);
+  Close();
+  device_trouble_.End();
+  std::filesystem::remove(device_);
+  ExportWithoutDevice();
+  OpenPlain();
+  Check();
+}
+
+TEST_F(RawWalCopiesTest, AMirrorWithoutItsStandby) {
+  Begin(kMirror, kLong);
+  Write(200);
+  Close();
+  const std::string stub = NewestLog();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::create_directory(standby_);
+  ExpectRefused("is not that one: is its disk mounted?");
+  Close();
+  EXPECT_TRUE(std::filesystem::is_empty(standby_)) << "it did not become the standby";
+  ForgetDurable(stub);
+  ExportWithoutStandby(/*is_needed=*/true);
+  OpenPlain();
+  Check();
+}
+
+TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsStandby) {
+  Begin(kMirror, kLong);
+  Write(100);
+  standby_trouble_.Fail();
+  Write(100);
+  Close();
+  standby_trouble_.End();
+  const std::string stub = NewestLog();
+  ForgetDurable(stub);
+  std::filesystem::remove_all(standby_);
+  ExportWithoutStandby(/*is_needed=*/false);
+  OpenPlain();
+  Check();
+}
+
+// The standby is lost while the database is open, and another one is given.
+TEST_F(RawWalCopiesTest, AMirrorGetsAnotherStandby) {
+  Begin(kMirror, kLong);
+  Write(10);
+  standby_trouble_.Fail();
+  Write(10);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  ExpectOneDegraded();
+  EXPECT_TRUE(WaitFor([this] { return InStandby() <= 1; })) << "the first log is deleted";
+  Close();
+  standby_trouble_.End();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::create_directory(standby_);
+  Reopen();
+  Check();
+  Write(10);
+  EXPECT_EQ(Stats().degraded, 0u);
+  EXPECT_EQ(InStandby(), 1);
+  CloseAndCheck();
+}
+
+// Without its device, what is in the standby is not taken for all of the log.
+TEST_F(RawWalCopiesTest, AnOldCopyIsNotTakenForTheLog) {
+  Begin(kMirror, kLong);
+  Write(10);
+  standby_trouble_.Fail();
+  Write(10);
+  Close();
+  standby_trouble_.End();
+  // As if the device had come back blank: the segments' headers are gone.
+  {
+    std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+    device.seekp(1 << 20);
+    device << std::string(device_size_ - (1 << 20), '\0');
+  }
+  ExpectRefused("is not on device=");
+}
+
+// A device that was put back from a copy, which is older but knows the same openings.
+TEST_F(RawWalCopiesTest, AnOlderStateOfTheDevice) {
+  Begin(kMirror, kLong);
+  Write(50);
+  std::filesystem::copy_file(device_, folder_ + "/older");
+  Write(150);
+  Close();
+  std::filesystem::rename(folder_ + "/older", device_);
+  CloseAndCheck();
+}
+
+// Where the device has damage, the mirror has the log.
+TEST_F(RawWalCopiesTest, DamageInAnEarlierSegmentIsNotRead) {
+  Begin(kMirror, kLong);
+  Write(200);
+  Close();
+  {
+    std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+    device.seekp((1 << 20) + 3 * 4096);
+    device << std::string(8192, 'x');
+  }
+  CloseAndCheck();
+}
+
+TEST_F(RawWalCopiesTest, OptionsAreChecked) {
+  const std::string standby = "standby=" + standby_ + ";";
+  for (const auto& [bad, text] : std::vector<std::pair<std::string, std::string>>{
+           {"hedge=true", "hedge=true: needs a standby"},
+           {"durable=both", "durable=both: needs a standby"},
+           {standby + "durable=both;hedge=true", "leave one out"},
+           {standby + "durable=two", "not one of: both, one"},
+           {standby + "hedge=perhaps", "hedge"}}) {
+    std::shared_ptr<FileSystem> fs;
+    const Status s = FileSystem::CreateFromString(ConfigOptions(), Uri(bad), &fs);
+    EXPECT_TRUE(s.IsInvalidArgument()) << bad << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+  }
+  for (const std::string& good :
+       {std::string("durable=one"), std::string("hedge=false"), standby + "durable=one;hedge=true",
+        standby + "durable=both;hedge=false"}) {
+    std::shared_ptr<FileSystem> fs;
+    ASSERT_OK(FileSystem::CreateFromString(ConfigOptions(), Uri(good), &fs));
+    std::string durable;
+    ASSERT_OK(fs->GetOption(ConfigOptions(), "durable", &durable));
+    EXPECT_EQ(durable, good.find("durable=both") != std::string::npos ? "both" : "one");
+    std::string hedge;
+    ASSERT_OK(fs->GetOption(ConfigOptions(), "hedge", &hedge));
+    EXPECT_EQ(hedge, good.find("hedge=true") != std::string::npos ? "true" : "false");
+  }
+}
+
+}  // namespace
+}  // namespace rocktier
