@@ -8,10 +8,10 @@ makes what it needs and returns a demo.Part, or raises drivers.NotShown.
 SECONDS = {
     "raw_wal_fs": 40,
     "tiered_env_disks": 50,
-    "tiered_env_families": 20,
+    "tiered_env_families": 25,
     "tiered_env_memory": 55,
     "tiered_env_pmem": 20,
     "secondary_cache_2q": 50,
-    "hot_promotion": 60,
+    "hot_promotion": 55,
     "blob_hybrid": 45,
 }

@@ -9,8 +9,8 @@ THING = "column families on two disks"
 PLUGIN = "tiered_env"
 PROGRAMS = ("tier_driver", "rocktier")
 
-RECORDS, QUICK_RECORDS = 30_000, 10_000
-LOAD_SECONDS, QUICK_LOAD_SECONDS = 3, 1  # a pace that compactions keep up with
+RECORDS, QUICK_RECORDS = 15_000, 10_000
+LOAD_SECONDS, QUICK_LOAD_SECONDS = 2, 1  # a pace that compactions keep up with
 
 # Which disk is read leads: it hardly depends on what else the machine does.
 MEASURES = tuple(reversed(disks.MEASURES))
@@ -54,5 +54,5 @@ def part(setup):
         measures=MEASURES,
         effect="with a rule for the hot one of ten column families RocksDB reads the slow disk "
         "{plugin} times for each read, and {stock} times by level",
-        slice_seconds=0.5,
+        slice_seconds=0.4,
     )
