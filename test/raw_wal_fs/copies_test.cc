@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -484,6 +485,34 @@ TEST_F(RawWalCopiesTest, AHedgeThatLosesTheOneThatWasFirst) {
   ExportWithoutStandby(/*is_needed=*/false);
   OpenPlain();
   Check();
+}
+
+// The stub says that the device has the log when that has all that the copy alone had.
+TEST_F(RawWalCopiesTest, ACopyIsDroppedWhenTheDeviceHasAll) {
+  Begin(kHedge, kLong);
+  Write(10);
+  const std::string stub = NewestLog();
+  std::atomic<uint64_t> durable{0};
+  SyncPoint::GetInstance()->SetCallBack("Tail::Durable", [&](void* path) {
+    const std::string bytes = ReadAll(*static_cast<std::string*>(path));
+    uint64_t words[2];
+    memcpy(words, bytes.data() + 4080, sizeof(words));
+    durable = words[0] == 2 && durable == 0 ? words[1] : durable.load();
+  });
+  device_trouble_.Stall();
+  Write(1);   // the device is at this one
+  Write(10);  // these are in the standby alone
+  uint64_t acknowledged = 0;
+  ASSERT_OK(fs_->GetFileSize(stub, IOOptions(), &acknowledged, nullptr));
+  standby_trouble_.Fail();
+  std::thread writer([this] { Write(1); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(durable, 0u);
+  device_trouble_.End();
+  writer.join();
+  EXPECT_TRUE(WaitFor([&] { return durable > 0; }));
+  EXPECT_GE(durable, acknowledged);
+  CloseAndCheck();
 }
 
 TEST_F(RawWalCopiesTest, AMirrorWaitsForBoth) {
