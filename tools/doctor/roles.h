@@ -28,7 +28,7 @@ struct Roles {
   Pair network;                   // a disk of this machine, and a network volume
   Pair pmem;                      // persistent memory, and a disk
 
-  Roles(const std::vector<Place>& places);
+  explicit Roles(const std::vector<Place>& places);
 };
 
 // "93 us".

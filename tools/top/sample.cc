@@ -185,7 +185,7 @@ Json Sample::AsJson() const {
   return json;
 }
 
-Sampler::Sampler(std::string db, std::vector<std::string> given, double interval)
+Sampler::Sampler(const std::string& db, std::vector<std::string> given, double interval)
     : db_(Canonical(db)), given_(std::move(given)), interval_(interval) {}
 
 Sample Sampler::Take() {

@@ -59,7 +59,7 @@ struct Sample {
 class Sampler {
  public:
   // `given`: files besides those that are found. `interval`: seconds between two samples.
-  Sampler(std::string db, std::vector<std::string> given, double interval);
+  Sampler(const std::string& db, std::vector<std::string> given, double interval);
 
   Sample Take();
 

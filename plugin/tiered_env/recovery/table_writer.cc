@@ -13,7 +13,7 @@ namespace tiered_env {
 
 namespace {
 
-IOStatus CloseFile(IOStatus s, FSWritableFile* file) {
+IOStatus CloseFile(const IOStatus& s, FSWritableFile* file) {
   IOStatus closed = file != nullptr ? file->Close(IOOptions(), nullptr) : IOStatus::OK();
   return s.ok() ? closed : s;
 }
@@ -78,8 +78,7 @@ IOStatus TableWriter::WriteTo(Tier* tier, VolatileTable* table, const Slice& sst
   }
   TEST_SYNC_POINT("TableWriter::WriteTo:BeforeSync");
   const bool made = file != nullptr;
-  s = tier->is_volatile() ? CloseFile(std::move(s), file.get())
-                          : SyncAndClose(std::move(s), file.get());
+  s = tier->is_volatile() ? CloseFile(s, file.get()) : SyncAndClose(std::move(s), file.get());
   if (!s.ok()) {
     if (made) {
       tier->fs()->DeleteFile(written, IOOptions(), nullptr).PermitUncheckedError();
