@@ -22,6 +22,8 @@ constexpr size_t kChunk = 1 << 20;  // bytes that are copied at once
 // The ending of the name of a log that is about to take the place of a plain file. RocksDB deletes
 // one that was left.
 constexpr char kImported[] = ".imported.trash";
+// The ending of the name of a stub that is kept, since its device may not be lost.
+constexpr char kKept[] = ".stub";
 
 struct Move {
   std::string path;
@@ -47,8 +49,13 @@ IOStatus Copy(FSSequentialFile* from, FSWritableFile* to, const std::function<vo
 
 class Migration {
  public:
-  Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, RawWalProgress progress)
-      : fs_(std::move(fs)), directory_(std::move(directory)), progress_(std::move(progress)) {}
+  // `is_lost`: the device is not there.
+  Migration(std::shared_ptr<RawWalFileSystem> fs, std::string directory, bool is_lost,
+            RawWalProgress progress)
+      : fs_(std::move(fs)),
+        directory_(std::move(directory)),
+        is_lost_(is_lost),
+        progress_(std::move(progress)) {}
 
   // Keeps others from opening the database as long as this object lives. Of the device a dry run
   // hears nothing: that would be opened for writing.
@@ -138,9 +145,22 @@ class Migration {
       s = SyncDirectory(fs_.get(), DirectoryOf(path));
     }
     if (s.ok()) {
-      s = fs_->RenameFile(copy, path, IOOptions(), nullptr);  // deletes the log first
+      s = is_lost_ ? PutBeside(copy, path)
+                   : fs_->RenameFile(copy, path, IOOptions(), nullptr);  // deletes the log first
     }
     return s.ok() ? SyncDirectory(fs_.get(), DirectoryOf(path)) : s;
+  }
+
+  // Puts a copy in the place of a stub, and keeps the stub, and what the standby has: a device that
+  // was only named wrongly may have more of the log.
+  IOStatus PutBeside(const std::string& copy, const std::string& path) {
+    FileSystem* const target = fs_->target();
+    IOStatus s = target->FileExists(path + kKept, IOOptions(), nullptr);
+    if (s.IsNotFound()) {  // else the export was interrupted
+      s = target->LinkFile(path, path + kKept, IOOptions(), nullptr);
+      s = s.ok() ? SyncDirectory(target, DirectoryOf(path)) : s;
+    }
+    return s.ok() ? target->RenameFile(copy, path, IOOptions(), nullptr) : s;
   }
 
   IOStatus ImportOne(const std::string& path) {
@@ -165,6 +185,7 @@ class Migration {
 
   const std::shared_ptr<RawWalFileSystem> fs_;
   const std::string directory_;
+  const bool is_lost_;
   const RawWalProgress progress_;
   FileSystem* locker_ = nullptr;
   FileLock* lock_ = nullptr;
@@ -196,12 +217,12 @@ Status Migrate(const RawWalOptions& options, const std::string& directory, bool 
                uint64_t* logs, const RawWalProgress& progress) {
   auto fs = std::make_shared<RawWalFileSystem>(FileSystem::Default());
   *fs->GetOptions<RawWalOptions>() = options;
-  Status s = !to_device && IsLost(options) ? UseWithoutDevice(options, fs.get())
-                                           : fs->PrepareOptions(ConfigOptions());
+  const bool is_lost = !to_device && IsLost(options);
+  Status s = is_lost ? UseWithoutDevice(options, fs.get()) : fs->PrepareOptions(ConfigOptions());
   if (!s.ok()) {
     return s;
   }
-  Migration migration(fs, directory, progress);
+  Migration migration(fs, directory, is_lost, progress);
   s = migration.Lock();
   if (s.ok()) {
     s = migration.Find(/*on_device=*/!to_device);

@@ -581,7 +581,7 @@ class RandomTest : public HybridDb, public testing::WithParamInterface<int> {
 };
 
 TEST_P(RandomTest, AnswersAreRight) {
-  const int operations = rocktier::Rounds(5000);
+  const int operations = rocktier::Rounds(8000);
   Open();
   DoSome(operations);
   // What merges a medium value is a matter of time: the job may have moved it before.

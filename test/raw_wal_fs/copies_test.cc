@@ -82,6 +82,17 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     ASSERT_OK(raw_wal_fs::ExportLogs(options, db_name_, &logs));
     EXPECT_GE(logs, 1u);
     EXPECT_FALSE(std::filesystem::exists(options.device));
+    EXPECT_EQ(KeptStubs().size(), logs);
+  }
+  // Stubs that an export without the device has kept.
+  std::vector<std::filesystem::path> KeptStubs() const {
+    std::vector<std::filesystem::path> kept;
+    for (const auto& entry : std::filesystem::directory_iterator(db_name_)) {
+      if (entry.path().extension() == ".stub") {
+        kept.push_back(entry.path());
+      }
+    }
+    return kept;
   }
   // `is_needed`: as far as the stub knows.
   void ExportWithoutStandby(bool is_needed) {
@@ -564,6 +575,24 @@ TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsDevice) {
   std::filesystem::remove(device_);
   ExportWithoutDevice();
   OpenPlain();
+  Check();
+}
+
+// The device was named wrongly, and has what the standby has not.
+TEST_F(RawWalCopiesTest, AnExportWithoutTheDeviceCanBeTakenBack) {
+  Begin(kMirror, kLong);
+  Write(100);
+  standby_trouble_.Fail();
+  Write(100);
+  Close();
+  standby_trouble_.End();
+  const int in_standby = InStandby();
+  ExportWithoutDevice();
+  EXPECT_EQ(InStandby(), in_standby);
+  for (const std::filesystem::path& kept : KeptStubs()) {
+    std::filesystem::rename(kept, kept.parent_path() / kept.stem());
+  }
+  Reopen();
   Check();
 }
 
