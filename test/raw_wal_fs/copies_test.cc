@@ -581,9 +581,9 @@ TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsDevice) {
 // The device was named wrongly, and has what the standby has not.
 TEST_F(RawWalCopiesTest, AnExportWithoutTheDeviceCanBeTakenBack) {
   Begin(kMirror, kLong);
-  Write(100);
+  Write(4);
   standby_trouble_.Fail();
-  Write(100);
+  Write(4);
   Close();
   standby_trouble_.End();
   const int in_standby = InStandby();
