@@ -379,14 +379,7 @@ TEST_P(RawWalBothModesTest, ReadersSeeAllOfIt) {
   EXPECT_TRUE(WaitFor([this] { return Stats().failovers == 1; }));
   device_trouble_.End();
   Write(50);
-  std::unique_ptr<TransactionLogIterator> updates;
-  ASSERT_OK(db_->GetUpdatesSince(1, &updates));
-  size_t count = 0;
-  for (; updates->Valid(); updates->Next()) {
-    count++;
-  }
-  ASSERT_OK(updates->status());
-  EXPECT_EQ(count, written_.size());
+  CheckUpdates();
 }
 
 // The directory is what it is when its disk is unmounted, and mounted again.

@@ -360,15 +360,8 @@ TEST_F(RawWalFailoverTest, ReadersOfTheLogSeeAllOfIt) {
   Write(50);
   trouble_.Stall();
   Write(50);
-  std::unique_ptr<TransactionLogIterator> updates;
   trouble_.End();
-  ASSERT_OK(db_->GetUpdatesSince(1, &updates));
-  size_t count = 0;
-  for (; updates->Valid(); updates->Next()) {
-    count++;
-  }
-  ASSERT_OK(updates->status());
-  EXPECT_EQ(count, written_.size());
+  CheckUpdates();
 }
 
 // GetUpdatesSince() reads the device, which has no limit.

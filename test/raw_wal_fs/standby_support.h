@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -157,6 +158,17 @@ class RawWalStandbyTest : public RawWalTest {
     for (const auto& [key, value] : written_) {
       ASSERT_EQ(Get(key), value) << key;
     }
+  }
+  // Each write is an update of its own, for those who read the log.
+  void CheckUpdates() {
+    std::unique_ptr<TransactionLogIterator> updates;
+    ASSERT_OK(db_->GetUpdatesSince(1, &updates));
+    size_t count = 0;
+    for (; updates->Valid(); updates->Next()) {
+      count++;
+    }
+    ASSERT_OK(updates->status());
+    EXPECT_EQ(count, written_.size());
   }
   void Reopen() {
     db_.reset();
