@@ -14,7 +14,6 @@
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
-#include "rocksdb/transaction_log.h"
 #include "test/raw_wal_fs/standby_support.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/wait.h"

@@ -20,6 +20,7 @@
 
 #include "gtest/gtest.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/transaction_log.h"
 #include "test/raw_wal_fs/loop.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/wait.h"
@@ -161,7 +162,7 @@ class RawWalStandbyTest : public RawWalTest {
   }
   // Each write is an update of its own, for those who read the log.
   void CheckUpdates() {
-    std::unique_ptr<TransactionLogIterator> updates;
+    std::unique_ptr<ROCKSDB_NAMESPACE::TransactionLogIterator> updates;
     ASSERT_OK(db_->GetUpdatesSince(1, &updates));
     size_t count = 0;
     for (; updates->Valid(); updates->Next()) {
