@@ -239,7 +239,7 @@ class PassingMistakes : public OpeningMistakes {
       ASSERT_EQ(ValueOf(i), Get(i));
     }
     EXPECT_EQ(100u, TakeServed().store) << Text("/LOG");
-    EXPECT_GE(Stats().access_table["hot_keys"], 100u);
+    EXPECT_GE(Stats().access_table["hot_keys"], 100u) << Text("/LOG");
   }
 
   std::string Text(const std::string& name) {

@@ -167,6 +167,16 @@ bool PowerFs::failed() {
   return left_ == 0;
 }
 
+bool PowerFs::IsDurable(const std::string& raw_path) {
+  const std::string path = Normalized(raw_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::deque<Change>& changes = unsynced_[DirectoryOf(path)].changes;
+  return std::none_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return std::any_of(change.begin(), change.end(),
+                       [&](const auto& name) { return name.first == path; });
+  });
+}
+
 bool PowerFs::Ask() {
   std::lock_guard<std::mutex> lock(mutex_);
   return Change1();

@@ -38,6 +38,8 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // From the n-th change on everything fails.
   void FailAfter(uint64_t changes);
   bool failed();
+  // Whether a failure would leave a name as it is now.
+  bool IsDurable(const std::string& path);
   // The process alone has died: all is as it was, what is not synced is not so still. Nothing may
   // be open.
   void Restart();

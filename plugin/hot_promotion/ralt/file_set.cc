@@ -96,9 +96,12 @@ Status FileSet::WriteCatalog(const Catalog& catalog) {
   const std::string temporary = directory_ + kNewCatalogName;
   Status s = WriteStringToFile(env_, catalog.Encode(), temporary, /*should_sync=*/true);
   if (s.ok()) {
+    catalog_is_known_ = false;
     s = env_->RenameFile(temporary, directory_ + kCatalogName);
   }
-  return s.ok() ? SyncDirectory() : s;
+  s = s.ok() ? SyncDirectory() : s;
+  catalog_is_known_ = catalog_is_known_ || s.ok();
+  return s;
 }
 
 Status FileSet::SyncDirectory() {
@@ -171,6 +174,9 @@ void FileSet::RemoveFile(uint64_t number) {
 }
 
 void FileSet::Sweep() {
+  if (!catalog_is_known_) {
+    return;
+  }
   const auto needed = [](const std::shared_ptr<const RunFile>& file) {
     return file.use_count() > 1;
   };

@@ -53,7 +53,8 @@ class FileSet {
 
   // Removes a run file once nobody has it.
   void Discard(std::shared_ptr<const RunFile> file);
-  // Removes the discarded files that nobody has by now.
+  // Removes the discarded files that nobody has by now. None goes while it is not known which
+  // catalog the next opening finds, for the last one could not be made durable.
   void Sweep();
 
   // May be null.
@@ -69,6 +70,7 @@ class FileSet {
   const std::string directory_;
   const std::shared_ptr<Logger> logger_;
   FileLock* lock_ = nullptr;
+  bool catalog_is_known_ = true;
   std::vector<std::shared_ptr<const RunFile>> discarded_;
 };
 

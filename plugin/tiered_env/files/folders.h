@@ -118,6 +118,9 @@ class Folders {
   IOStatus WriteOwner(const Tier& tier, const std::string& directory, const Identity& identity);
   static IOStatus LockIn(const Tier& tier, Folder* folder);
 
+  // Makes durable what is in the folder; from then on TIERS knows the id that its OWNER has.
+  void NoteOwner(const Tier& tier, Identity* identity) const;
+
   // Requires mutex_.
   IOStatus Load(const std::string& directory, Folder** result);
   IOStatus Create(const std::string& directory, Folder** result);

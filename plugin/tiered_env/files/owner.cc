@@ -224,6 +224,30 @@ IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
   return s.ok() ? WriteTiers(directory, folder->identity) : s;
 }
 
+// What an opening that was killed has left may not be durable yet. When TIERS is written, and the
+// directory synced with it, names at home become so: those in the folder must be before.
+void Folders::NoteOwner(const Tier& tier, Identity* identity) const {
+  Identity owner;
+  const std::string folder = PathIn(tier, identity->folder);
+  IOStatus s = ReadIdentity(target_, folder + "/" + kOwnerName, &owner);
+  if (!s.ok() || owner.version == 1) {
+    return;
+  }
+  if (!tier.is_volatile() && !IsReadOnly(tier.options().path)) {
+    s = SyncDirectory(tier.fs(), folder);  // before its lost/, from which files are brought back
+    const std::string lost = folder + "/" + kLostName;
+    if (s.ok() && target_->FileExists(lost, IOOptions(), nullptr).ok()) {
+      s = SyncDirectory(tier.fs(), lost);
+    }
+    s = s.ok() ? SyncDirectory(target_, tier.options().path) : s;
+  }
+  std::set<std::string>& known = identity->tiers[tier.name()];
+  if (s.ok()) {
+    known.clear();
+  }
+  known.insert(owner.opening);
+}
+
 IOStatus Folders::Claim(const std::string& directory, bool is_database) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);  // it may have been put back since
@@ -242,12 +266,9 @@ IOStatus Folders::Claim(const std::string& directory, bool is_database) {
     s = CheckOwners(directory, *folder);
   }
   if (s.ok()) {
-    for (const auto& tier : tiers_) {  // what was found is known from now on
-      Identity owner;
-      const std::string path =
-          tier->is_home() ? "" : PathIn(*tier, folder->identity.folder + "/" + kOwnerName);
-      if (!path.empty() && ReadIdentity(target_, path, &owner).ok() && owner.version > 1) {
-        folder->identity.tiers[tier->name()] = {owner.opening};
+    for (const auto& tier : tiers_) {
+      if (!tier->is_home()) {
+        NoteOwner(*tier, &folder->identity);
       }
     }
     s = Renew(directory, folder);

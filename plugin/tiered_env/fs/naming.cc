@@ -267,6 +267,7 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   const std::shared_ptr<OpenDatabase> database = databases_.Find(from.directory);
   if (s.ok() && moved.stub && !names_->BelongsTo(moved, to.directory)) {
     s = LinkPlace(moved, to, to);
+    s = s.ok() ? SyncDirectory(target_.get(), to.directory) : s;
     if (s.ok()) {
       s = target_->DeleteFile(from.path, options, dbg);
     }
@@ -302,13 +303,18 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const
   if (s.ok()) {
     names_->folders()->Touch(named.directory, *place.tier);
   }
+  // As in PlacedFile::Open(): a log that has a name must be there.
+  if (s.ok() && named.kind != Content::kTable && named.kind != Content::kBlob) {
+    s = names_->folders()->Sync(named.directory);
+  }
   TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {
     s = names_->WriteStub(to.path, place);
-    if (!s.ok()) {
-      names_->DeletePlace(to.path, place).PermitUncheckedError();
+    if (!s.ok() && target_->DeleteFile(to.path, IOOptions(), nullptr).ok()) {  // or it would lead
+      names_->DeletePlace(to.path, place).PermitUncheckedError();              // to nothing
     }
   }
+  TEST_SYNC_POINT_CALLBACK("TieredFileSystem::LinkPlace:AfterStub", &place.path);
   return s;
 }
 
@@ -317,7 +323,6 @@ IOStatus TieredFileSystem::Recycle(const Place& place, const FileRef& from, cons
   {
     std::lock_guard<std::mutex> lock(*names_->mutex());
     s = LinkPlace(place, to, to);
-    s = s.ok() ? names_->folders()->Sync(to.directory) : s;
     s = s.ok() ? names_->SyncStub(to.path) : s;
   }
   return s.ok() ? DeleteName(from, IOOptions(), nullptr) : s;  // which syncs the directory
@@ -327,7 +332,6 @@ IOStatus TieredFileSystem::Recycle(const Place& place, const FileRef& from, cons
 // merge operands that are in an SST would be applied again.
 IOStatus TieredFileSystem::GiveUp(const Place& place, const FileRef& from, const FileRef& to) {
   IOStatus s = LinkPlace(place, to, FileRef(from.path + kGivenUp));
-  s = s.ok() ? names_->folders()->Sync(from.directory) : s;
   s = s.ok() ? SyncDirectory(target_.get(), to.directory) : s;
   if (!s.ok()) {  // there are no links, for one
     return target_->RenameFile(from.path, to.path, IOOptions(), nullptr);

@@ -18,6 +18,18 @@ namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 namespace ralt {
 
+// Directories cannot be synced while it says so.
+class NoSyncEnv : public EnvWrapper {
+ public:
+  NoSyncEnv() : EnvWrapper(Env::Default()) {}
+  const char* Name() const override { return "NoSyncEnv"; }
+  Status NewDirectory(const std::string& name, std::unique_ptr<Directory>* result) override {
+    return broken ? Status::IOError(name, "no disk") : EnvWrapper::NewDirectory(name, result);
+  }
+
+  std::atomic<bool> broken{false};
+};
+
 class RaltTest : public testing::Test {
  protected:
   static constexpr Space kSpace = 42;
@@ -297,6 +309,36 @@ TEST_F(RaltTest, FailedWritesLoseAccessesAndNothingElse) {
   EXPECT_EQ(50u, HotOf(150, 200));
   Open();
   EXPECT_EQ(150u, HotOf(0, 200));
+  ralt_.reset();
+}
+
+// Then nobody knows which catalog the next opening finds.
+TEST_F(RaltTest, WhatEitherCatalogNamesStays) {
+  NoSyncEnv env;
+  options_.env = &env;
+  for (const bool recovers : {false, true}) {
+    SCOPED_TRACE(recovers);
+    Anew();
+    Open();
+    Access(0, 100);
+    ASSERT_OK(ralt_->Flush());
+    env.broken = true;
+    Access(100, 150);
+    EXPECT_TRUE(ralt_->Flush().IsIOError());
+    if (recovers) {
+      env.broken = false;
+      Access(200, 250);
+      EXPECT_OK(ralt_->Flush());
+    }
+    ralt_.reset();
+    env.broken = false;
+    Open();
+    EXPECT_EQ(0u, ralt_->Stats().damaged);
+    EXPECT_EQ(100u, HotOf(0, 100));
+    EXPECT_EQ(recovers ? 0u : 50u, HotOf(100, 150));
+    EXPECT_EQ(recovers ? 50u : 0u, HotOf(200, 250));
+    EXPECT_EQ(ralt_->Stats().files, RunFiles().size());
+  }
   ralt_.reset();
 }
 
