@@ -57,6 +57,7 @@
 // open_logs.cc. No device is touched under LogWriter::mutex_ or Volume::mutex_ alone.
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -193,12 +194,22 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
     }
     std::shared_ptr<Log> log;
     s = FindLog(path, /*fresh=*/true, &log);
-    if (s.ok() && log == nullptr) {
-      s = CheckPlain(target_.get(), path, volume);
+    if (s.ok()) {
+      s = log == nullptr ? CheckPlain(target_.get(), path, volume) : KeepFound(path, log.get());
     }
     s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
   }
   return s;
+}
+
+// Makes durable what a process has left that was killed before it synced. RocksDB may keep the log
+// and write to others (avoid_flush_during_recovery): what it syncs there would not be replayed if
+// this log lost its end.
+IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
+  StubFile stub;
+  const bool is_durable = FindStub(path, /*contents=*/false, &stub).ok() &&
+                          stub.stub.log == log->id() && stub.stub.durable >= log->size();
+  return is_durable ? IOStatus::OK() : log->Sync();
 }
 
 // Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs
@@ -290,12 +301,15 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
   // The name goes first, for good: a stub under a log's name whose log is gone would be taken for a
   // loss. What a crash leaves under the other name RocksDB deletes when it opens the database.
   std::string trash = path;
-  if (s.ok() && !IsTrashName(path)) {
+  const bool has_name = !IsTrashName(path);
+  if (s.ok() && has_name) {
     trash += kTrash;
     s = RenameFile(path, trash, options, dbg);
-    if (s.ok()) {
-      s = SyncDirectory(target_.get(), DirectoryOf(path));
-    }
+  }
+  if (s.ok()) {
+    s = SyncNames(trash);
+  }
+  if (has_name) {
     TEST_SYNC_POINT("RawWalFileSystem::DeleteFile:NameIsGone");
   }
   if (!s.ok()) {
@@ -308,6 +322,16 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
     return IOStatus::OK();
   }
   DeleteDeferred();
+  return s;
+}
+
+// Makes it durable that a log has lost its name, also where it was before it was archived. Whoever
+// made it trash may have been killed before that was so, or was RocksDB, which syncs nothing then.
+IOStatus RawWalFileSystem::SyncNames(const std::string& trash) const {
+  IOStatus s;
+  for (const std::string& place : std::set<std::string>{DirectoryOf(trash), DatabaseOf(trash)}) {
+    s = s.ok() ? SyncDirectory(target_.get(), place) : s;
+  }
   return s;
 }
 
@@ -368,33 +392,6 @@ IOStatus RawWalFileSystem::CleanTrash(const std::string& directory) {
       }
     }
   }
-  return s;
-}
-
-IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
-                                      const IOOptions& options, IODebugContext* dbg) {
-  StubFile stub;
-  IOStatus s = FindStub(from, /*contents=*/false, &stub);
-  if (s.ok() && !IsStubName(to)) {
-    return Refuse(from, "renamed to " + to + ", which is no name of a log");
-  }
-  s = s.ok() ? CheckOpener(from) : IOStatus::OK();
-  if (!s.ok()) {
-    return s;
-  }
-  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
-  // move the same log to its archive twice.
-  std::lock_guard<std::mutex> lock(rename_mutex_);
-  LogId replaced;
-  if (from != to && target_->FileExists(from, options, dbg).ok()) {
-    s = DeleteLog(to, &replaced);
-    if (!s.ok()) {
-      return s.IsAborted() ? IOStatus::Busy(s.ToString()) : s;
-    }
-  }
-  s = target_->RenameFile(from, to, options, dbg);
-  Forget(replaced);
-  Forget(stub.stub.log);  // what was found knows the old path
   return s;
 }
 

@@ -15,6 +15,7 @@
 #include "plugin/raw_wal_fs/probe.h"
 #include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/superblock.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 #include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -103,6 +104,16 @@ IOStatus SyncDirectoryOf(const std::string& path) {
   const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return fd.get() >= 0 && fsync(fd.get()) == 0 ? IOStatus::OK()
                                                : PosixError("fsync of the directory", path, errno);
+}
+
+// Makes the name of a device durable that is a file: who made it may have been killed before that
+// was so. Who may not read the directory has not made it; a file system may know no such sync.
+IOStatus SyncNameOf(const std::string& path) {
+  const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  TEST_SYNC_POINT("SyncNameOf");
+  return fd.get() >= 0 && fsync(fd.get()) != 0 && errno != EINVAL
+             ? PosixError("fsync of the directory", path, errno)
+             : IOStatus::OK();
 }
 
 // A file without a name, or, where the file system has none, of a name that nobody has: what
@@ -250,8 +261,11 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
                                 " is that of another log device: is its disk mounted? If it is "
                                 "lost, 'rocktier wal export --force' takes what the standby has");
   }
+  if (s.ok() && info.exists) {
+    return info.is_block_device ? s : SyncNameOf(options.device);
+  }
   Superblock made;
-  return s.ok() && !info.exists ? Format(options, info, nullptr, &made) : s;
+  return s.ok() ? Format(options, info, nullptr, &made) : s;
 }
 
 IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress,

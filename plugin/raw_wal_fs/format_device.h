@@ -17,7 +17,7 @@ namespace raw_wal_fs {
 IOStatus CheckDevice(const RawWalOptions& options);
 
 // Checks the same, and makes the file if it does not exist. Nothing that exists is ever formatted
-// here.
+// here. The name of a file is durable then.
 IOStatus CheckOrCreateDevice(const RawWalOptions& options);
 
 // Makes an empty log device. A regular file that does not exist is created and written once.

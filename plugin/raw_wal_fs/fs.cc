@@ -366,6 +366,33 @@ IOStatus RawWalFileSystem::LinkFile(const std::string& from, const std::string& 
   return s.IsNotFound() ? target_->LinkFile(from, to, options, dbg) : Refuse(from, "linked");
 }
 
+IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string& to,
+                                      const IOOptions& options, IODebugContext* dbg) {
+  StubFile stub;
+  IOStatus s = FindStub(from, /*contents=*/false, &stub);
+  if (s.ok() && !IsStubName(to)) {
+    return Refuse(from, "renamed to " + to + ", which is no name of a log");
+  }
+  s = s.ok() ? CheckOpener(from) : IOStatus::OK();
+  if (!s.ok()) {
+    return s;
+  }
+  // A log that is replaced gives its space back, but not to a rename that will fail: RocksDB may
+  // move the same log to its archive twice.
+  std::lock_guard<std::mutex> lock(rename_mutex_);
+  LogId replaced;
+  if (from != to && target_->FileExists(from, options, dbg).ok()) {
+    s = DeleteLog(to, &replaced);
+    if (!s.ok()) {
+      return s.IsAborted() ? IOStatus::Busy(s.ToString()) : s;
+    }
+  }
+  s = target_->RenameFile(from, to, options, dbg);
+  Forget(replaced);
+  Forget(stub.stub.log);  // what was found knows the old path
+  return s;
+}
+
 IOStatus RawWalFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
   StopReporting(lock);

@@ -156,11 +156,13 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
+  IOStatus KeepFound(const std::string& path, Log* log);
   IOStatus CheckKept(const std::string& path, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0. Aborted: not now, since the device
   // stalls, or somebody else deletes it.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
   IOStatus DeleteSegments(Volume* volume, LogId log);
+  IOStatus SyncNames(const std::string& trash) const;
   // Deletes a log that has lost its name: now, or when the device answers again.
   IOStatus DeleteTrash(const std::string& trash, const IOOptions& options, IODebugContext* dbg);
   void DeleteDeferred();

@@ -1,4 +1,4 @@
-raw_wal_fs_SOURCES = adopt.cc copies.cc crc32c.cc database.cc deletion.cc device.cc failover.cc file.cc format.cc format_device.cc fs.cc health.cc info_logs.cc inspect.cc listing.cc log.cc log_writer.cc lost_device.cc metrics_page.cc metrics_reporter.cc migrate.cc open_logs.cc open_volumes.cc opening.cc options.cc patient.cc patient_ring.cc probe.cc reader.cc recover.cc recovered_log.cc register.cc remove.cc report.cc scan.cc spill.cc standby.cc standby_copy.cc stats.cc stub.cc stub_finder.cc superblock.cc tail.cc volume.cc wal_home.cc
+raw_wal_fs_SOURCES = adopt.cc copies.cc crc32c.cc database.cc deletion.cc device.cc failover.cc file.cc format.cc format_device.cc fs.cc health.cc info_logs.cc inspect.cc listing.cc log.cc log_writer.cc lost_device.cc metrics_page.cc metrics_reporter.cc migrate.cc open_logs.cc open_volumes.cc opening.cc options.cc patient.cc patient_ring.cc probe.cc reader.cc recover.cc recovered_log.cc register.cc remove.cc report.cc scan.cc spill.cc standby.cc standby_copy.cc standby_wait.cc stats.cc stub.cc stub_finder.cc superblock.cc tail.cc volume.cc wal_home.cc
 raw_wal_fs_HEADERS = raw_wal_fs.h
 raw_wal_fs_FUNC = register_raw_wal_fs
 

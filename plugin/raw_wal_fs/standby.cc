@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -17,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/raw_wal_fs/patient.h"
 #include "plugin/raw_wal_fs/stub.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -179,6 +177,7 @@ IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string&
   if (s.ok()) {
     s = ReadMarkOf(fs.get(), directory, uuid, &mark);  // nobody else writes it now
   }
+  const bool had_mark = s.ok();
   if (s.IsNotFound()) {
     s = purpose == Purpose::kLogs ? MakeMark(fs.get(), directory, uuid, &mark) : NoMark(directory);
   }
@@ -188,7 +187,21 @@ IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string&
       known = *result;
     }
   }
+  if (had_mark && purpose == Purpose::kLogs) {
+    s = KeepMark(*result);
+    if (!s.ok()) {
+      result->reset();
+    }
+  }
   return s;
+}
+
+// Makes the name of a mark durable, which stubs will name: who made it may have been killed before
+// that was so. Goes on if that takes too long, as it does while the standby does not answer.
+IOStatus Standby::KeepMark(const std::shared_ptr<Standby>& standby) {
+  IOStatus s =
+      InTime(standby, [standby] { return SyncDirectory(standby->fs_.get(), standby->directory_); });
+  return s.IsTimedOut() ? IOStatus::OK() : s;
 }
 
 // A child that was forked meanwhile has the descriptor still, and must not keep the lock.
@@ -345,36 +358,6 @@ IOStatus Standby::Delete(LogId log) const {
   return s;
 }
 
-IOStatus Standby::DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log) {
-  struct Call {
-    std::mutex mutex;
-    std::condition_variable ended;
-    // All below: guarded by mutex.
-    bool has_ended = false;
-    IOStatus result;
-    std::shared_ptr<void> stuck;
-  };
-  const auto call = std::make_shared<Call>();
-  const bool begun = Detach([call, standby, log] {
-    IOStatus s = standby->Delete(log);
-    std::lock_guard<std::mutex> lock(call->mutex);
-    call->result = std::move(s);
-    call->result.PermitUncheckedError();  // nobody may wait for it any more
-    call->has_ended = true;
-    call->stuck.reset();
-    call->ended.notify_one();
-  });
-  if (!begun) {
-    return standby->Delete(log);
-  }
-  std::unique_lock<std::mutex> lock(call->mutex);
-  if (call->ended.wait_for(lock, kPatience, [&call] { return call->has_ended; })) {
-    return call->result;
-  }
-  call->stuck = standby->NoteStuck();
-  return standby->TimedOut(kPatience);
-}
-
 IOStatus Standby::DescribeDevice(Superblock* result) const {
   std::vector<File> files;
   IOStatus s = List(&files);
@@ -390,16 +373,6 @@ IOStatus Standby::DescribeDevice(Superblock* result) const {
   return s.ok() && result->uuid.empty()
              ? IOStatus::NotFound("standby=" + directory_, "has nothing of a log")
              : s;
-}
-
-std::shared_ptr<void> Standby::NoteStuck() const {
-  (*stuck_)++;
-  return std::shared_ptr<void>(nullptr, [count = stuck_](void*) { (*count)--; });
-}
-
-IOStatus Standby::TimedOut(std::chrono::milliseconds limit) const {
-  return IOStatus::TimedOut("standby=" + directory_,
-                            "did not answer within " + std::to_string(limit.count()) + " ms");
 }
 
 IOStatus Standby::List(std::vector<File>* files) const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -112,7 +113,7 @@ class Standby {
   const std::string& directory() const { return directory_; }
 
  private:
-  // How long a deletion may take: nobody waits for it who writes.
+  // How long it may take to delete, or to open: nobody waits for that who writes.
   static constexpr std::chrono::milliseconds kPatience{5000};
   // Where the frames begin in a log's file, and the unit of their size.
   static constexpr uint64_t kFramesAt = 4096;
@@ -129,6 +130,11 @@ class Standby {
   enum class Purpose : uint8_t { kLogs, kTool, kDryRun };
   static IOStatus Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                        const std::string& uuid, Purpose purpose, std::shared_ptr<Standby>* result);
+  static IOStatus KeepMark(const std::shared_ptr<Standby>& standby);
+  // Calls work(), and waits for kPatience at most. TimedOut: it goes on. Holds the standby
+  // meanwhile.
+  static IOStatus InTime(const std::shared_ptr<const Standby>& standby,
+                         const std::function<IOStatus()>& work);
   std::string PathOf(LogId log) const;
   // Reads a log's header, and what it says of the device and of its frames. Errors as of
   // Describe().

@@ -1,7 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// A FileSystem whose power can fail. Tests of raw_wal_fs, which writes past the FileSystem, have a
-// device that loses power instead: test/raw_wal_fs/power_device.h.
+// A FileSystem whose power can fail. What raw_wal_fs writes to its device goes past it, and stays:
+// tests of that have a device that loses power, test/raw_wal_fs/power_device.h.
 
 #pragma once
 
