@@ -177,6 +177,13 @@ bool PowerFs::IsDurable(const std::string& raw_path) {
   });
 }
 
+bool PowerFs::IsSynced(const std::string& path) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const NodePointer node = NodeOf(Normalized(path));
+  std::error_code error;
+  return node != nullptr && node->synced >= fs::file_size(node->anchor, error);
+}
+
 bool PowerFs::Ask() {
   std::lock_guard<std::mutex> lock(mutex_);
   return Change1();

@@ -40,6 +40,8 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   bool failed();
   // Whether a failure would leave a name as it is now.
   bool IsDurable(const std::string& path);
+  // Whether a failure would leave all bytes of a file.
+  bool IsSynced(const std::string& path);
   // The process alone has died: all is as it was, what is not synced is not so still. Nothing may
   // be open.
   void Restart();

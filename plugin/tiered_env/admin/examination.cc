@@ -167,7 +167,10 @@ void Examination::AddNeeded(const std::string& base, const LiveTable& need, cons
 
 IOStatus Examination::WriteStub(const std::string& base, const Place& place) {
   const std::string path = session_->PathOf(base);
-  IOStatus s = session_->names()->WriteStub(path + kTemporary, place);
+  IOStatus s = SyncDirectory(place.fs(), DirectoryOf(place.path));  // it may not be durable yet
+  if (s.ok()) {
+    s = session_->names()->WriteStub(path + kTemporary, place);
+  }
   if (s.ok()) {
     s = session_->target()->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }

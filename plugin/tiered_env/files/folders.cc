@@ -315,7 +315,7 @@ IOStatus Folders::SetName(const std::string& directory, const std::string& folde
         owner.version > 1) {
       identity.opening =
           IsEarlier(owner.opening, identity.opening) ? identity.opening : owner.opening;
-      identity.tiers[tier->name()] = {owner.opening};
+      NoteOwner(*tier, &identity);
     }
   }
   if (identity.opening.empty()) {

@@ -348,6 +348,11 @@ IOStatus Folders::Adopt(const std::string& directory) {
       folder->identity.opening = owner.opening;
     }
   }
+  for (const auto& tier : tiers_) {
+    if (s.ok() && !tier->is_home()) {
+      NoteOwner(*tier, &folder->identity);
+    }
+  }
   if (s.ok()) {
     folder->identity.tiers.clear();
     s = Renew(directory, folder);

@@ -187,7 +187,8 @@ IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const Fil
   const FileRef file(path);
   const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   if (s.ok() && database != nullptr && file.kind == Content::kMeta) {
-    *result = std::make_unique<FollowedManifest>(std::move(*result), database->recovery_manager(),
+    *result = std::make_unique<FollowedManifest>(std::move(*result), names_->folders(),
+                                                 file.directory, database->recovery_manager(),
                                                  [this, database] { Changed(database); });
   }
   return s;

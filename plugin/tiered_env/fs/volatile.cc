@@ -59,6 +59,12 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
     s = database->CheckManifest();
   }
   const bool is_known = s.ok();
+  if (is_known) {  // what it does not name is forgotten, so it must not name that again
+    s = database->SyncManifest();
+    if (!s.ok()) {
+      return s;
+    }
+  }
   if (given_up != nullptr) {
     const std::map<uint64_t, LiveTable> tables = database->tables();
     return RecoveryManager(relocator_.get(), database, setup_.recovery, nullptr, nullptr)
@@ -70,12 +76,6 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
                        "; bring CURRENT and the MANIFEST back, or have \"rocktier tier recover "
                        "--salvage\" bring all that there are away, for RepairDB(). If it was "
                        "being destroyed, call DestroyDB() again");
-  }
-  if (is_known) {  // what it does not name is forgotten, so it must not name that again
-    s = database->SyncManifest();
-    if (!s.ok()) {
-      return s;
-    }
   }
   auto manager = std::make_unique<RecoveryManager>(
       relocator_.get(), database, setup_.recovery, limiter_,

@@ -7,6 +7,7 @@
 
 #include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/fs/manifest_file.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -44,8 +45,9 @@ IOStatus TieredWritableFile::Start() const {
 template <typename Write>
 IOStatus TieredWritableFile::WriteUpTo(uint64_t end, const Write& write) {
   IOStatus s = Start();
-  if (s.ok() && request_.kind == Content::kMeta && database_->recovery_manager() != nullptr) {
-    s = database_->recovery_manager()->Barrier();
+  if (s.ok() && request_.kind == Content::kMeta) {
+    s = PrepareManifest(names_->folders(), DirectoryOf(request_.path),
+                        database_->recovery_manager());
   }
   while (s.ok()) {
     s = open_->MakeRoom(end);
