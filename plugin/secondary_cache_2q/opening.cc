@@ -62,6 +62,7 @@
 #include <memory>
 
 #include "plugin/secondary_cache_2q/device.h"
+#include "plugin/secondary_cache_2q/sync_points.h"
 #include "rocksdb/env.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -227,14 +228,17 @@ Status DeleteUnfinished(const std::string& name) {
   return unlink(name.c_str()) == 0 ? Status::OK() : PosixError("delete", name, errno);
 }
 
-// Fills a new file. The magic goes first, so that an unfinished file is known as ours.
+// Fills a new file. The magic goes first, durably, so that an unfinished file is known as ours: a
+// loss of power could leave the size alone, of a process that was killed before that, too.
 Status Fill(const Descriptor& file, const std::string& name,
             const TwoQSecondaryCacheOptions& options, uint32_t shards, Superblock* result) {
   const std::string unfinished = Superblock::Unfinished();
   if (pwrite(file.get(), unfinished.data(), unfinished.size(), 0) !=
-      static_cast<ssize_t>(unfinished.size())) {
+          static_cast<ssize_t>(unfinished.size()) ||
+      fdatasync(file.get()) != 0) {
     return PosixError("write", name, errno);
   }
+  TEST_SYNC_POINT("TwoQOpening::Fill:MagicIsDurable");
   Superblock plan = Plan(options, shards, options.direct_io ? Device::BlockSize(file.get()) : 512);
   Status s = RandomUuid(&plan.uuid);
   if (!s.ok()) {

@@ -16,6 +16,7 @@
 
 #include "rocksdb/convenience.h"
 #include "test/secondary_cache_2q/support.h"
+#include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -101,6 +102,23 @@ TEST_P(FileTest, ServesFromTheBufferAndFromTheFile) {
   EXPECT_EQ("at once", Get(cache_.get(), Key(1)));
   EXPECT_EQ(0u, Stats().io_errors);
   EXPECT_EQ(1u, Verify().verified);
+}
+
+// A loss of power may leave it its size alone, unless the magic is durable before it has that: then
+// it would be in the way of all openings to come.
+TEST_P(FileTest, AnUnfinishedFileIsKnownByItsMagic) {
+  int durable = 0;
+  SyncPoint::GetInstance()->SetCallBack("TwoQOpening::Fill:MagicIsDurable", [&](void*) {
+    struct stat info = {};
+    EXPECT_EQ(0, stat((path_ + ".new").c_str(), &info));
+    EXPECT_EQ(Superblock::kSize, static_cast<size_t>(info.st_size));
+    durable++;
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(Open());
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  EXPECT_EQ(1, durable);
 }
 
 TEST_P(FileTest, BlocksSurviveACleanRestart) {
