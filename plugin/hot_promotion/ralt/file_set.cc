@@ -72,7 +72,14 @@ Status FileSet::ReadCatalog(Catalog* catalog, bool* found) {
     ROCKS_LOG_WARN(logger(), "[ralt] %s%s: the table starts empty: %s", directory_.c_str(),
                    kCatalogName, s.ToString().c_str());
   }
-  RemoveUnknown(*catalog);
+  // Whoever renamed it may have been killed before that was durable: then the one before may come
+  // back, and need files that this one does not name.
+  s = SyncDirectory();
+  if (s.ok()) {
+    RemoveUnknown(*catalog);
+  } else {
+    ROCKS_LOG_WARN(logger(), "[ralt] %s: sync: %s", directory_.c_str(), s.ToString().c_str());
+  }
   return Status::OK();
 }
 

@@ -17,6 +17,7 @@
 #include "plugin/hot_promotion/ralt/catalog.h"
 #include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "plugin/hot_promotion/store/file_names.h"
+#include "test_util/sync_point.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 
@@ -312,19 +313,24 @@ Status Folder::Lock() {
 Status Folder::Mark() {
   Found found;
   Status s = Look(kind_, path_, &found);
-  if (!s.ok() || found.what == Found::kMarked) {
-    return s;
-  }
-  if (found.what == Found::kElse) {
+  if (s.ok() && found.what == Found::kElse) {
     return NotOurs(path_, found);
   }
-  Env* const env = Env::Default();
-  const std::string temporary = path_ + "/" + kNewMarker;
-  s = WriteStringToFile(env, EncodeMarker(kind_), temporary, /*should_sync=*/true);
-  if (s.ok()) {
-    s = env->RenameFile(temporary, path_ + "/" + kMarker);
+  if (s.ok() && found.what != Found::kMarked) {
+    Env* const env = Env::Default();
+    const std::string temporary = path_ + "/" + kNewMarker;
+    s = WriteStringToFile(env, EncodeMarker(kind_), temporary, /*should_sync=*/true);
+    if (s.ok()) {
+      s = env->RenameFile(temporary, path_ + "/" + kMarker);
+    }
   }
-  return s.ok() && fsync(fd_) != 0 ? SystemError(path_, errno) : s;
+  if (!s.ok()) {
+    return s;
+  }
+  // Whoever made it may have been killed before it was durable. What comes here later would seem
+  // somebody else's without it.
+  TEST_SYNC_POINT("Folder::Mark:Sync");
+  return fsync(fd_) != 0 ? SystemError(path_, errno) : s;
 }
 
 Folder::~Folder() {

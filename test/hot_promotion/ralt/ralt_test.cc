@@ -342,6 +342,26 @@ TEST_F(RaltTest, WhatEitherCatalogNamesStays) {
   ralt_.reset();
 }
 
+// It may be the one before that the next opening finds.
+TEST_F(RaltTest, UnknownFilesStayUntilTheCatalogIsDurable) {
+  NoSyncEnv env;
+  options_.env = &env;
+  Anew();
+  Open();
+  Access(0, 100);
+  ASSERT_OK(ralt_->Flush());
+  ralt_.reset();
+  ASSERT_OK(WriteStringToFile(&env, "named before", RunFileName(options_.path, 99)));
+  for (const bool broken : {true, false}) {
+    SCOPED_TRACE(broken);
+    env.broken = broken;
+    Open();
+    EXPECT_EQ(ralt_->Stats().files + (broken ? 1 : 0), RunFiles().size());
+    EXPECT_EQ(100u, HotOf(0, 100));
+    ralt_.reset();
+  }
+}
+
 TEST_F(RaltTest, ManyThreads) {
   UseMemory();
   options_.fast_bytes = 200000;

@@ -163,6 +163,19 @@ class StoreTest : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
+// A process that was killed may have made it, and not made it durable.
+TEST_F(StoreTest, EachOpeningMakesItsMarkerDurable) {
+  for (int i = 0; i < 2; i++) {
+    int syncs = 0;
+    SyncPoint::GetInstance()->SetCallBack("Folder::Mark:Sync", [&](void*) { syncs++; });
+    SyncPoint::GetInstance()->EnableProcessing();
+    Open();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    EXPECT_EQ(1, syncs);
+  }
+}
+
 TEST_F(StoreTest, RecordsBelongToTheirFile) {
   ASSERT_OK(AddInTime(File(1), 0, 10));
   ASSERT_OK(AddInTime(File(2), 5, 15));
