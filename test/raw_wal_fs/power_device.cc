@@ -54,6 +54,14 @@ IOStatus PowerDevice::Flush() {
   return IOStatus::OK();
 }
 
+std::shared_ptr<PowerDevice::Disk> PowerDevice::Copy(Disk* disk) {
+  std::lock_guard<std::mutex> lock(disk->mutex);
+  auto result = std::make_shared<Disk>();
+  result->bytes = disk->bytes;
+  result->old_sectors = disk->old_sectors;
+  return result;
+}
+
 std::shared_ptr<PowerDevice::Disk> PowerDevice::LosePower(Disk* disk, std::mt19937_64* random) {
   std::lock_guard<std::mutex> lock(disk->mutex);
   auto result = std::make_shared<Disk>();

@@ -47,6 +47,8 @@ class PowerDevice : public Device {
     return disk;
   }
   static void Stall(Disk* disk, bool stalls);
+  // Returns the disk as it is, with its cache.
+  static std::shared_ptr<Disk> Copy(Disk* disk);
   // Returns the disk after a loss of power.
   static std::shared_ptr<Disk> LosePower(Disk* disk, std::mt19937_64* random);
 

@@ -4,8 +4,8 @@
 // stub's pages each may be as it was when it was made durable, or as it is. Three of four devices
 // have a standby, in one of its modes, and stall now and then; of a file there what was synced is
 // left, and some bytes behind that. A mirror's logs are found on the device alone, and in the
-// standby alone, too. The seed is printed; ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number
-// of losses of power.
+// standby alone, too. Now and then the process is killed before power fails. The seed is printed;
+// ROCKTIER_SEED sets it, ROCKTIER_POWER_IMAGES the number of losses of power.
 
 #include <sys/stat.h>
 
@@ -317,6 +317,49 @@ class PowerTest : public ::testing::Test {
     return volume;
   }
 
+  // The process is killed, which loses nothing, and the next one makes durable what it finds. Then
+  // power fails, and that is what is left.
+  void CheckAfterKill() {
+    // Copies the stubs first: a thread goes on writing what is in them.
+    std::vector<Known> found = logs_;
+    for (size_t i = 0; i < found.size(); i++) {
+      found[i].path = folder_ + "/" + std::to_string(888800 + i) + ".log";
+      found[i].synced = found[i].appended.size();
+      std::ofstream(found[i].path, std::ios::binary) << ReadAll(logs_[i].path);
+    }
+    const std::string folder = folder_ + "/standby-killed";
+    if (standby_ != nullptr) {
+      std::filesystem::remove_all(folder);
+      std::filesystem::copy(standby_folder_, folder);
+    }
+    const std::shared_ptr<PowerDevice::Disk> disk = PowerDevice::Copy(disk_.get());
+    std::shared_ptr<Volume> volume;
+    IOStatus s = Volume::Open(std::make_unique<PowerDevice>(disk), /*write=*/true, &volume);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    std::vector<std::shared_ptr<Standby>> standbys(found.size());
+    for (size_t i = 0; i < found.size(); i++) {
+      StubFile stub;
+      s = ReadStub(FileSystem::Default().get(), found[i].path, /*contents=*/true, &stub);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      s = Standby::OfStub(FileSystem::Default(), folder, found[i].path, stub.stub, &standbys[i]);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      std::shared_ptr<RecoveredLog> log;
+      s = RecoveredLog::Recover(volume, FileSystem::Default().get(), found[i].path,
+                                standbys[i].get(), std::move(stub), /*take_damaged=*/false, &log);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      s = log->Sync();
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+    std::shared_ptr<Volume> after;
+    s = Volume::Open(std::make_unique<PowerDevice>(PowerDevice::LosePower(disk.get(), &random_)),
+                     /*write=*/true, &after);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (size_t i = 0; i < found.size(); i++) {
+      ASSERT_NO_FATAL_FAILURE(CheckLog(after, found[i], found[i].path, standbys[i].get()));
+    }
+    kills_++;
+  }
+
   void CheckAfterLoss() {
     // Copies the stubs first: a thread goes on writing, and a stub may be older than the disk, not
     // newer. Nor may its spill: the disk is flushed before there is one.
@@ -368,6 +411,7 @@ class PowerTest : public ::testing::Test {
   uint64_t alone_ = 0;  // logs of mirrors that were found in the standby alone
   uint64_t number_ = 0;
   uint64_t images_ = 0;
+  uint64_t kills_ = 0;
   uint64_t synced_ = 0;  // bytes found that had been
   uint64_t extra_ = 0;   // bytes found that were never synced
 };
@@ -386,6 +430,9 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
       for (uint64_t steps = 1 + Random(40); steps > 0 && !HasFatalFailure(); steps--) {
         DoSomething();
       }
+      if (Random(4) == 0) {
+        ASSERT_NO_FATAL_FAILURE(CheckAfterKill());
+      }
       CheckAfterLoss();
     }
   }
@@ -400,6 +447,7 @@ TEST_F(PowerTest, WhatWasSyncedSurvives) {
          static_cast<unsigned long long>(failovers_.load()),
          static_cast<unsigned long long>(without_copy_.load()),
          static_cast<unsigned long long>(alone_));
+  EXPECT_GT(kills_, 0u);
   EXPECT_GT(failovers_, 0u);
   EXPECT_GT(without_copy_, 0u);
   EXPECT_GT(alone_, 0u);
