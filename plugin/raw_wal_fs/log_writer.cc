@@ -139,8 +139,12 @@ IOStatus LogWriter::Append(const Slice& data) {
 
 // Requires mutex_.
 void LogWriter::StartWriter() {
-  if (!writer_.joinable()) {
-    writer_ = std::thread(&LogWriter::WriterLoop, this);
+  if (writer_ != nullptr) {
+    return;
+  }
+  writer_ = LooseThread::Start([this] { WriterLoop(); });
+  if (writer_ == nullptr) {
+    error_ = IOStatus::IOError(path(), "no thread to write to the device");
   }
 }
 
@@ -170,8 +174,8 @@ void LogWriter::StopWriter() {
     stop_ = true;
     changed_.notify_all();
   }
-  if (writer_.joinable()) {
-    writer_.join();
+  if (writer_ != nullptr) {
+    writer_->Await();
   }
 }
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "plugin/raw_wal_fs/frame_placer.h"
@@ -165,7 +164,8 @@ class LogWriter : public Log {
   uint64_t sync_to_ = 0;  // bytes that writer_ shall make durable on the device
   uint64_t synced_ = 0;   // ... for which it has tried
   bool stop_ = false;
-  std::thread writer_;  // started with the first half that is full, or, with kHedge, the first sync
+  // Started with the first half that is full, or, with kHedge, the first sync.
+  std::shared_ptr<LooseThread> writer_;
 };
 
 }  // namespace raw_wal_fs

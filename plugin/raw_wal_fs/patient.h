@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -72,6 +74,39 @@ bool Detach(Function function) {
   }
   return true;
 }
+
+// A thread whose function is waited for, and not its exit: the kernel does not let a thread go
+// before the writes have ended that it has begun by io_uring, and a device may stand still.
+class LooseThread {
+ public:
+  // Returns null if no thread can be had.
+  template <typename Function>
+  static std::shared_ptr<LooseThread> Start(Function function) {
+    const auto thread = std::make_shared<LooseThread>();
+    const bool begun = Detach([thread, function = std::move(function)] {
+      function();
+      thread->End();
+    });
+    return begun ? thread : nullptr;
+  }
+
+  // Waits until the function has returned.
+  void Await() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ended_.wait(lock, [this] { return has_ended_; });
+  }
+
+ private:
+  void End() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    has_ended_ = true;
+    ended_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;  // guarded by mutex_
+};
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

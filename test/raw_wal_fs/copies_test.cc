@@ -444,6 +444,35 @@ TEST_P(RawWalBothModesTest, AFileSystemThatStandsStill) {
   Close();
 }
 
+// The thread that wrote to the device cannot end until that answers, and nobody waits for it.
+TEST_P(RawWalBothModesTest, TheFileSystemOfTheDeviceStandsStill) {
+  MountedDisk disk;
+  const std::string problem = disk.Mount(folder_ + "/disk");
+  if (!problem.empty()) {
+    printf("skipped: %s\n", problem.c_str());
+    return;
+  }
+  device_ = folder_ + "/disk/device";
+  SyncPoint::GetInstance()->ClearCallBack("PatientWriter::New");  // with io_uring
+  Begin(kShort);
+  Write(20);
+  bool in_time = false;
+  {
+    FrozenFor frozen(&disk, std::chrono::seconds(20));
+    for (int i = 0; i < 3; i++) {
+      Write(50);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+    }
+    in_time = frozen.still();
+  }
+  EXPECT_TRUE(in_time);
+  EXPECT_GT(Stats().copies_lost, 0u);
+  Check();
+  ExpectBothAgain();
+  CloseAndCheck();
+  Close();
+}
+
 INSTANTIATE_TEST_CASE_P(Mode, RawWalBothModesTest, ::testing::Values(kHedge, kMirror),
                         [](const auto& each) {
                           return std::string(each.param == std::string(kHedge) ? "Hedge" : "Both");

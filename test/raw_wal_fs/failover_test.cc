@@ -255,6 +255,40 @@ TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
   fs_.reset();
 }
 
+// Without sync a thread of the log writes to the device.
+TEST_F(RawWalStandbyTest, AFileSystemThatStandsStillForWritesWithoutSync) {
+  MountedDisk disk;
+  const std::string problem = disk.Mount(folder_ + "/disk");
+  if (!problem.empty()) {
+    printf("skipped: %s\n", problem.c_str());
+    return;
+  }
+  device_ = folder_ + "/disk/device";
+  NewFs(WithStandby());
+  Open();
+  const std::string value(20000, 'v');
+  bool in_time = false;
+  {
+    FrozenFor frozen(&disk, std::chrono::seconds(20));
+    for (int i = 0; i < 300; i++) {
+      const std::string key = "key" + std::to_string(i);
+      ASSERT_OK(db_->Put(WriteOptions(), key, value));
+      written_[key] = value;
+      if (i % 100 == 99) {
+        ASSERT_OK(db_->Flush(FlushOptions()));
+      }
+    }
+    in_time = frozen.still();
+  }
+  EXPECT_TRUE(in_time);
+  EXPECT_GT(Stats().failovers, 0u);
+  Reopen();
+  Check();
+  db_.reset();
+  env_.reset();
+  fs_.reset();
+}
+
 TEST_F(RawWalStandbyTest, BothWritersWriteAndTellErrors) {
   for (const bool ring : {true, false}) {
     SyncPoint::GetInstance()->SetCallBack("PatientWriter::New", [ring](void* may_use_ring) {

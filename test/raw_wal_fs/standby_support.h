@@ -130,6 +130,43 @@ class MountedDisk {
   std::string place_;
 };
 
+// A disk that stands still as long as this exists, and no longer than `most`.
+class FrozenFor {
+ public:
+  FrozenFor(MountedDisk* disk, std::chrono::seconds most) : disk_(disk) {
+    EXPECT_TRUE(disk_->Freeze());
+    thread_ = std::thread([this, most] {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait_for(lock, most, [this] { return over_; });
+      EXPECT_TRUE(disk_->Thaw());
+      thawed_ = true;
+    });
+  }
+  ~FrozenFor() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      over_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+  FrozenFor(const FrozenFor&) = delete;
+  FrozenFor& operator=(const FrozenFor&) = delete;
+
+  bool still() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return !thawed_;
+  }
+
+ private:
+  MountedDisk* const disk_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  bool thawed_ = false;
+  std::thread thread_;
+};
+
 class RawWalStandbyTest : public RawWalTest {
  protected:
   void SetUp() override {
