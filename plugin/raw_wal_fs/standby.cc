@@ -182,6 +182,8 @@ IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string&
   if (s.IsNotFound()) {
     s = purpose == Purpose::kLogs ? MakeMark(fs.get(), directory, uuid, &mark) : NoMark(directory);
   }
+  // Who made it may have failed, or been killed, before it was durable; and stubs will have its id.
+  s = s.ok() && purpose == Purpose::kLogs ? SyncDirectory(fs.get(), directory) : s;
   if (s.ok()) {
     result->reset(new Standby(fs, directory, mark, std::move(lock)));
     if (purpose != Purpose::kDryRun) {
