@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "plugin/raw_wal_fs/probe.h"
 #include "plugin/raw_wal_fs/standby.h"
 #include "plugin/raw_wal_fs/superblock.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 #include "plugin/raw_wal_fs/volume.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -99,10 +101,15 @@ IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all,
   return s.ok() ? WriteSuperblock(device, plan) : s;
 }
 
+// Makes the name of a device's file durable, where directories can be synced.
 IOStatus SyncDirectoryOf(const std::string& path) {
+  IOStatus s;
+  TEST_SYNC_POINT_CALLBACK("FormatDevice::SyncDirectoryOf", &s);
   const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.get() >= 0 && fsync(fd.get()) == 0 ? IOStatus::OK()
-                                               : PosixError("fsync of the directory", path, errno);
+  if (s.ok() && (fd.get() < 0 || (fsync(fd.get()) != 0 && errno != EINVAL))) {
+    s = PosixError("fsync of the directory", path, errno);
+  }
+  return s;
 }
 
 // A file without a name, or, where the file system has none, of a name that nobody has: what
@@ -251,7 +258,14 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
                                 "lost, 'rocktier wal export --force' takes what the standby has");
   }
   Superblock made;
-  return s.ok() && !info.exists ? Format(options, info, nullptr, &made) : s;
+  if (!s.ok() || !info.exists) {
+    return s.ok() ? Format(options, info, nullptr, &made) : s;
+  }
+  // Who made the file may have failed, or have been killed, before its name was durable: power could
+  // take it, with all logs. A directory that may not be read is taken as it is.
+  const bool is_taken =
+      info.is_block_device || access(DirectoryOf(options.device).c_str(), R_OK) != 0;
+  return is_taken ? s : SyncDirectoryOf(options.device);
 }
 
 IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress,
