@@ -261,8 +261,8 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
   if (!s.ok() || !info.exists) {
     return s.ok() ? Format(options, info, nullptr, &made) : s;
   }
-  // Who made the file may have failed, or have been killed, before its name was durable: power could
-  // take it, with all logs. A directory that may not be read is taken as it is.
+  // Who made the file may have failed, or have been killed, before its name was durable: power
+  // could take it, with all logs. A directory that may not be read is taken as it is.
   const bool is_taken =
       info.is_block_device || access(DirectoryOf(options.device).c_str(), R_OK) != 0;
   return is_taken ? s : SyncDirectoryOf(options.device);

@@ -129,8 +129,8 @@ class Migration {
     return s.ok() ? Copy(source.get(), target.get(), [this](size_t n) { Count(n); }) : s;
   }
 
-  // Tells whether a log is copied, and not what an earlier run has left taken for its copy. What was
-  // taken by force may lack what is at hand now; what is being deleted is not whole.
+  // Tells whether a log is copied, and not what an earlier run has left taken for its copy. What
+  // was taken by force may lack what is at hand now; what is being deleted is not whole.
   bool NeedsCopy(const std::string& path, const std::string& copy) {
     uint64_t size = 0;
     uint64_t copied = 0;

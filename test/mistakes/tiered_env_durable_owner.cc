@@ -67,8 +67,8 @@ class OwnerMistakes : public DurableMistakes {
   }
 };
 
-// A new tier gets its folder late, and TIERS cannot be written then. Nothing goes to the tier before
-// it is: a later opening may be without the disk, and goes on with what TIERS says.
+// A new tier gets its folder late, and TIERS cannot be written then. Nothing goes to the tier
+// before it is: a later opening may be without the disk, and goes on with what TIERS says.
 TEST_F(OwnerMistakes, ATierOfWhichTiersDoesNotKnow) {
   NewFs("slow={path=" + TierPath("slow") + "}", "0..=slow");
   Open();

@@ -397,7 +397,8 @@ TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
   Verify();
 }
 
-// The log has two names in its tier then, and the stub of the one is gone. RepairDB() does not mind.
+// The log has two names in its tier then, and the stub of the one is gone. RepairDB() does not
+// mind.
 TEST_F(LogMistakes, ARepairThatCannotMakeDurableThatALogIsInLost) {
   const auto hooks = std::make_shared<HookedFs>();
   target_ = hooks;

@@ -249,8 +249,8 @@ bool Survey::IsReplayed(const Database& database, const Orphan& orphan) const {
   return database.NeedsLog(orphan.base) && !Has(orphan.base) && HasRecords(orphan);
 }
 
-// RepairDB() has put it into lost/: it has another name in the folder, too, which was to be its only
-// one (TieredFileSystem::GiveUp()).
+// RepairDB() has put it into lost/: it has another name in the folder, too, which was to be its
+// only one (TieredFileSystem::GiveUp()).
 bool Survey::IsGivenUp(const Orphan& orphan, const std::vector<std::string>& names) {
   const std::string start = orphan.base + kGivenUp + ".";
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
