@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -100,20 +101,15 @@ IOStatus WriteEmpty(Device* device, const Superblock& plan, bool all,
   return s.ok() ? WriteSuperblock(device, plan) : s;
 }
 
+// Makes the name of a device's file durable, where directories can be synced.
 IOStatus SyncDirectoryOf(const std::string& path) {
+  IOStatus s;
+  TEST_SYNC_POINT_CALLBACK("FormatDevice::SyncDirectoryOf", &s);
   const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.get() >= 0 && fsync(fd.get()) == 0 ? IOStatus::OK()
-                                               : PosixError("fsync of the directory", path, errno);
-}
-
-// Makes the name of a device durable that is a file: who made it may have been killed before that
-// was so. Who may not read the directory has not made it; a file system may know no such sync.
-IOStatus SyncNameOf(const std::string& path) {
-  const Descriptor fd(open(DirectoryOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  TEST_SYNC_POINT("SyncNameOf");
-  return fd.get() >= 0 && fsync(fd.get()) != 0 && errno != EINVAL
-             ? PosixError("fsync of the directory", path, errno)
-             : IOStatus::OK();
+  if (s.ok() && (fd.get() < 0 || (fsync(fd.get()) != 0 && errno != EINVAL))) {
+    s = PosixError("fsync of the directory", path, errno);
+  }
+  return s;
 }
 
 // A file without a name, or, where the file system has none, of a name that nobody has: what
@@ -261,11 +257,15 @@ IOStatus CheckOrCreateDevice(const RawWalOptions& options) {
                                 " is that of another log device: is its disk mounted? If it is "
                                 "lost, 'rocktier wal export --force' takes what the standby has");
   }
-  if (s.ok() && info.exists) {
-    return info.is_block_device ? s : SyncNameOf(options.device);
-  }
   Superblock made;
-  return s.ok() ? Format(options, info, nullptr, &made) : s;
+  if (!s.ok() || !info.exists) {
+    return s.ok() ? Format(options, info, nullptr, &made) : s;
+  }
+  // Who made the file may have failed, or have been killed, before its name was durable: power
+  // could take it, with all logs. A directory that may not be read is taken as it is.
+  const bool is_taken =
+      info.is_block_device || access(DirectoryOf(options.device).c_str(), R_OK) != 0;
+  return is_taken ? s : SyncDirectoryOf(options.device);
 }
 
 IOStatus FormatDevice(const RawWalOptions& options, const RawWalProgress& progress,

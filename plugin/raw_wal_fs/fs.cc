@@ -106,6 +106,19 @@ IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
   return s.IsNotFound() ? IOStatus::OK() : s;
 }
 
+bool RawWalFileSystem::IsWhole(const std::string& path, uint64_t* size) {
+  StubFile stub;
+  std::shared_ptr<Volume> volume;
+  std::shared_ptr<RecoveredLog> log;
+  if (!FindStub(path, /*contents=*/false, &stub).ok() || !ForReading(&volume).ok() ||
+      !CheckStub(path, stub.stub, *volume).ok() || !Recover(volume, path, &log).ok() ||
+      log->damaged()) {
+    return false;
+  }
+  *size = log->size();
+  return true;
+}
+
 IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
                                    std::shared_ptr<Log>* result) {
   result->reset();

@@ -108,6 +108,9 @@ class RawWalFileSystem : public FileSystemWrapper {
 
   // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
+  // Returns whether all of a log that nobody writes is there, as far as its end tells, and `size`,
+  // its bytes.
+  bool IsWhole(const std::string& path, uint64_t* size);
 
   void AddStats(RawWalStats* stats) const;
   // Adds all figures, with the device and `owner` as labels.

@@ -129,15 +129,27 @@ class Migration {
     return s.ok() ? Copy(source.get(), target.get(), [this](size_t n) { Count(n); }) : s;
   }
 
+  // Tells whether a log is copied, and not what an earlier run has left taken for its copy. What
+  // was taken by force may lack what is at hand now; what is being deleted is not whole.
+  bool NeedsCopy(const std::string& path, const std::string& copy) {
+    uint64_t size = 0;
+    uint64_t copied = 0;
+    return !Exists(copy) ||
+           (!fs_->options().force && fs_->IsWhole(path, &size) && size > 0 &&
+            fs_->GetFileSize(copy, IOOptions(), &copied, nullptr).ok() && size >= copied);
+  }
+
   // Moves a log off the device. The copy is durable before the log is deleted, and the stub stands
   // in the way of RocksDB until the copy has its name.
   IOStatus ExportOne(const std::string& path) {
-    const std::string copy = path + kExported;
+    std::string copy = path + kExported;
     const std::string partial = copy + ".tmp";
     IOStatus s;
-    if (!Exists(copy)) {
+    if (NeedsCopy(path, copy)) {
       s = CopyTo(path, partial, FileOptions());
-      if (s.ok()) {
+      if (is_lost_) {
+        copy = partial;  // a later run may have the device, and then deletes what is there
+      } else if (s.ok()) {
         s = fs_->RenameFile(partial, copy, IOOptions(), nullptr);
       }
     }

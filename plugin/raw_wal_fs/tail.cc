@@ -40,6 +40,8 @@ IOStatus Tail::Create(FileSystem* target, const std::string& path, const Stub& s
   }
   if (s.ok()) {
     *result = std::move(tail);
+  } else if (file != nullptr) {  // a part of a stub would keep the database from being opened
+    target->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
 }

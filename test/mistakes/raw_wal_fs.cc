@@ -285,6 +285,31 @@ TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   ASSERT_OK(log->Close(IOOptions(), nullptr));
 }
 
+// Who made its file could not make the name durable, or was killed before: power may take it away,
+// with all logs.
+TEST_F(RawWalMistakes, ADeviceWhoseNameIsNotDurableYet) {
+  int syncs = 0;
+  bool fails = true;
+  SyncPoint::GetInstance()->SetCallBack("FormatDevice::SyncDirectoryOf", [&](void* status) {
+    syncs++;
+    if (fails) {
+      *static_cast<IOStatus*>(status) = IOStatus::IOError("the directory", "cannot be synced");
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  NewFs();
+  for (int i = 0; i < 2; i++) {  // the second time the file is there
+    const Status s = OpenDb(DbOptions(), db_name_, &db_);
+    EXPECT_NE(s.ToString().find("cannot be synced"), std::string::npos) << s.ToString();
+    EXPECT_TRUE(std::filesystem::exists(device_));
+  }
+  fails = false;
+  Open();
+  Put("last", "value");
+  EXPECT_EQ(syncs, 3);
+  SyncPoint::GetInstance()->DisableProcessing();
+}
+
 // The process lives and says what happened; nothing is lost without a word.
 TEST_F(RawWalMistakes, AStubThatSomebodyCutsOffWhileItIsWritten) {
   for (const uint64_t size : {100, 5000}) {

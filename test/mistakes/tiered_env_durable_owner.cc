@@ -2,9 +2,12 @@
 //
 // Homes that are not what opened the tiers last, and tiers that are not what the home had.
 
+#include <functional>
+
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/samples.h"
 #include "test/mistakes/tiered_env_durable.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test_util/sync_point.h"
 
 namespace rocktier {
@@ -41,6 +44,13 @@ class OwnerMistakes : public DurableMistakes {
     EXPECT_GT(check.problems.size(), 0u);
     EXPECT_TRUE(Everything() == before);
   }
+  // Files in this tier cannot be made.
+  std::function<IOStatus(const std::string& path)> NoneIn(const std::string& tier) const {
+    return [start = TierPath(tier)](const std::string& path) {
+      return path.compare(0, start.size(), start) == 0 ? IOStatus::IOError(path, "injected")
+                                                       : IOStatus::OK();
+    };
+  }
   // As the first version wrote it.
   void MakeOld(const std::string& path) const {
     Identity identity;
@@ -56,6 +66,66 @@ class OwnerMistakes : public DurableMistakes {
     }
   }
 };
+
+// A new tier gets its folder late, and TIERS cannot be written then. Nothing goes to the tier
+// before it is: a later opening may be without the disk, and goes on with what TIERS says.
+TEST_F(OwnerMistakes, ATierOfWhichTiersDoesNotKnow) {
+  NewFs("slow={path=" + TierPath("slow") + "}", "0..=slow");
+  Open();
+  ASSERT_FALSE(HasFailure());
+  Fill(100);
+  Close();
+  SyncPoint::GetInstance()->SetCallBack("Tier::Failed:Pause",
+                                        [](void* pause) { *static_cast<int64_t*>(pause) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  const auto hooks = std::make_shared<HookedFs>();
+  bool fails = false;
+  hooks->before_create = NoneIn("fast");
+  hooks->before_rename = [&](const std::string&, const std::string& to) {
+    return fails && to == db_name_ + "/TIERS" ? IOStatus::IOError(to, "injected") : IOStatus::OK();
+  };
+  TieredOptions tiered;
+  tiered.tiers = Tiers();
+  tiered.placement = "0..=fast";
+  tiered.mover = false;
+  tiered.metrics_interval = 0;
+  env_.reset();
+  ASSERT_OK(NewTieredFileSystem(tiered, hooks, &fs_));
+  env_ = NewCompositeEnv(fs_);
+  Options options = DbOptions();
+  options.disable_auto_compactions = true;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  hooks->before_create = nullptr;
+  for (const bool once : {true, false}) {
+    fails = once;
+    Fill(100);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    EXPECT_EQ(Census()["L0 fast"], once ? 0 : 1);
+  }
+  SyncPoint::GetInstance()->DisableProcessing();
+  Close();
+  Rename("fast", "away");
+  TryOpen(Tiers(), "0..=fast").PermitUncheckedError();  // its SST is lost
+  Close();
+  Rename("away", "fast");
+  ExpectWhole(Tiers(), "0..=fast");
+}
+
+// The OWNER there has the id of an earlier opening then, and TIERS must go on to know it.
+TEST_F(OwnerMistakes, AHomeThatIsRenamedWhileATierCannotBeWritten) {
+  FillTiers();
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  hooks->before_create = NoneIn("fast");
+  ASSERT_OK(TryOpen(Tiers()));
+  Close();
+  const std::string renamed = folder_ + "/renamed";
+  ASSERT_OK(fs_->RenameFile(db_name_, renamed, IOOptions(), nullptr));
+  hooks->before_create = nullptr;
+  db_name_ = renamed;
+  ExpectWhole(Tiers());
+}
 
 TEST_F(OwnerMistakes, AnEarlierStateOfTheHome) {
   FillTiers();

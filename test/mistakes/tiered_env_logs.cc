@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/tiered_env_durable.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test_util/sync_point.h"
 #include "utilities/merge_operators.h"
 
@@ -394,6 +395,59 @@ TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
   Open(options);
   ASSERT_FALSE(HasFailure());
   Verify();
+}
+
+// The log has two names in its tier then, and the stub of the one is gone. RepairDB() does not
+// mind.
+TEST_F(LogMistakes, ARepairThatCannotMakeDurableThatALogIsInLost) {
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  NewFs(Tiers(), kLogs);
+  Options options = DbOptions();
+  options.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  FillSynced(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  WriteOptions synced;
+  synced.sync = true;
+  for (const char* operand : {"a", "b"}) {
+    ASSERT_OK(db_->Merge(synced, "merged", operand));
+  }
+  model_["merged"] = "a,b";
+  const std::string base = Newest();
+  const std::string path = PathOf(base);
+  Close();
+  NewFs(Tiers(), kLogs);
+  options.env = env_.get();
+  bool gone = false;
+  int failures = 0;
+  hooks->before_delete = [&](const std::string& deleted) {
+    gone = gone || deleted == db_name_ + "/" + base;
+    return IOStatus::OK();
+  };
+  hooks->before_sync_directory = [&](const std::string& directory) {
+    const bool fails = gone && directory == db_name_ && failures == 0;
+    failures += fails ? 1 : 0;
+    return fails ? IOStatus::IOError(directory, "injected") : IOStatus::OK();
+  };
+  ASSERT_OK(RepairDB(db_name_, options));
+  hooks->before_delete = nullptr;
+  hooks->before_sync_directory = nullptr;
+  EXPECT_EQ(failures, 1);
+  EXPECT_FALSE(fs::exists(db_name_ + "/" + base));
+  EXPECT_TRUE(fs::exists(path));
+  for (const bool without : {false, true}) {
+    SCOPED_TRACE(without);
+    NewFs(Tiers(), kLogs);
+    options.env = env_.get();
+    Open(options);
+    ASSERT_FALSE(HasFailure());
+    Verify();
+    Close();
+    EXPECT_FALSE(fs::exists(path)) << "it was put aside";
+    fs::remove_all(db_name_ + "/lost");
+  }
 }
 
 // An operator sets wal_dir anew, and moves what is called a log. The stubs lead to the folder of

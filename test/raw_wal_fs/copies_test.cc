@@ -617,6 +617,57 @@ TEST_F(RawWalCopiesTest, AnExportWithoutTheDeviceCanBeTakenBack) {
   Check();
 }
 
+// It fails before the copy is in the place of the stub. A later one, with the device, deletes what
+// is there, so it must not go on with that copy.
+TEST_F(RawWalCopiesTest, AnExportWithoutTheDeviceThatFailed) {
+  Begin(kMirror, kLong);
+  Write(4);
+  standby_trouble_.Fail();
+  Write(4);
+  Close();
+  standby_trouble_.End();
+  const std::string kept = NewestLog() + ".stub";
+  std::filesystem::create_symlink(folder_ + "/nowhere", kept);  // the stub cannot be kept
+  raw_wal_fs::RawWalOptions options = ToolOptions();
+  options.device = folder_ + "/gone";
+  options.force = true;
+  uint64_t logs = 0;
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
+  std::filesystem::remove(kept);
+  ASSERT_OK(raw_wal_fs::ExportLogs(ToolOptions(), db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  OpenPlain();
+  Check();
+}
+
+// The same by force, without the standby: nothing is deleted yet when it fails.
+TEST_F(RawWalCopiesTest, AnExportWithoutTheStandbyThatFailed) {
+  Begin(kMirror, kShort);
+  Write(20);
+  device_trouble_.Fail();
+  Write(20);
+  Close();
+  device_trouble_.End();
+  raw_wal_fs::RawWalOptions options = ToolOptions();
+  options.standby = "";
+  options.force = true;
+  int writes = 0;
+  SyncPoint::GetInstance()->SetCallBack("PosixDevice::Write", [&writes](void* status) {
+    if (++writes > 2) {  // those are of the superblock
+      *static_cast<IOStatus*>(status) = IOStatus::IOError("the device", "fails");
+    }
+  });
+  uint64_t logs = 0;
+  EXPECT_FALSE(raw_wal_fs::ExportLogs(options, db_name_, &logs).ok());
+  EXPECT_EQ(writes, 3);
+  SyncPoint::GetInstance()->ClearCallBack("PosixDevice::Write");
+  EXPECT_TRUE(std::filesystem::exists(NewestLog() + ".exported"));
+  ASSERT_OK(raw_wal_fs::ExportLogs(ToolOptions(), db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  OpenPlain();
+  Check();
+}
+
 TEST_F(RawWalCopiesTest, AMirrorWithoutItsStandby) {
   Begin(kMirror, kLong);
   Write(200);

@@ -21,7 +21,9 @@
 #include <mutex>
 #include <thread>
 
+#include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "plugin/raw_wal_fs/standby.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_manager.h"
@@ -920,6 +922,40 @@ TEST_F(RawWalFailoverTest, BothPartsOfALogAreRemoved) {
   ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info, nullptr, standby_));
   EXPECT_EQ(info.segments_used, 0u);
   EXPECT_TRUE(info.logs.empty());
+}
+
+// Directories cannot be synced while it says so.
+class NoSyncFs : public FileSystemWrapper {
+ public:
+  NoSyncFs() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "NoSyncFs"; }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override {
+    if (broken) {
+      return IOStatus::IOError(path, "no disk");
+    }
+    opened++;
+    return FileSystemWrapper::NewDirectory(path, options, result, dbg);
+  }
+
+  bool broken = false;
+  int opened = 0;
+};
+
+// A stub that names a standby without its mark would keep its database from being opened.
+TEST_F(RawWalStandbyTest, TheMarkIsDurableBeforeAStubNamesIt) {
+  const auto fs = std::make_shared<NoSyncFs>();
+  const std::string uuid(raw_wal_fs::kUuidSize, 'u');
+  std::shared_ptr<raw_wal_fs::Standby> standby;
+  fs->broken = true;
+  for (int i = 0; i < 2; i++) {  // the second time the mark is there
+    const Status s = raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby);
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_TRUE(std::filesystem::exists(standby_ + raw_wal_fs::Standby::kMarkName));
+  }
+  fs->broken = false;
+  ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
+  EXPECT_EQ(fs->opened, 1);
 }
 
 TEST_F(RawWalStandbyTest, TheFileSystemMayBeAStaticObject) {

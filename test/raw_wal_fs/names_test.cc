@@ -180,7 +180,7 @@ TEST_F(RawWalNamesTest, ADeviceThatIsAFileIsSyncedByName) {
   ASSERT_NO_FATAL_FAILURE(Mount());
   int syncs = 0;
   int early = 0;  // writes before it
-  SyncPoint::GetInstance()->SetCallBack("SyncNameOf", [&](void*) { syncs++; });
+  SyncPoint::GetInstance()->SetCallBack("FormatDevice::SyncDirectoryOf", [&](void*) { syncs++; });
   SyncPoint::GetInstance()->SetCallBack("PosixDevice::Write",
                                         [&](void*) { early += syncs == 0 ? 1 : 0; });
   SyncPoint::GetInstance()->EnableProcessing();

@@ -37,6 +37,39 @@ class FailingDevice : public PowerDevice {
   const std::shared_ptr<std::atomic<bool>> fail_;
 };
 
+// A disk that has room for a few bytes of each file.
+class FullFs : public FileSystemWrapper {
+ public:
+  explicit FullFs(size_t room) : FileSystemWrapper(FileSystem::Default()), room_(room) {}
+  const char* Name() const override { return "FullFs"; }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    IOStatus s = FileSystemWrapper::NewWritableFile(path, options, result, dbg);
+    if (s.ok()) {
+      *result = std::make_unique<File>(room_, std::move(*result));
+    }
+    return s;
+  }
+
+ private:
+  class File : public FSWritableFileOwnerWrapper {
+   public:
+    File(size_t room, std::unique_ptr<FSWritableFile>&& target)
+        : FSWritableFileOwnerWrapper(std::move(target)), room_(room) {}
+    using FSWritableFileOwnerWrapper::Append;
+    IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+      const Slice part(data.data(), std::min(data.size(), room_));
+      IOStatus s = FSWritableFileOwnerWrapper::Append(part, options, dbg);
+      return s.ok() && part.size() < data.size() ? IOStatus::NoSpace("the disk", "is full") : s;
+    }
+
+   private:
+    const size_t room_;
+  };
+
+  const size_t room_;
+};
+
 class RecoveryTest : public ::testing::Test {
  protected:
   RecoveryTest()
@@ -258,6 +291,22 @@ TEST_F(RecoveryTest, ALogThatNobodyWritesCanBeSynced) {
   std::filesystem::remove(path_);
   EXPECT_FALSE(log->Sync().ok());
   EXPECT_FALSE(std::filesystem::exists(path_)) << "made anew";
+}
+
+// The beginning of a stub would be taken for one that somebody has cut off.
+TEST_F(RecoveryTest, ALogThatFindsNoRoomForItsStubLeavesNothing) {
+  const std::string path = folder_ + "/000002.log";
+  const std::shared_ptr<Volume> volume = Mount(/*write=*/true);
+  for (const size_t room : {0, 200, 5000}) {
+    FullFs fs(room);
+    LogWriter::Settings settings;
+    settings.target = &fs;
+    settings.tail_size = 32 << 10;
+    std::shared_ptr<LogWriter> log;
+    IOStatus s = LogWriter::Create(volume, settings, path, &log);
+    EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+    EXPECT_FALSE(std::filesystem::exists(path)) << room;
+  }
 }
 
 TEST_F(RecoveryTest, OneLogKeepsWhatWasVerified) {

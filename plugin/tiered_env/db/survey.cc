@@ -236,7 +236,8 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
         continue;
       }
       orphan.base = name.substr(0, name.rfind('.'));
-      orphan.needed = Lacks(database, orphan.base) || IsReplayed(database, orphan);
+      orphan.needed = Lacks(database, orphan.base) ||
+                      (IsReplayed(database, orphan) && !IsGivenUp(orphan, names));
       result.push_back(std::move(orphan));
     }
   }
@@ -246,6 +247,21 @@ std::vector<Survey::Orphan> Survey::Orphans(const Database& database) const {
 // One without records is of a crash: its stub is durable before it has any (PlacedFile::Open()).
 bool Survey::IsReplayed(const Database& database, const Orphan& orphan) const {
   return database.NeedsLog(orphan.base) && !Has(orphan.base) && HasRecords(orphan);
+}
+
+// RepairDB() has put it into lost/: it has another name in the folder, too, which was to be its
+// only one (TieredFileSystem::GiveUp()).
+bool Survey::IsGivenUp(const Orphan& orphan, const std::vector<std::string>& names) {
+  const std::string start = orphan.base + kGivenUp + ".";
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const std::string path = DirectoryOf(orphan.place.path) + "/" + name;
+    bool same = false;
+    return name.compare(0, start.size(), start) == 0 &&
+           orphan.place.fs()
+               ->AreFilesSame(path, orphan.place.path, IOOptions(), &same, nullptr)
+               .ok() &&
+           same;
+  });
 }
 
 bool Survey::Lacks(const Database& database, const std::string& base) const {

@@ -77,6 +77,8 @@ class Survey {
   // Whether the MANIFEST names an SST or blob file that is not there.
   bool Lacks(const Database& database, const std::string& base) const;
   bool IsReplayed(const Database& database, const Orphan& orphan) const;
+  // `names`: what is in its folder.
+  static bool IsGivenUp(const Orphan& orphan, const std::vector<std::string>& names);
   // `below`: "" or "archive/".
   IOStatus Look(const std::string& below);
   IOStatus LookAt(const std::string& base, bool belongs);

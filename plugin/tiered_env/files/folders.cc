@@ -152,6 +152,31 @@ std::string Folders::NewSuffix() {
   return text;
 }
 
+// TIERS has each id that OWNER may have, whenever this fails or is interrupted, as in Renew(): who
+// opens it next may not have the tier at hand, and goes on with what TIERS says.
+IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder) {
+  Identity& identity = folder->identity;
+  const bool is_old = identity.version == 1;
+  if (is_old) {
+    identity.version = Identity::kVersion;
+    identity.opening = NewOpening();
+  }
+  const auto known = identity.tiers.find(tier.name());
+  const bool is_new_id =
+      known != identity.tiers.end() && known->second.insert(identity.opening).second;
+  IOStatus s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
+  if (s.ok()) {
+    s = MakeIn(tier, directory, folder);
+  }
+  if (s.ok()) {
+    s = WriteTiers(directory, identity);
+  }
+  if (!s.ok()) {
+    folder->made.erase(tier.index());  // nothing goes there before TIERS says so
+  }
+  return s;
+}
+
 IOStatus Folders::NewPath(const std::string& directory, const std::string& base, Tier* tier,
                           Place* place) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -165,17 +190,7 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
     s = MakeTier(*tier);
   }
   if (s.ok() && folder->made.count(tier->index()) == 0) {
-    if (folder->identity.version == 1) {
-      folder->identity.version = Identity::kVersion;
-      folder->identity.opening = NewOpening();
-      s = WriteTiers(directory, folder->identity);
-    }
-    if (s.ok()) {
-      s = MakeIn(*tier, directory, folder);
-    }
-    if (s.ok()) {
-      s = WriteTiers(directory, folder->identity);
-    }
+    s = Begin(*tier, directory, folder);
   }
   if (s.ok()) {
     place->tier = tier;
@@ -240,8 +255,11 @@ void Folders::Renamed(const std::string& from, const std::string& to) {
   for (const auto& tier : tiers_) {
     Identity owner;
     if (!tier->is_home() && OwnershipIn(folder->identity, to, *tier, &owner) == Ownership::kMoved) {
-      WriteOwner(*tier, to, folder->identity).PermitUncheckedError();
-      folder->identity.tiers[tier->name()] = {folder->identity.opening};
+      std::set<std::string> ids = {folder->identity.opening};
+      if (!WriteOwner(*tier, to, folder->identity).ok() && owner.version > 1) {
+        ids.insert(owner.opening);  // it has the one or the other
+      }
+      folder->identity.tiers[tier->name()] = std::move(ids);
     }
   }
   WriteTiers(to, folder->identity).PermitUncheckedError();

@@ -125,6 +125,8 @@ class Folders {
   IOStatus Load(const std::string& directory, Folder** result);
   IOStatus Create(const std::string& directory, Folder** result);
   IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
+  // Does that before the first file goes to the tier, and has TIERS say so.
+  IOStatus Begin(const Tier& tier, const std::string& directory, Folder* folder);
   // Gives a directory and its folders a new id.
   IOStatus Renew(const std::string& directory, Folder* folder);
   std::string NewSuffix();

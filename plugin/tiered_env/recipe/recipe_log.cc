@@ -147,7 +147,7 @@ IOStatus RecipeLog::Rewrite(const RecipeLogFile* from, const Contents& live) {
   }
   if (!s.ok()) {
     fs_->DeleteFile(PathOf(number) + kTemporary, IOOptions(), nullptr).PermitUncheckedError();
-    broken_ = broken_ || fs_->FileExists(PathOf(number), IOOptions(), nullptr).ok();
+    broken_ = broken_ || !IsMissing(fs_->FileExists(PathOf(number), IOOptions(), nullptr));
     return s;
   }
   if (number_ != 0) {

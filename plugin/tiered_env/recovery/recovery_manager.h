@@ -151,8 +151,8 @@ class RecoveryManager {
   IOStatus BringAway(const Recovery::Present& table);
   // SSTs in volatile tiers that have a stub and a recipe, and nothing else.
   std::map<uint64_t, LiveTable> FindLost() const;
-  // All SSTs that may be in volatile tiers, by stubs and recipes.
-  std::map<uint64_t, LiveTable> FindTables() const;
+  // Finds all SSTs that may be in volatile tiers, by stubs and recipes.
+  IOStatus FindTables(std::map<uint64_t, LiveTable>* tables) const;
   // Makes durable what an SST can be rebuilt of. NotSupported: it cannot be.
   IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
   void Run();

@@ -10,43 +10,53 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-std::map<uint64_t, LiveTable> RecoveryManager::FindTables() const {
-  std::map<uint64_t, LiveTable> tables;
+// A recipe log that is damaged has what is before the damage; besides there are the stubs. One that
+// cannot be read now may have recipes of SSTs without a stub.
+IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) const {
   RecipeLog::Contents contents;
   RecipeLog recipe_log(names_->target(), database_->directory());
-  recipe_log.Load(&contents).PermitUncheckedError();  // damaged: there are the stubs
-  for (const auto& [base, known] : contents.recipes) {
+  IOStatus s = recipe_log.Load(&contents);
+  s = s.IsCorruption() ? IOStatus::OK() : s;
+  for (auto it = contents.recipes.begin(); s.ok() && it != contents.recipes.end(); ++it) {
     uint64_t number;
     std::string recipe;
     RecipeSummary summary;
-    if (ContentOf(base, &number) == Content::kTable && recipe_log.ReadRecipe(base, &recipe).ok() &&
-        DecodeSummary(recipe, &summary).ok()) {
-      tables[number].size = summary.size;
+    if (ContentOf(it->first, &number) != Content::kTable) {
+      continue;
     }
+    s = recipe_log.ReadRecipe(it->first, &recipe);
+    if (s.ok() && DecodeSummary(recipe, &summary).ok()) {
+      (*tables)[number].size = summary.size;
+    }
+    s = s.IsCorruption() ? IOStatus::OK() : s;
   }
   std::vector<std::string> names;
-  names_->target()
-      ->GetChildren(database_->directory(), IOOptions(), &names, nullptr)
-      .PermitUncheckedError();
+  if (s.ok()) {
+    s = names_->target()->GetChildren(database_->directory(), IOOptions(), &names, nullptr);
+  }
   for (const std::string& name : names) {
     uint64_t number;
     uint64_t size;
     Place place;
-    if (ContentOf(name, &number) == Content::kTable && tables.count(number) == 0 &&
+    if (ContentOf(name, &number) == Content::kTable && tables->count(number) == 0 &&
         names_->Resolve(database_->directory() + "/" + name, &place).ok() && place.stub &&
         place.tier->is_volatile() &&
         place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr).ok()) {
-      tables[number].size = size;
+      (*tables)[number].size = size;
     }
   }
-  return tables;
+  return s;
 }
 
 IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
                                   std::vector<std::string>* given_up) {
   const std::string& directory = database_->directory();
+  std::map<uint64_t, LiveTable> found;
+  IOStatus s = tables == nullptr ? FindTables(&found) : IOStatus::OK();
   Recovery recovery(names_, directory, &recipe_log_, options_.recovery_threads);
-  IOStatus s = recovery.Run(tables != nullptr ? *tables : FindTables(), /*salvage=*/true);
+  if (s.ok()) {
+    s = recovery.Run(tables != nullptr ? *tables : found, /*salvage=*/true);
+  }
   for (const Recovery::Present& table : recovery.present()) {
     s = s.ok() ? BringAway(table) : s;
   }

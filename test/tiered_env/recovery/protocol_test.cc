@@ -25,6 +25,7 @@
 #include "table/table_builder.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/tiered_test.h"
+#include "test_util/sync_point.h"
 
 namespace rocktier {
 
@@ -431,6 +432,54 @@ void ProtocolTest::Check() {
     ASSERT_EQ(rebuilt, table.bytes) << base;
   }
   EXPECT_EQ(logs_->GetSizes().live_entries, needed.size());
+}
+
+// A disk that fails for a moment: whether a file is there cannot be asked then.
+class BlindFs : public HookedFs {
+ public:
+  IOStatus FileExists(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    return blind ? IOStatus::IOError(path, "injected") : HookedFs::FileExists(path, options, dbg);
+  }
+
+  bool blind = false;
+};
+
+// The new file has its name, and nobody has been told: what is added from then on must not go to
+// the old one, which the next opening does not look at.
+TEST_F(ProtocolTest, ARecipeLogThatIsReplacedAndFails) {
+  const std::string directory = folder_ + "/recipes";
+  fs::create_directory(directory);
+  const auto disk = std::make_shared<BlindFs>();
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
+                                        [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  RecipeLog log(disk.get(), directory);
+  RecipeLog::Contents contents;
+  ASSERT_OK(log.Load(&contents));
+  ASSERT_OK(log.Start(contents));
+  ASSERT_OK(log.AddRecipe("000001.sst", std::string(10000, 'r')));
+  ASSERT_OK(log.AddRecipe("000002.sst", "the second"));
+  ASSERT_OK(log.Drop("000001.sst"));
+  ASSERT_OK(log.Sync());
+  disk->before_sync_directory = [&](const std::string& path) {
+    disk->blind = true;
+    return IOStatus::IOError(path, "injected");
+  };
+  EXPECT_TRUE(log.Compact().IsIOError());
+  EXPECT_TRUE(disk->blind);
+  disk->before_sync_directory = nullptr;
+  disk->blind = false;
+  ASSERT_OK(log.AddRecipe("000003.sst", "the third"));
+  ASSERT_OK(log.Sync());
+  RecipeLog reader(disk.get(), directory);
+  ASSERT_OK(reader.Load(&contents));
+  for (const auto& [base, expected] : std::map<std::string, std::string>{
+           {"000002.sst", "the second"}, {"000003.sst", "the third"}}) {
+    std::string recipe;
+    EXPECT_OK(reader.ReadRecipe(base, &recipe));
+    EXPECT_EQ(recipe, expected) << base;
+  }
 }
 
 // RocksDB makes the next log before it has written the last bytes of this one. A commit among them

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "test/support/power_fs.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -162,6 +163,56 @@ TEST_F(SalvageTest, WithoutAManifest) {
     Verify();
     Close();
   }
+}
+
+// A disk on which recipe logs cannot be opened for a while.
+class BlindFs : public HookedFs {
+ public:
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    if (failures > 0 && path.find("TIERS-RECIPES") != std::string::npos) {
+      failures--;
+      return IOStatus::IOError(path, "injected");
+    }
+    return HookedFs::NewRandomAccessFile(path, options, result, dbg);
+  }
+
+  int failures = 0;
+};
+
+// Without a MANIFEST and without stubs, recipes alone know of SSTs in memory.
+TEST_F(SalvageTest, ARecipeLogThatCannotBeReadForAMoment) {
+  const auto disk = std::make_shared<BlindFs>();
+  target_ = disk;
+  Prepare();
+  ASSERT_FALSE(HasFailure());
+  std::string current;
+  ASSERT_OK(ReadFileToString(Env::Default(), db_name_ + "/CURRENT", &current));
+  DamageInTheMiddle(db_name_ + "/" + current.substr(0, current.find('\n')));
+  size_t stubs = 0;
+  for (const std::string& base : FilesOf(".sst")) {
+    if (TierOf(base) == "memory") {
+      fs::remove(db_name_ + "/" + base);
+      stubs++;
+    }
+  }
+  ASSERT_GT(stubs, 0u);
+  LoseMemory();
+  MountMemory();
+  disk->failures = 1;
+  std::vector<std::string> given_up;
+  const Status s = SalvageTiers(fs_.get(), db_name_, &given_up);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_EQ(disk->failures, 0);
+  ASSERT_OK(SalvageTiers(fs_.get(), db_name_, &given_up));
+  EXPECT_TRUE(given_up.empty());
+  ExpectNothingOfMemory();
+  ASSERT_OK(RepairDB(db_name_, DbOptions()));
+  LoseMemory();
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Verify();
 }
 
 // Before it puts the MANIFEST aside, that names what is in memory, all that is in other tiers.
