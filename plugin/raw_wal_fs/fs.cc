@@ -5,13 +5,11 @@
 #include <algorithm>
 
 #include "plugin/raw_wal_fs/file.h"
-#include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/log_writer.h"
 #include "plugin/raw_wal_fs/logger.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/open_logs.h"
 #include "plugin/raw_wal_fs/open_volumes.h"
-#include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -28,23 +26,7 @@ IOStatus RawWalFileSystem::Refuse(const std::string& path, const std::string& wh
   return IOStatus::NotSupported(path, "is a log on a log device: cannot be " + what);
 }
 
-RawWalFileSystem::RawWalFileSystem(const std::shared_ptr<FileSystem>& target)
-    : FileSystemWrapper(target) {
-  RegisterOptions(&options_, &OptionTypes());
-}
-
 RawWalFileSystem::~RawWalFileSystem() = default;
-
-Status RawWalFileSystem::PrepareOptions(const ConfigOptions& options) {
-  Status s = Validate(options_);
-  if (s.ok()) {
-    s = CheckDevice(options_);
-  }
-  if (s.ok()) {
-    s = FileSystemWrapper::PrepareOptions(options);
-  }
-  return s.ok() ? CheckTarget(*target_) : s;
-}
 
 std::string RawWalFileSystem::GetPrintableOptions() const {
   RawWalStats stats;

@@ -20,6 +20,7 @@
 #include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/volume.h"
 #include "rocksdb/file_system.h"
+#include "rocksdb/utilities/options_type.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -47,6 +48,10 @@ class RawWalFileSystem : public FileSystemWrapper {
   const char* Name() const override { return kClassName(); }
   // Checks the options and the device, and changes nothing.
   Status PrepareOptions(const ConfigOptions& options) override;
+  // Called for each option that is set, `target` among them: refused while the FileSystem is in
+  // use.
+  Status ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
+                     const std::string& name, const std::string& value, void* address) override;
   std::string GetPrintableOptions() const override;
 
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -131,6 +136,11 @@ class RawWalFileSystem : public FileSystemWrapper {
     }
     return log != nullptr ? on_log(log) : otherwise();
   }
+  // InUse(), and PrepareOptions() and ParseOption(): in configure.cc.
+  //
+  // Returns whether options must stay: the device is open.
+  bool InUse() const;
+
   // Returns whether a file that is created is a log for the device.
   bool IsLog(const std::string& path, const FileOptions& options) const;
   IOStatus ForWriting(std::shared_ptr<Volume>* result);

@@ -47,7 +47,7 @@ enum class Durable {
 // Options of a RawWalFileSystem and of the functions for tools. All but `force` and `dry_run` can
 // be set by name from strings: "id=RawWalFileSystem;device=...;size=8G;...". Sizes there may end in
 // K, M, G or T. A value out of range is InvalidArgument, which names the option. Not thread-safe:
-// set them before they are used.
+// set them before they are used. Once a FileSystem has its device open, none can be set by name.
 struct RawWalOptions {
   static const char* kName() { return "RawWalOptions"; }
 

@@ -182,9 +182,20 @@ class TieredEnv(Statistics, unittest.TestCase):
 
     def flags(self):
         return ["--fs_uri=id=TieredFileSystem;tiers={memory={kind=memory;path=%s/memory};"
-                "slow={path=%s/slow;cf:*=1G}};placement={0..2=memory;3..=slow}" %
-                (self.folder, self.folder), "--write_buffer_size=262144",
+                "slow={path=%s/slow;cf:column_family_name_*=1G}};"
+                "placement={0..2=memory;3..=slow}" % (self.folder, self.folder),
+                "--num_column_families=3", "--write_buffer_size=262144",
                 "--compression_type=none"]
+
+    def check_text(self):
+        super().check_text()
+        # The default one has no budget, and is left out: there may be thousands of families.
+        for name in "family_bytes", "family_budget_bytes":
+            samples = self.families()["rocktier_tiered_env_" + name].samples
+            self.assertEqual([("slow", "column_family_name_00000%d" % number)
+                              for number in (1, 2)],
+                             [(sample.labels["tier"], sample.labels["cf"]) for sample in samples])
+        self.assertEqual({1 << 30}, {sample.value for sample in samples})
 
 
 class SecondaryCache2q(Statistics, unittest.TestCase):

@@ -905,6 +905,57 @@ TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {
   ASSERT_OK(fs_->UnlockFile(second, kIO, nullptr));
 }
 
+// Nor does the target change, which open logs use.
+TEST_F(RawWalCallsTest, OptionsStayWhileTheDeviceIsOpen) {
+  const ConfigOptions config;
+  NewFs("target=TimedFS");
+  ASSERT_OK(fs_->ConfigureFromString(config, "failback_after=1"));  // nothing is open yet
+  const auto target = [this] { return fs_->GetOptions<std::shared_ptr<FileSystem>>("")->get(); };
+  const FileSystem* const first = target();
+  const auto expect_refusals = [&](const std::string& when) {
+    for (const std::string& text :
+         {"device=" + folder_ + "/other", "standby=" + folder_, std::string("failback_after=2"),
+          std::string("failback_after=1"), "durable=both;standby=" + folder_,
+          std::string("target=CountedFileSystem"), std::string("no_such_option=1")}) {
+      EXPECT_FALSE(fs_->ConfigureFromString(config, text).ok()) << text << ", " << when;
+      const auto* options = fs_->GetOptions<raw_wal_fs::RawWalOptions>();
+      EXPECT_EQ(options->device, device_) << text << ", " << when;
+      EXPECT_EQ(options->standby, "") << text << ", " << when;
+      EXPECT_EQ(options->failback_after, 1u) << text << ", " << when;
+      EXPECT_EQ(options->durable, raw_wal_fs::Durable::kOne) << text << ", " << when;
+      EXPECT_EQ(target(), first) << text << ", " << when;
+    }
+    const Status s = fs_->ConfigureOption(config, "hedge", "true");
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find("hedge=true: cannot be changed while the FileSystem is in use"),
+              std::string::npos)
+        << s.ToString();
+    EXPECT_FALSE(fs_->GetOptions<raw_wal_fs::RawWalOptions>()->hedge) << when;
+  };
+  WriteLog(Path(1), "bytes");
+  expect_refusals("a log without a database");
+  ASSERT_OK(fs_->DeleteFile(Path(1), kIO, nullptr));
+  Open();
+  Put("a", "1");
+  expect_refusals("an open database");
+  // Preparing changes nothing, and what is made of its text is another object.
+  ASSERT_OK(fs_->PrepareOptions(config));
+  std::shared_ptr<FileSystem> another;
+  ASSERT_OK(FileSystem::CreateFromString(config, fs_->ToString(config), &another));
+  EXPECT_EQ(another->GetOptions<raw_wal_fs::RawWalOptions>()->failback_after, 1u);
+  ASSERT_OK(FileSystem::CreateFromString(config, Uri("failback_after=2"), &another));
+  EXPECT_EQ(another->GetOptions<raw_wal_fs::RawWalOptions>()->failback_after, 2u);
+  another.reset();
+  Put("b", "2");
+  EXPECT_EQ(target(), first);
+  db_.reset();
+  expect_refusals("a closed database");
+  NewFs("failback_after=2");
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
+}
+
 #ifdef RAW_WAL_HAS_SYNC_FILE
 TEST_F(RawWalCallsTest, SyncFileSyncsALog) {
   std::unique_ptr<FSWritableFile> log;

@@ -579,6 +579,23 @@ class Files(unittest.TestCase):
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
         self.assertIn("... and 20 more", result.stdout)
 
+    def test_column_families_with_a_budget(self):
+        self.write("".join(
+            'rocktier_tiered_env_family_bytes{{tier="{0}",cf="{1}"}} {2}\n'
+            'rocktier_tiered_env_family_budget_bytes{{tier="{0}",cf="{1}"}} 10240\n'.format(*each)
+            for each in [("fast", "users", 5120), ("slow", "users", 0), ("fast", "log", 9216)] +
+            [("fast", "tenant_%02d" % number, 1024) for number in range(10)]))
+        result = rocktier("top", self.db, "--once")
+        self.assertEqual((0, ""), (result.returncode, result.stderr))
+        rows = [line.split() for line in result.stdout.splitlines()]
+        head = rows.index(["family", "tier", "bytes", "budget", "used"])
+        self.assertEqual([["log", "fast", "9", "KiB", "10", "KiB", "90.0%"],
+                          ["users", "fast", "5", "KiB", "10", "KiB", "50.0%"],
+                          ["tenant_00", "fast", "1", "KiB", "10", "KiB", "10.0%"]],
+                         rows[head + 1:head + 4])
+        self.assertIn("  ... and 3 more\n", result.stdout)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+
     def test_files_that_are_given(self):
         elsewhere = self.write(path=self.folder + "/elsewhere.txt")
         os.makedirs(self.folder + "/other")

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "tools/output.h"
 #include "tools/top/figures.h"
@@ -20,6 +22,7 @@ using State = StatisticsFile::State;
 constexpr size_t kColumns = 80;
 constexpr size_t kMostRows = 10;  // of a table
 constexpr size_t kNameColumns = 10;
+constexpr size_t kFamilyColumns = 24;
 
 // Lines that are laid out for people.
 class Block {
@@ -79,6 +82,57 @@ void ShowTiers(const StatisticsFile& file, Block* block) {
   block->Rows(table, tiers.size());
 }
 
+// A column family in a tier where it has a budget.
+struct TieredFamily {
+  std::string name;
+  std::string tier;
+  double bytes = 0;
+  double budget = 0;
+
+  double used() const { return budget > 0 ? bytes / budget : -1; }
+};
+
+// Returns those that have used most of their budget first.
+std::vector<TieredFamily> FamiliesOf(const StatisticsFile& file) {
+  std::map<std::pair<std::string, std::string>, TieredFamily> found;  // by tier and name
+  for (const Figure& figure : file.figures) {
+    const std::string* tier = figure.metric.Label("tier");
+    const std::string* name = figure.metric.Label("cf");
+    if (tier == nullptr || name == nullptr) {
+      continue;
+    }
+    TieredFamily& family = found[{*tier, *name}];
+    family.name = *name;
+    family.tier = *tier;
+    const bool is_bytes = figure.metric.name == "rocktier_tiered_env_family_bytes";
+    const bool is_budget = figure.metric.name == "rocktier_tiered_env_family_budget_bytes";
+    family.bytes += is_bytes ? figure.metric.value : 0;
+    family.budget += is_budget ? figure.metric.value : 0;
+  }
+  std::vector<TieredFamily> families;
+  for (auto& [key, family] : found) {
+    families.push_back(std::move(family));
+  }
+  std::stable_sort(families.begin(), families.end(),
+                   [](const auto& a, const auto& b) { return a.used() > b.used(); });
+  return families;
+}
+
+void ShowFamilies(const StatisticsFile& file, Block* block) {
+  const std::vector<TieredFamily> families = FamiliesOf(file);
+  if (families.empty()) {
+    return;
+  }
+  Table table({"  family", "tier", ">bytes", ">budget", ">used"});
+  for (size_t i = 0; i < std::min(families.size(), kMostRows); i++) {
+    const TieredFamily& family = families[i];
+    table.Add({"  " + CutEnd(Printable(family.name), kFamilyColumns),
+               CutEnd(Printable(family.tier), kNameColumns), ShortBytes(family.bytes),
+               ShortBytes(family.budget), Percent(family.used())});
+  }
+  block->Rows(table, families.size());
+}
+
 void ShowTieredEnv(const StatisticsFile& file, Block* block) {
   const Figures all(file);
   ShowTiers(file, block);
@@ -87,6 +141,7 @@ void ShowTieredEnv(const StatisticsFile& file, Block* block) {
               all.Count("tier_misplaced_files") + " files, " + all.Bytes("tier_stranded_bytes") +
               "; no room " + all.Rate("tier_spills_total") + "; errors " +
               all.Count("tier_errors_total"));
+  ShowFamilies(file, block);
   if (!all.Has("memory_bytes")) {
     return;
   }

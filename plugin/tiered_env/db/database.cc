@@ -50,13 +50,23 @@ std::vector<PlannedTier> RoomIn(const Tiers& tiers) {
   return result;
 }
 
+// Whether column families have budgets somewhere.
+bool HaveFamilyBudgets(const Tiers& tiers) {
+  return std::any_of(tiers.begin(), tiers.end(),
+                     [](const auto& tier) { return !tier->options().family_budgets.empty(); });
+}
+
 // Numbers the column families of files to plan, and tells what they may have of each tier.
 class PlannedFamilies {
  public:
   PlannedFamilies(const Tiers& tiers, const Usage& usage, std::vector<PlannedTier>* room)
-      : tiers_(tiers), usage_(usage), room_(*room) {}
+      : tiers_(tiers), usage_(usage), room_(*room), counts_(HaveFamilyBudgets(tiers)) {}
 
+  // -1: no family has a budget.
   int NumberOf(const std::string& family) {
+    if (!counts_) {
+      return -1;
+    }
     const auto [it, is_new] = numbers_.try_emplace(family, static_cast<int>(numbers_.size()));
     for (size_t i = 0; is_new && i < tiers_.size(); i++) {
       PlannedFamily planned;
@@ -71,6 +81,7 @@ class PlannedFamilies {
   const Tiers& tiers_;
   const Usage& usage_;
   std::vector<PlannedTier>& room_;
+  const bool counts_;
   std::map<std::string, int> numbers_;
 };
 
@@ -78,8 +89,10 @@ class PlannedFamilies {
 void TakeOff(const PlannedFile& file, std::vector<PlannedTier>* room) {
   PlannedTier& tier = (*room)[static_cast<size_t>(file.tier)];
   tier.reserved -= std::min(tier.reserved, file.size);
-  PlannedFamily& family = tier.families[static_cast<size_t>(file.family)];
-  family.reserved -= std::min(family.reserved, file.size);
+  if (file.family >= 0) {
+    PlannedFamily& family = tier.families[static_cast<size_t>(file.family)];
+    family.reserved -= std::min(family.reserved, file.size);
+  }
 }
 
 }  // namespace
@@ -209,7 +222,7 @@ std::string Database::NameOf(uint32_t column_family) const {
   return it == families_.end() ? "" : it->second;
 }
 
-bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const {
+bool Database::FactsOf(const std::string& base, bool by_family, Facts* facts, int* claim) const {
   uint64_t number;
   facts->content = ContentOf(base, &number);
   *claim = kClaimOfBlobs;
@@ -228,7 +241,9 @@ bool Database::FactsOf(const std::string& base, Facts* facts, int* claim) const 
   facts->level = *claim = table->second.level;
   facts->temperature = table->second.temperature;
   facts->keys = table->second.keys;
-  facts->family = NameOf(table->second.column_family);
+  if (by_family) {
+    facts->family = NameOf(table->second.column_family);
+  }
   const auto shape = shapes_.find(table->second.column_family);
   facts->shape = shape == shapes_.end() ? LevelRange() : shape->second;
   return true;
@@ -244,6 +259,7 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
   }
   const Directories directories(policy, leaving);
   PlannedFamilies families(policy.tiers, usage_, &room);
+  const bool by_family = policy.placement.HasFamilies();
   {
     const uint64_t now = SecondsSince1970();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -252,7 +268,7 @@ std::vector<Database::Misplaced> Database::FindMisplaced(const Policy& policy,
       facts.age = file.written == 0 ? 0 : now - std::min(now, file.written);
       PlannedFile plan;
       const uint64_t known = KnownSize(base);
-      if (!FactsOf(base, &facts, &plan.level) || (known != 0 && known != file.size)) {
+      if (!FactsOf(base, by_family, &facts, &plan.level) || (known != 0 && known != file.size)) {
         continue;  // what is damaged stays as it is
       }
       if (facts.content == Content::kBlob && facts.family.empty() && leaving == nullptr) {
@@ -383,8 +399,7 @@ std::map<std::string, uint64_t> Database::Needed() const {
 
 std::vector<TieredFamilyStats> Database::Families(const Policy& policy) const {
   std::set<std::string> names;
-  if (std::all_of(policy.tiers.begin(), policy.tiers.end(),
-                  [](const auto& tier) { return tier->options().family_budgets.empty(); })) {
+  if (!HaveFamilyBudgets(policy.tiers)) {
     return {};
   }
   {

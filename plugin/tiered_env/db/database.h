@@ -135,7 +135,8 @@ class Database : public std::enable_shared_from_this<Database> {
   uint64_t KnownSize(const std::string& base) const;
   std::string NameOf(uint32_t column_family) const;  // empty: not known
   // What is known of a file that is installed, and its claim to room: the lower the better.
-  bool FactsOf(const std::string& base, Facts* facts, int* claim) const;
+  // `by_family`: the family of an SST is needed, too.
+  bool FactsOf(const std::string& base, bool by_family, Facts* facts, int* claim) const;
 
   const std::string directory_;
   Usage usage_;

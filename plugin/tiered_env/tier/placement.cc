@@ -247,6 +247,11 @@ bool Placement::HasRangeIn(int tier) const {
                      [&](const Rule& rule) { return rule.tier == tier && rule.by_range; });
 }
 
+bool Placement::HasFamilies() const {
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [](const Rule& rule) { return !rule.family.empty(); });
+}
+
 uint64_t Placement::LeastAge() const {
   uint64_t least = 0;
   for (const Rule& rule : rules_) {

@@ -82,6 +82,9 @@ class Placement {
   // Returns whether a rule has SSTs with some keys in the tier.
   bool HasRangeIn(int tier) const;
 
+  // Returns whether a rule is of column families.
+  bool HasFamilies() const;
+
   // The least age in seconds from which a rule fits; 0: no rule is of an age.
   uint64_t LeastAge() const;
 

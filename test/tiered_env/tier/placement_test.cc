@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "plugin/tiered_env/tier/plan.h"
@@ -210,6 +211,14 @@ TEST(TieredPlacementTest, RulesOfColumnFamilies) {
   EXPECT_TRUE(placement.HasIn(2, Content::kBlob));
   EXPECT_FALSE(placement.HasIn(2, Content::kTable));
   EXPECT_TRUE(placement.HasIn(0, Content::kWal));
+  for (const auto& [text, of_families] :
+       std::map<std::string, bool>{{"", false},
+                                   {"0..1=fast;blob=slow;older:1d=mid;range:a..b=slow", false},
+                                   {"0..1=fast;cf:a=mid", true},
+                                   {"older:1d/cf:a*/blob=slow", true}}) {
+    ASSERT_OK(Placement::Parse(text, kTiers, &placement));
+    EXPECT_EQ(placement.HasFamilies(), of_families) << text;
+  }
 }
 
 TEST(TieredPlacementTest, RulesOfKeys) {
