@@ -56,8 +56,9 @@
 // of open_volumes.cc, LogWriter::mutex_, Volume::mutex_. Nothing is called under the one of
 // open_logs.cc. No device is touched under LogWriter::mutex_ or Volume::mutex_ alone.
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -204,12 +205,12 @@ IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Vo
 
 // Makes durable what a process has left that was killed before it synced. RocksDB may keep the log
 // and write to others (avoid_flush_during_recovery): what it syncs there would not be replayed if
-// this log lost its end.
+// this log lost its end. An export by force takes what it can get, and leaves the log until then.
 IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
   StubFile stub;
   const bool is_durable = FindStub(path, /*contents=*/false, &stub).ok() &&
                           stub.stub.log == log->id() && stub.stub.durable >= log->size();
-  return is_durable ? IOStatus::OK() : log->Sync();
+  return is_durable || options_.force ? IOStatus::OK() : log->Sync();
 }
 
 // Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs
@@ -328,11 +329,12 @@ IOStatus RawWalFileSystem::DeleteFile(const std::string& path, const IOOptions& 
 // Makes it durable that a log has lost its name, also where it was before it was archived. Whoever
 // made it trash may have been killed before that was so, or was RocksDB, which syncs nothing then.
 IOStatus RawWalFileSystem::SyncNames(const std::string& trash) const {
-  IOStatus s;
-  for (const std::string& place : std::set<std::string>{DirectoryOf(trash), DatabaseOf(trash)}) {
-    s = s.ok() ? SyncDirectory(target_.get(), place) : s;
-  }
-  return s;
+  const std::string directory = DirectoryOf(trash);
+  const std::string above = DatabaseOf(trash);
+  // A wal_dir may be called archive, and be below a directory that we may not read.
+  const bool has_above = above != directory && access(above.c_str(), R_OK) == 0;
+  IOStatus s = has_above ? SyncDirectory(target_.get(), above) : IOStatus::OK();
+  return s.ok() ? SyncDirectory(target_.get(), directory) : s;
 }
 
 IOStatus RawWalFileSystem::DeleteTrash(const std::string& trash, const IOOptions& options,

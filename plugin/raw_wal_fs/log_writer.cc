@@ -169,13 +169,15 @@ void LogWriter::WriterLoop() {
 }
 
 void LogWriter::StopWriter() {
+  std::shared_ptr<LooseThread> writer;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
     changed_.notify_all();
+    writer = writer_;
   }
-  if (writer_ != nullptr) {
-    writer_->Await();
+  if (writer != nullptr) {
+    writer->Await();
   }
 }
 

@@ -181,17 +181,18 @@ IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string&
   if (s.IsNotFound()) {
     s = purpose == Purpose::kLogs ? MakeMark(fs.get(), directory, uuid, &mark) : NoMark(directory);
   }
+  std::shared_ptr<Standby> opened;
   if (s.ok()) {
-    result->reset(new Standby(fs, directory, mark, std::move(lock)));
-    if (purpose != Purpose::kDryRun) {
-      known = *result;
-    }
+    opened.reset(new Standby(fs, directory, mark, std::move(lock)));
   }
   if (had_mark && purpose == Purpose::kLogs) {
-    s = KeepMark(*result);
-    if (!s.ok()) {
-      result->reset();
+    s = KeepMark(opened);
+  }
+  if (s.ok()) {  // else nobody finds it, although the thread of KeepMark() may have it still
+    if (purpose != Purpose::kDryRun) {
+      known = opened;
     }
+    *result = std::move(opened);
   }
   return s;
 }

@@ -23,6 +23,9 @@ namespace {
 constexpr size_t kCountDigits = 16;  // of an id: so many openings came before it
 constexpr char kCounted[] = "0000";  // the first of them
 
+// Ids of a tier in TIERS at most. There are more than two only if its folder can never be synced.
+constexpr size_t kMostIds = 16;
+
 constexpr char kAdopt[] = "\"rocktier tier adopt\" says what would be lost, and takes it over";
 
 // Returns 0 if the id counts nothing.
@@ -244,6 +247,9 @@ void Folders::NoteOwner(const Tier& tier, Identity* identity) const {
   std::set<std::string>& known = identity->tiers[tier.name()];
   if (s.ok()) {
     known.clear();
+  }
+  while (known.size() >= kMostIds) {
+    known.erase(known.begin());  // the earliest: each begins with its count
   }
   known.insert(owner.opening);
 }

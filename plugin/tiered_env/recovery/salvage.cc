@@ -51,11 +51,11 @@ IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) cons
 IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
                                   std::vector<std::string>* given_up) {
   const std::string& directory = database_->directory();
-  std::map<uint64_t, LiveTable> found;
-  IOStatus s = tables == nullptr ? FindTables(&found) : IOStatus::OK();
+  std::map<uint64_t, LiveTable> all;
+  IOStatus s = tables == nullptr ? FindTables(&all) : IOStatus::OK();
   Recovery recovery(names_, directory, &recipe_log_, options_.recovery_threads);
   if (s.ok()) {
-    s = recovery.Run(tables != nullptr ? *tables : found, /*salvage=*/true);
+    s = recovery.Run(tables != nullptr ? *tables : all, /*salvage=*/true);
   }
   for (const Recovery::Present& table : recovery.present()) {
     s = s.ok() ? BringAway(table) : s;
