@@ -72,6 +72,7 @@
 #include "plugin/raw_wal_fs/compat.h"
 #include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/version.h"
