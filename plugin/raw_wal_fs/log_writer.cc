@@ -156,14 +156,16 @@ void LogWriter::WriterLoop() {
       return;
     }
     const bool durable = sync_to_ > synced_;
-    half_full_ = false;
     synced_ = sync_to_;
-    const uint64_t end = durable ? synced_ : appended_;
+    // What shall be durable may have been written before: that leaves a full half where it is.
+    const uint64_t end = half_full_ ? appended_ : synced_;
+    half_full_ = false;
     lock.unlock();
     {
       std::lock_guard<std::mutex> io_lock(io_mutex_);
       WriteTail(end, durable).PermitUncheckedError();  // the next call gets it
     }
+    TEST_SYNC_POINT("LogWriter::WriterLoop:Written");
     lock.lock();
   }
 }

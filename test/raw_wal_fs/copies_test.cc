@@ -478,6 +478,46 @@ INSTANTIATE_TEST_CASE_P(Mode, RawWalBothModesTest, ::testing::Values(kHedge, kMi
                           return std::string(each.param == std::string(kHedge) ? "Hedge" : "Both");
                         });
 
+// The thread finds both to do: a sync of what it has written already, and a half that is full.
+TEST_F(RawWalCopiesTest, AHalfThatIsFullBesideASync) {
+  more_ = ";tail_size=32K";
+  std::atomic<bool> has_written{false};
+  std::atomic<bool> may_go_on{false};
+  SyncPoint::GetInstance()->SetCallBack("LogWriter::WriterLoop:Written", [&](void*) {
+    has_written = true;
+    WaitFor([&] { return may_go_on.load(); });
+  });
+  Begin(kHedge, kLong);
+  const std::string value(14000, 'v');
+  const auto put = [&](int first, int end) {
+    for (int i = first; i < end; i++) {
+      const std::string key = "key" + std::to_string(i);
+      EXPECT_OK(db_->Put(WriteOptions(), key, value));
+      written_[key] = value;
+    }
+  };
+  put(0, 2);  // more than a half
+  ASSERT_TRUE(WaitFor([&] { return has_written.load(); }));
+  ASSERT_OK(db_->SyncWAL());
+  std::atomic<bool> ended{false};
+  std::thread writer([&] {
+    put(2, 10);
+    ended = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until both halves are full
+  may_go_on = true;
+  const bool in_time = WaitFor([&] { return ended.load(); });
+  EXPECT_TRUE(in_time);
+  if (!in_time) {
+    EXPECT_OK(db_->SyncWAL());  // writes them
+  }
+  writer.join();
+  Check();
+  CloseAndCheck();
+  SyncPoint::GetInstance()->ClearCallBack("LogWriter::WriterLoop:Written");
+  Close();
+}
+
 TEST_F(RawWalCopiesTest, AHedgeWaitsForNeither) {
   Begin(kHedge, kLong);
   Write(10);

@@ -17,6 +17,7 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,7 @@ int Fail(const Status& s, Shared* shared) {
 
 // Writes until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const std::string& point, int hits) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that a time limit ends takes its child along
   Shared* shared = MapShared<Shared>(folder + "/shared");
   DieAt(point, hits);
   std::unique_ptr<DB> db;

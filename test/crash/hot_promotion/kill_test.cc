@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,7 @@ uint64_t ReadHot(Opened* opened, Shared* shared) {
 
 // Writes and reads until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const std::string& point) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that a time limit ends takes its child along
   Shared* shared = MapShared<Shared>(folder + "/shared");
   DieAt(point, 1 + static_cast<int>(seed % 30));
   Opened opened;

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,6 +201,7 @@ Status OpenWith(const std::string& folder, const Variant& variant, std::shared_p
 
 // Writes until it is killed.
 int ChildMain(const std::string& folder, int variant_number) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that a time limit ends takes its child along
   const Variant& variant = kVariants[variant_number];
   Shared* shared = MapShared<Shared>(folder + "/shared");
   std::shared_ptr<FileSystem> fs;

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,7 @@ struct Opened {
 
 // Writes until it is killed.
 int ChildMain(const std::string& folder, uint64_t seed, const Point& point, int hits) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that a time limit ends takes its child along
   Shared* shared = MapShared<Shared>(folder + "/shared");
   DieAt(point.name, hits);
   const uint64_t writes_per_checkpoint = point.needs == Needs::kLinks ? 500 : 5000;
