@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -184,6 +185,14 @@ class RawWalStandbyTest : public RawWalTest {
     ROCKSDB_NAMESPACE::raw_wal_fs::RawWalStats stats;
     EXPECT_OK(ROCKSDB_NAMESPACE::raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
     return stats;
+  }
+  // Mounts a disk at "disk" in the test's folder; prints why there can be none.
+  bool Mount(MountedDisk* disk) const {
+    const std::string problem = disk->Mount(folder_ + "/disk");
+    if (!problem.empty()) {
+      printf("skipped: %s\n", problem.c_str());
+    }
+    return problem.empty();
   }
   // Writes records with sync, and remembers them.
   void Write(int count) {
