@@ -41,6 +41,26 @@ class LogMistakes : public DurableMistakes {
       model_[key] = "value";
     }
   }
+  // A database that is closed: of its log the merge operands are in no SST. `options`: to open it.
+  void LeaveMergesInLog(Options* options, std::string* base) {
+    NewFs(Tiers(), kLogs);
+    *options = DbOptions();
+    options->merge_operator = MergeOperators::CreateStringAppendOperator();
+    Open(*options);
+    ASSERT_FALSE(HasFailure());
+    FillSynced(100);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    WriteOptions synced;
+    synced.sync = true;
+    for (const char* operand : {"a", "b"}) {
+      ASSERT_OK(db_->Merge(synced, "merged", operand));
+    }
+    model_["merged"] = "a,b";
+    *base = Newest();
+    Close();
+    NewFs(Tiers(), kLogs);
+    options->env = env_.get();
+  }
   // Of the log that was begun last.
   std::string Newest() const {
     std::vector<std::string> logs = FilesOf(".log");
@@ -358,24 +378,10 @@ TEST_F(LogMistakes, ADatabaseIsDestroyedAgainWithALogInTheTrash) {
 
 // The records of its logs are in SSTs then: whoever replays them applies merge operands twice.
 TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
-  NewFs(Tiers(), kLogs);
-  Options options = DbOptions();
-  options.merge_operator = MergeOperators::CreateStringAppendOperator();
-  Open(options);
-  ASSERT_FALSE(HasFailure());
-  FillSynced(100);
-  ASSERT_OK(db_->Flush(FlushOptions()));
-  WriteOptions synced;
-  synced.sync = true;
-  for (const char* operand : {"a", "b"}) {
-    ASSERT_OK(db_->Merge(synced, "merged", operand));
-  }
-  model_["merged"] = "a,b";
-  const std::string base = Newest();
+  Options options;
+  std::string base;
+  ASSERT_NO_FATAL_FAILURE(LeaveMergesInLog(&options, &base));
   const std::string path = PathOf(base);
-  Close();
-  NewFs(Tiers(), kLogs);
-  options.env = env_.get();
   ASSERT_OK(RepairDB(db_name_, options));
   ASSERT_FALSE(fs::exists(db_name_ + "/" + base));
   const std::string stub = "lost/" + base;
@@ -402,24 +408,10 @@ TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
 TEST_F(LogMistakes, ARepairThatCannotMakeDurableThatALogIsInLost) {
   const auto hooks = std::make_shared<HookedFs>();
   target_ = hooks;
-  NewFs(Tiers(), kLogs);
-  Options options = DbOptions();
-  options.merge_operator = MergeOperators::CreateStringAppendOperator();
-  Open(options);
-  ASSERT_FALSE(HasFailure());
-  FillSynced(100);
-  ASSERT_OK(db_->Flush(FlushOptions()));
-  WriteOptions synced;
-  synced.sync = true;
-  for (const char* operand : {"a", "b"}) {
-    ASSERT_OK(db_->Merge(synced, "merged", operand));
-  }
-  model_["merged"] = "a,b";
-  const std::string base = Newest();
+  Options options;
+  std::string base;
+  ASSERT_NO_FATAL_FAILURE(LeaveMergesInLog(&options, &base));
   const std::string path = PathOf(base);
-  Close();
-  NewFs(Tiers(), kLogs);
-  options.env = env_.get();
   bool gone = false;
   int failures = 0;
   hooks->before_delete = [&](const std::string& deleted) {
