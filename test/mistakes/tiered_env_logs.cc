@@ -376,6 +376,34 @@ TEST_F(LogMistakes, ADatabaseIsDestroyedAgainWithALogInTheTrash) {
   EXPECT_TRUE(fs::is_empty(TierPath("fast")));
 }
 
+// What is at the new name stays until something else can be there.
+TEST_F(LogMistakes, ARenameThatFailsReplacesNothing) {
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  FillSynced(10);
+  const std::string base = Newest();
+  Close();
+  const std::string to = folder_ + "/other/" + base;
+  fs::create_directory(folder_ + "/other");
+  ASSERT_OK(WriteStringToFile(Env::Default(), "old", to));
+  NewFs(Tiers(), kLogs);
+  int failures = 0;
+  hooks->before_create = [&](const std::string& path) {
+    failures += path == to ? 1 : 0;
+    return path == to ? IOStatus::IOError(path, "too many open files") : IOStatus::OK();
+  };
+  EXPECT_FALSE(fs_->RenameFile(db_name_ + "/" + base, to, IOOptions(), nullptr).ok());
+  hooks->before_create = nullptr;
+  EXPECT_EQ(failures, 1);
+  ASSERT_TRUE(fs::exists(to));
+  EXPECT_EQ(ReadFile(to), "old");
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+}
+
 // The records of its logs are in SSTs then: whoever replays them applies merge operands twice.
 TEST_F(LogMistakes, LostIsDeletedAfterARepair) {
   Options options;

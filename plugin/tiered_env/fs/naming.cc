@@ -309,9 +309,14 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const
   }
   TEST_SYNC_POINT("TieredFileSystem::LinkPlace:BeforeStub");
   if (s.ok()) {
+    const bool is_new = IsMissing(target_->FileExists(to.path, IOOptions(), nullptr));
     s = names_->WriteStub(to.path, place);
-    if (!s.ok() && target_->DeleteFile(to.path, IOOptions(), nullptr).ok()) {  // or it would lead
-      names_->DeletePlace(to.path, place).PermitUncheckedError();              // to nothing
+    // A stub that stays must lead to something, and what is to be replaced may be there still.
+    if (!s.ok() && is_new) {
+      const IOStatus deleted = target_->DeleteFile(to.path, IOOptions(), nullptr);
+      if (deleted.ok() || IsMissing(deleted)) {
+        names_->DeletePlace(to.path, place).PermitUncheckedError();
+      }
     }
   }
   TEST_SYNC_POINT_CALLBACK("TieredFileSystem::LinkPlace:AfterStub", &place.path);
