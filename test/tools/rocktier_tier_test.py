@@ -17,6 +17,7 @@ import time
 import unittest
 
 import sharded
+import units
 
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
@@ -296,11 +297,11 @@ class Looking(TierTest):
     def test_bytes_in_larger_units(self):
         self.write()
         size = self.df()["slow"]["bytes"]
-        self.assertIn("%d (%.1f MiB)" % (size, size / (1 << 20)),
+        self.assertIn(units.human(size),
                       self.succeed(tier("df", self.uri, self.db, "--human")))
         self.assertNotIn("MiB", self.succeed(tier("df", self.uri, self.db)))
         file = self.a_file_in("slow")
-        self.assertIn("%d (%.1f KiB)" % (file["size"], file["size"] / 1024),
+        self.assertIn(units.human(file["size"]),
                       self.succeed(tier("ls", self.uri, self.db, "--human")))
 
 

@@ -16,6 +16,7 @@ import time
 import unittest
 
 import sharded
+import units
 
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
@@ -523,7 +524,7 @@ class OnAFile(unittest.TestCase):
         self.assertIn("segment_size  262144 (256 KiB)\n",
                       self.succeed(wal("df", self.device, "--human")))
         self.assertIn("segment_size  262144\n", self.succeed(wal("df", self.device)))
-        self.assertIn("%d (%.1f KiB)" % (log["bytes"], log["bytes"] / 1024),
+        self.assertIn(units.human(log["bytes"]),
                       self.succeed(wal("ls", self.device, "--human")))
 
     def test_numbers_that_are_none_are_refused(self):
