@@ -218,7 +218,7 @@ class KillTest : public ::testing::TestWithParam<int> {
   void RunAndKill() {
     const uint64_t slowness = Unseen().empty() ? 1 : 1 + kills_ / 4;
     const std::string number = std::to_string(GetParam());
-    const uint64_t most_hits = std::max<uint64_t>(static_cast<uint64_t>(point().most) / slowness, 1);
+    const uint64_t most_hits = std::max<uint64_t>(point().most / slowness, 1);
     const std::string hits = std::to_string(1 + random_() % most_hits);
     const std::string seed = std::to_string(random_());
     const char* arguments[] = {"kill_test",    "--child",    folder_.c_str(), seed.c_str(),
