@@ -132,7 +132,7 @@ class ChildTest(unittest.TestCase):
     def test_memory_is_its_own(self):
         """Not that of the process which starts it, as rusage has it."""
         ours = bytes(200 << 20)
-        memory = self.memory_of(0, "sh", "-c", "while ! [ -e \"$0\" ]; do sleep 0.01; done")
+        memory = self.memory_of(0, "sh", "-c", 'while ! [ -e "$0" ]; do sleep 0.01; done')
         self.assertLess(memory, 20 << 20)
         self.assertGreater(memory, 0)
         large = ("import os, sys, time\nx = b'a' * (100 << 20)\n"
