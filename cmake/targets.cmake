@@ -41,7 +41,7 @@ function(rocktier_ctest name)
     list(APPEND arg_LABELS long)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+    set(arg_TIMEOUT 900)  # ten times what the slowest takes that runs alone
   endif()
   if(ROCKTIER_SANITIZER)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")

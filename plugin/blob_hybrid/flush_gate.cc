@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "test_util/sync_point.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
@@ -35,13 +37,15 @@ void FlushGate::Wait(uint64_t disk_bytes, uint64_t memtable_bytes) {
 }
 
 bool FlushGate::Await(uint64_t wake, uint64_t enough, std::unique_lock<std::mutex>* lock) {
+  std::chrono::seconds patience = kPatience;
+  TEST_SYNC_POINT_CALLBACK("FlushGate::Patience", &patience);
   uint64_t least = disk_bytes_;
   const auto is_over = [&] {
     const bool goes_on = !above_ || disk_bytes_ < enough;
     return monitor_->ends() || (monitor_->looked >= wake && goes_on);
   };
   const auto falls = [&] { return disk_bytes_ < least; };
-  while (monitor_->changed.wait_for(*lock, kPatience, [&] { return is_over() || falls(); })) {
+  while (monitor_->changed.wait_for(*lock, patience, [&] { return is_over() || falls(); })) {
     if (is_over()) {
       return true;
     }

@@ -15,9 +15,11 @@
 // well when it is begun.
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "plugin/raw_wal_fs/log_writer.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -29,6 +31,13 @@ constexpr uint64_t kMostWaiting = 4 << 20;
 
 }  // namespace
 
+// Returns how long the copy may take.
+std::chrono::milliseconds LogWriter::CopyLimit() const {
+  std::chrono::milliseconds limit = settings_.failover_latency;
+  TEST_SYNC_POINT_CALLBACK("LogWriter::CopyLimit", &limit);
+  return limit;
+}
+
 IOStatus LogWriter::BeginCopy() {
   std::lock_guard<std::mutex> io_lock(io_mutex_);
   IOStatus s = tail_->MakeDurable();
@@ -36,9 +45,9 @@ IOStatus LogWriter::BeginCopy() {
     return s;
   }
   std::unique_ptr<StandbyCopy> copy;
-  IOStatus begun = StandbyCopy::Begin(settings_.standby, header_, volume().superblock(),
-                                      std::min(settings_.tail_size, kMostWaiting),
-                                      settings_.failover_latency, &copy);
+  IOStatus begun =
+      StandbyCopy::Begin(settings_.standby, header_, volume().superblock(),
+                         std::min(settings_.tail_size, kMostWaiting), CopyLimit(), &copy);
   if (!begun.ok()) {
     return GoOnWithoutCopy(begun);
   }
@@ -73,12 +82,13 @@ void LogWriter::AwaitRoom() {
     std::lock_guard<std::mutex> lock(mutex_);
     copy = copy_;
   }
-  if (copy == nullptr || copy->AwaitRoom(settings_.failover_latency)) {
+  const std::chrono::milliseconds limit = CopyLimit();
+  if (copy == nullptr || copy->AwaitRoom(limit)) {
     return;
   }
   std::lock_guard<std::mutex> io_lock(io_mutex_);
   if (copy_ == copy) {
-    IOStatus s = DropCopy(settings_.standby->TimedOut(settings_.failover_latency));
+    IOStatus s = DropCopy(settings_.standby->TimedOut(limit));
     if (!s.ok()) {
       Break(&s);
     }
@@ -92,7 +102,7 @@ IOStatus LogWriter::AwaitCopy(uint64_t end) {
     return IOStatus::OK();
   }
   const bool is_mirror = settings_.mode == StandbyMode::kMirror;
-  IOStatus s = is_mirror ? copy_->Await(end, settings_.failover_latency) : copy_->status();
+  IOStatus s = is_mirror ? copy_->Await(end, CopyLimit()) : copy_->status();
   if (!s.ok()) {
     s = DropCopy(s);
   } else if (is_mirror && tail_ != nullptr) {
@@ -141,7 +151,7 @@ IOStatus LogWriter::TakeOver(std::unique_ptr<Spill>* standby, std::vector<Extent
 
 void LogWriter::EndCopy() {
   if (copy_ != nullptr) {
-    copy_->Finish(settings_.failover_latency);
+    copy_->Finish(CopyLimit());
     std::lock_guard<std::mutex> lock(mutex_);
     copy_.reset();
   }

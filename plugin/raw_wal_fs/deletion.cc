@@ -285,7 +285,9 @@ IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
   if (volume->health().stalled() && volume->HasSegments(log)) {
     return IOStatus::Aborted("device=" + volume->path(), "does not answer");
   }
-  IOStatus s = volume->Delete(log, std::chrono::milliseconds(options_.failover_latency));
+  std::chrono::milliseconds limit(options_.failover_latency);
+  TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::DeleteSegments:Limit", &limit);
+  IOStatus s = volume->Delete(log, limit);
   if (s.IsTimedOut()) {
     volume->NoteStall(Health::Limits(options_));
   }

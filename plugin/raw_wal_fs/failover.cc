@@ -3,9 +3,11 @@
 // The part of LogWriter that goes on elsewhere: in a standby when the device stalls or fails, in
 // the stub when the device is full.
 
+#include <chrono>
 #include <utility>
 
 #include "plugin/raw_wal_fs/log_writer.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -36,7 +38,9 @@ IOStatus LogWriter::OnDevice(const DeviceWork& work) {
   if (patient_ == nullptr) {
     return IOStatus::TimedOut("device=" + volume().path(), "has not answered yet");
   }
-  IOStatus s = patient_->Run(work, settings_.failover_latency);
+  std::chrono::milliseconds limit = settings_.failover_latency;
+  TEST_SYNC_POINT_CALLBACK("LogWriter::OnDevice:Limit", &limit);
+  IOStatus s = patient_->Run(work, limit);
   if (s.IsTimedOut()) {
     patient_->GiveUp(mutable_volume()->Hold(id()), std::move(frame_));
     patient_.reset();

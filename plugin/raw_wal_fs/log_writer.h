@@ -115,8 +115,9 @@ class LogWriter : public Log {
   IOStatus FlushDevice();
   IOStatus SetDurable();
   void Break(IOStatus* s);
-  // BeginCopy() to NoteDegraded(): in copies.cc.
+  // CopyLimit() to NoteDegraded(): in copies.cc.
   bool copies() const { return settings_.mode != StandbyMode::kFailover; }
+  std::chrono::milliseconds CopyLimit() const;
   IOStatus BeginCopy();
   bool SyncFirst(uint64_t end);
   void AwaitRoom();

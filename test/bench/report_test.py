@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 from unittest import mock
 
@@ -115,15 +116,29 @@ class ResultsFileTest(unittest.TestCase):
 
 
 class ChildTest(unittest.TestCase):
+    def memory_of(self, least, *argv):
+        """Of a program that ends when `seen` is there: when it was seen to have more."""
+        seen = os.path.join(TMP, "seen")
+        one = child.Child([*argv, seen], TMP)
+        end = time.monotonic() + 60
+        while one.memory_bytes <= least and time.monotonic() < end:
+            time.sleep(0.01)
+        with open(seen, "w", encoding="ascii"):
+            pass
+        _, usage = one.wait()
+        os.remove(seen)
+        return usage.memory_bytes
+
     def test_memory_is_its_own(self):
         """Not that of the process which starts it, as rusage has it."""
         ours = bytes(200 << 20)
-        _, usage = child.Child(["sleep", "0.2"], TMP).wait()
-        self.assertLess(usage.memory_bytes, 20 << 20)
-        self.assertGreater(usage.memory_bytes, 0)
-        _, usage = child.Child([sys.executable, "-c", "x = b'a' * (100 << 20); import time; "
-                                "time.sleep(0.2)"], TMP).wait()
-        self.assertGreater(usage.memory_bytes, len(ours) / 2)
+        memory = self.memory_of(0, "sh", "-c", 'while ! [ -e "$0" ]; do sleep 0.01; done')
+        self.assertLess(memory, 20 << 20)
+        self.assertGreater(memory, 0)
+        large = ("import os, sys, time\nx = b'a' * (100 << 20)\n"
+                 "while not os.path.exists(sys.argv[1]): time.sleep(0.01)")
+        half = len(ours) / 2
+        self.assertGreater(self.memory_of(half, sys.executable, "-c", large), half)
 
     def test_what_fails_tells_why(self):
         with self.assertRaisesRegex(RuntimeError, "status 3\nbad\nsome"):

@@ -61,6 +61,7 @@ class Stopper : public EventListener {
 
 // A flush waits for as much as it may add itself, not for all that was there before.
 TEST_F(JobTest, WritersGoOnWhileMuchIsCollected) {
+  const FlushPatience patience(std::chrono::seconds(120));
   const int keys = 4 * kKeys;
   options_.target_file_size_base = 4 << 10;  // many jobs
   OpenWithoutPlugin();

@@ -15,6 +15,7 @@
 #include "rocksdb/version.h"
 #include "test/blob_hybrid/support.h"
 #include "test/support/hanging_fs.h"
+#include "test/support/wait.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -294,11 +295,10 @@ TEST_F(OpensTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
   EXPECT_NE(std::string::npos, text.find(line)) << text;
   const std::string file = path_ + "/rocktier_blob_hybrid.prom";
   std::string written;
-  for (int i = 0; i < 600 && written.find(line) == std::string::npos; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
+  EXPECT_TRUE(rocktier::WaitFor([&] {
     ReadFileToString(Env::Default(), file, &written).PermitUncheckedError();
-  }
-  EXPECT_NE(std::string::npos, written.find(line)) << written;
+    return written.find(line) != std::string::npos;
+  })) << written;
   Close();
   EXPECT_TRUE(Env::Default()->FileExists(file).IsNotFound());
   std::string log;
@@ -315,11 +315,8 @@ TEST_F(OpensTest, AStatisticsFileThatHangsHoldsUpNoOtherDatabase) {
     Fill(0, 10, 1);
     Flush();
   });
-  EXPECT_EQ(std::future_status::ready, flushed.wait_for(std::chrono::seconds(30)));
-  for (int i = 0; i < 600 && !hanging->is_hanging(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_TRUE(hanging->is_hanging());
+  EXPECT_EQ(std::future_status::ready, flushed.wait_for(std::chrono::seconds(120)));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return hanging->is_hanging(); }));
   auto closed = std::async(std::launch::async, [&] { Close(); });
   EXPECT_EQ(std::future_status::timeout, closed.wait_for(std::chrono::milliseconds(500)));
   auto another = std::async(std::launch::async, [&] {
@@ -330,7 +327,7 @@ TEST_F(OpensTest, AStatisticsFileThatHangsHoldsUpNoOtherDatabase) {
     EXPECT_OK(other->Put(WriteOptions(), KeyOf(1), ValueOf(1, 1)));
     EXPECT_OK(other->Flush(FlushOptions()));
   });
-  EXPECT_EQ(std::future_status::ready, another.wait_for(std::chrono::seconds(30)));
+  EXPECT_EQ(std::future_status::ready, another.wait_for(std::chrono::seconds(120)));
   hanging->Release();
   closed.wait();
 }
@@ -345,10 +342,7 @@ TEST_F(OpensTest, OfTwoDatabasesWithOneStatisticsFileOneWritesIt) {
     ReadFileToString(Env::Default(), hybrid_.metrics_file, &written).PermitUncheckedError();
     return written.find("{db=\"" + path + "\"") != std::string::npos;
   };
-  for (int i = 0; i < 600 && !has_of(path_); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_TRUE(has_of(path_));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return has_of(path_); }));
   Options options = options_;
   ASSERT_OK(UseBlobHybrid(hybrid_, &options, &options));
   std::unique_ptr<DB> other;
@@ -358,11 +352,10 @@ TEST_F(OpensTest, OfTwoDatabasesWithOneStatisticsFileOneWritesIt) {
   std::string log;
   const std::string warning = "cannot write statistics to " + hybrid_.metrics_file +
                               ": Resource busy: another database or process writes this file";
-  for (int i = 0; i < 600 && log.find(warning) == std::string::npos; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-    ASSERT_OK(ReadFileToString(Env::Default(), root_ + "/other/LOG", &log));
-  }
-  EXPECT_NE(std::string::npos, log.find(warning)) << log;
+  EXPECT_TRUE(rocktier::WaitFor([&] {
+    EXPECT_OK(ReadFileToString(Env::Default(), root_ + "/other/LOG", &log));
+    return log.find(warning) != std::string::npos;
+  })) << log;
   EXPECT_TRUE(has_of(path_));
   other.reset();
   EXPECT_TRUE(has_of(path_));

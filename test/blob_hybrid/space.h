@@ -5,12 +5,16 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/blob_hybrid/support.h"
@@ -256,6 +260,7 @@ class SpaceTest : public HybridDb {
     size_t bytes;
   };
 
+  std::optional<FlushPatience> patience_{std::in_place, std::chrono::seconds(120)};
   Random64 random_;
   std::map<int, Live> live_;
   std::set<int> deleted_;

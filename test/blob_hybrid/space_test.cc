@@ -64,11 +64,9 @@ TEST_F(SpaceTest, FilesChangeAfterTheLook) {
   auto* points = SyncPoint::GetInstance();
   points->SetCallBack("GcJob::Step:Looked",
                       [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); });
-  points->EnableProcessing();
   Open();
   WriteAndExpire(5 * kKeys);
-  points->DisableProcessing();
-  points->ClearAllCallBacks();
+  points->ClearCallBack("GcJob::Step:Looked");
   Finish();
 }
 #endif

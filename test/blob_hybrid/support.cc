@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "file/file_util.h"
+#include "test_util/sync_point.h"
 #include "test_util/testutil.h"
 #include "util/random.h"
 
@@ -39,6 +40,23 @@ int SubcompactionCounter::most() {
   }
   return most;
 }
+
+#ifdef NDEBUG
+FlushPatience::FlushPatience(std::chrono::seconds /*patience*/) {}
+FlushPatience::~FlushPatience() = default;
+#else
+FlushPatience::FlushPatience(std::chrono::seconds patience) {
+  SyncPoint::GetInstance()->SetCallBack("FlushGate::Patience", [patience](void* value) {
+    *static_cast<std::chrono::seconds*>(value) = patience;
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+}
+
+FlushPatience::~FlushPatience() {
+  SyncPoint::GetInstance()->ClearCallBack("FlushGate::Patience");
+  SyncPoint::GetInstance()->DisableProcessing();
+}
+#endif
 
 HybridDb::HybridDb() : root_(test::PerThreadDBPath("blob_hybrid")), path_(root_ + "/db") {
   EXPECT_OK(DestroyDir(Env::Default(), root_));

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,6 +36,17 @@ class SubcompactionCounter : public EventListener {
  private:
   std::mutex mutex_;
   std::map<int, int> counts_;  // by job
+};
+
+// FlushPatience: while it lives, flushes wait so long for a job that frees nothing. One that frees
+// something takes longer than FlushGate waits otherwise where each sync takes a second. Without
+// sync points it does nothing.
+class FlushPatience {
+ public:
+  explicit FlushPatience(std::chrono::seconds patience);
+  ~FlushPatience();
+  FlushPatience(const FlushPatience&) = delete;
+  FlushPatience& operator=(const FlushPatience&) = delete;
 };
 
 // A database with blob files and BlobHybrid, which is removed with it. Values from 200 bytes on are

@@ -365,16 +365,14 @@ TEST_F(WaitTest, JobsFailForATime) {
   Settle();
   EXPECT_EQ(0u, Stats().bound_missed);
   auto* points = SyncPoint::GetInstance();
-  points->SetCallBack("CompactionJob::FinishCompactionOutputFile()::AfterFinish", [](void* status) {
-    *static_cast<Status*>(status) = Status::IOError("test");
-  });
-  points->EnableProcessing();
+  const std::string point = "CompactionJob::FinishCompactionOutputFile()::AfterFinish";
+  points->SetCallBack(
+      point, [](void* status) { *static_cast<Status*>(status) = Status::IOError("test"); });
   for (int i = 0; i < 2 * kKeys; i++) {
     Write(Uniform());
   }
   Flush();
-  points->DisableProcessing();
-  points->ClearAllCallBacks();
+  points->ClearCallBack(point);
   EXPECT_GT(Stats().job_errors, 0u);
   EXPECT_GT(Stats().bound_missed, 0u);
   EXPECT_GT(ShareOf(DiskBytes()), hybrid_.max_space_amplification);

@@ -240,6 +240,7 @@ class BlobRandomTest : public RandomDb {
     moved_ = std::max(moved_, stats.moved_values);
     EXPECT_EQ(0u, stats.read_errors);
   }
+  bool HasTested() const override { return merged_ > 0 && moved_ > 0; }
 
   blob_hybrid::BlobHybridOptions hybrid_;
   uint64_t merged_ = 0;

@@ -23,7 +23,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SECONDS = 60  # that something may take on a busy machine
+SECONDS = 120  # that something may take on a busy machine
 
 OPTIONS = """
 [Version]
@@ -146,7 +146,7 @@ class Statistics:
         return info and int(info.samples[0].labels["pid"])
 
     def test_the_file_of_a_running_database(self):
-        first = self.bench("--duration=%d" % SECONDS)
+        first = self.bench("--duration=%d" % (5 * SECONDS))
         wait_for("the file", lambda: self.pid() == first.pid)
         wait_for(self.moving, lambda: self.value(self.moving) > 0)
         self.check_text()
@@ -156,7 +156,7 @@ class Statistics:
         first.send_signal(signal.SIGKILL)
         first.wait()
         self.assertEqual(self.pid(), first.pid)  # it is stale
-        second = self.bench("--use_existing_db=1", "--duration=%d" % SECONDS)
+        second = self.bench("--use_existing_db=1", "--duration=%d" % (5 * SECONDS))
         wait_for("the file of the second", lambda: self.pid() == second.pid)
         self.check_text()
         second.send_signal(signal.SIGKILL)

@@ -31,12 +31,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kLong = std::chrono::seconds(30);  // on a busy machine
-constexpr int kNoProcess = 1 << 22;               // Linux has none with a number so large
+constexpr auto kLong = std::chrono::seconds(120);  // on a busy machine
+constexpr int kNoProcess = 1 << 22;                // Linux has none with a number so large
 
 void Sleep(int milliseconds) { Env::Default()->SleepForMicroseconds(milliseconds * 1000); }
 
 bool WaitUntil(const std::function<bool()>& is_true) { return WaitFor(is_true, kLong); }
+
+// Rounded up.
+int SecondsSince(std::chrono::steady_clock::time_point begin) {
+  const auto passed = std::chrono::steady_clock::now() - begin;
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(passed).count()) + 1;
+}
 
 uint64_t CpuNanos() {
   timespec time = {};
@@ -232,11 +238,14 @@ TEST_F(ReporterTest, EachTimeThatItFailsItIsToldOnce) {
     written = 0;
     fs::create_directory(folder_ + "/directory");
     ASSERT_TRUE(WaitUntil([&] { return written > 0; }));
-    fs::remove_all(folder_ + "/directory");
+    // By another name, for the reporter may be making a file there.
+    fs::rename(folder_ + "/directory", folder_ + "/away");
+    fs::remove_all(folder_ + "/away");
   }
 }
 
 TEST_F(ReporterTest, PeriodsAreLookedAtOnceASecondHoweverManyThereAre) {
+  const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> looked{0};
   std::vector<std::unique_ptr<MetricsReporter>> reporters;
   MetricsReport logging;
@@ -250,11 +259,14 @@ TEST_F(ReporterTest, PeriodsAreLookedAtOnceASecondHoweverManyThereAre) {
     Sleep(20);
   }
   Sleep(4000);
-  EXPECT_GE(looked, 20);
-  EXPECT_LE(looked, 20 * 5);
+  EXPECT_TRUE(WaitUntil([&] { return looked >= 20; }));
+  const int so_far = looked;
+  EXPECT_LE(so_far, 20 * SecondsSince(begin));
 }
 
 TEST_F(ReporterTest, ManyCostNoMoreThanAHundredthOfTheThread) {
+  constexpr int kMany = 40;
+  const auto start = std::chrono::steady_clock::now();
   std::atomic<int> made{0};
   MetricsReport report = ReportOf("many");
   report.shared = true;
@@ -266,13 +278,14 @@ TEST_F(ReporterTest, ManyCostNoMoreThanAHundredthOfTheThread) {
     return PageOf("many");
   };
   std::vector<std::unique_ptr<MetricsReporter>> reporters;
-  for (int i = 0; i < 40; i++) {
+  for (int i = 0; i < kMany; i++) {
     report.path = folder_ + "/" + std::to_string(i) + ".prom";
     reporters.push_back(std::make_unique<MetricsReporter>(report));
   }
   ASSERT_TRUE(WaitUntil([&] { return made > 0; }));
   Sleep(5000);
-  EXPECT_LE(made, 2 * 40);
+  const int so_far = made;
+  EXPECT_LE(so_far, kMany + 5 * SecondsSince(start)) << "a round, and 10 ms of each second";
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which lets a child of fork() have no threads

@@ -4,11 +4,13 @@
 
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 #include "test/hot_promotion/support.h"
+#include "test/support/wait.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -23,15 +25,9 @@ class OpeningMistakes : public HotDb {
     Heat(0, 100);
     CloseAll();
   }
-  // Soon; a few seconds and some more for machines that are busy.
-  bool Soon(const std::function<bool()>& happens) {
-    for (int i = 0; i < 400; i++) {
-      if (happens()) {
-        return true;
-      }
-      Env::Default()->SleepForMicroseconds(50000);
-    }
-    return false;
+  // After a few seconds, or more on machines that are busy.
+  static bool Soon(const std::function<bool()>& happens) {
+    return rocktier::WaitFor(happens, std::chrono::seconds(120));
   }
   bool IsServed(int i) {
     EXPECT_EQ(ValueOf(i), Get(i));

@@ -99,6 +99,7 @@ TEST_F(MistakesTest, WhatIsNoRegularFileIsRefusedAndNotOpened) {
   address.sun_family = AF_UNIX;
   const std::string name = "/tmp/two_q_mistakes." + std::to_string(getpid());
   strncpy(address.sun_path, name.c_str(), sizeof(address.sun_path) - 1);
+  unlink(name.c_str());  // of a process that was killed, and had the same number
   ASSERT_EQ(0, bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
   ASSERT_EQ(0, symlink(name.c_str(), path_.c_str()));
   ExpectRefused("is not a regular file");

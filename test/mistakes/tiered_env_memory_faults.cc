@@ -126,7 +126,7 @@ TEST_F(MemoryFaults, ALogThatIsKeptHoldsUpNobody) {
       std::unique_lock<std::mutex> lock(mutex);
       renaming = true;
       changed.notify_all();
-      in_time = changed.wait_for(lock, std::chrono::seconds(20), [&] { return begun; }) && in_time;
+      in_time = changed.wait_for(lock, std::chrono::seconds(120), [&] { return begun; }) && in_time;
     }
     return IOStatus::OK();
   };

@@ -18,6 +18,7 @@
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/hanging_fs.h"
+#include "test/support/wait.h"
 
 namespace rocktier {
 
@@ -487,10 +488,7 @@ TEST_P(RawWalDbTest, AStatisticsFileThatHangsHoldsUpNoOpening) {
   ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(options, hanging, &fs_));
   env_ = NewCompositeEnv(fs_);
   Open();
-  for (int i = 0; i < 600 && !hanging->is_hanging(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  ASSERT_TRUE(hanging->is_hanging());
+  ASSERT_TRUE(WaitFor([&] { return hanging->is_hanging(); }));
   auto closed = std::async(std::launch::async, [&] { db_.reset(); });
   EXPECT_EQ(closed.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
   auto another = std::async(std::launch::async, [&] {
@@ -498,7 +496,7 @@ TEST_P(RawWalDbTest, AStatisticsFileThatHangsHoldsUpNoOpening) {
     EXPECT_OK(OpenDb(DbOptions(), folder_ + "/other", &other));
     EXPECT_OK(other->Put(WriteOptions(), "key", "value"));
   });
-  EXPECT_EQ(another.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_EQ(another.wait_for(std::chrono::seconds(120)), std::future_status::ready);
   hanging->Release();
 }
 

@@ -118,9 +118,8 @@ class RawWalFullStandbyTest : public RawWalStandbyTest, public ::testing::WithPa
     Renew();
     return true;
   }
-  // A device that is well does not take so long, where much else runs.
   void Renew() {
-    NewFs("standby=" + standby_ + ";failover_latency=1000;failback_after=0");
+    NewFs(WithStandby());
     env_ = NewCompositeEnv(std::make_shared<UnknownFreeSpace>(fs_));
     Options options = DbOptions();
     options.max_bgerror_resume_count = 0;
@@ -227,7 +226,7 @@ INSTANTIATE_TEST_CASE_P(Disk, RawWalFullStandbyTest, ::testing::Values(true, fal
                         });
 
 TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
-  MountedDisk disk;
+  MountedDisk disk(Trouble::Where::kDevice);
   if (!Mount(&disk)) {
     return;
   }
@@ -243,7 +242,7 @@ TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(Stats().failovers, 2u);
   ASSERT_TRUE(disk.Thaw());
-  EXPECT_LT(took, std::chrono::seconds(30)) << "the disk stood still until now";
+  EXPECT_LT(took, std::chrono::seconds(120)) << "the disk stood still until now";
   ASSERT_TRUE(AwaitHealth());
   ASSERT_OK(db_->Flush(FlushOptions()));
   Write(20);
@@ -257,7 +256,7 @@ TEST_F(RawWalStandbyTest, AFileSystemThatStandsStill) {
 
 // Without sync a thread of the log writes to the device.
 TEST_F(RawWalStandbyTest, AFileSystemThatStandsStillForWritesWithoutSync) {
-  MountedDisk disk;
+  MountedDisk disk(Trouble::Where::kDevice);
   if (!Mount(&disk)) {
     return;
   }
@@ -267,7 +266,7 @@ TEST_F(RawWalStandbyTest, AFileSystemThatStandsStillForWritesWithoutSync) {
   const std::string value(20000, 'v');
   bool in_time = false;
   {
-    FrozenFor frozen(&disk, std::chrono::seconds(20));
+    FrozenFor frozen(&disk, std::chrono::seconds(120));
     for (int i = 0; i < 300; i++) {
       const std::string key = "key" + std::to_string(i);
       ASSERT_OK(db_->Put(WriteOptions(), key, value));
@@ -311,7 +310,9 @@ TEST_F(RawWalFailoverTest, AStallOfTheDeviceIsNoneOfWrites) {
   EXPECT_EQ(InStandby(), 0);
   trouble_.Stall();
   Write(20);
-  EXPECT_EQ(trouble_.waiting(), 1) << "no write of this log but the one that was given up";
+  EXPECT_GE(trouble_.waiting(), 1);
+  EXPECT_LE(trouble_.waiting(), 2)
+      << "no write of this log but the one that was given up, and a question each second";
   EXPECT_EQ(Stats().failovers, 1u);
   EXPECT_EQ(Stats().stalls, 1u);
   EXPECT_EQ(Stats().stalled, 1u);
@@ -353,7 +354,7 @@ TEST_F(RawWalFailoverTest, NewLogsComeBackAndDeletedOnesGo) {
 // New logs go to the standby meanwhile, which says nothing of the device.
 TEST_F(RawWalFailoverTest, ManyNewLogsDoNotKeepItFromComingBack) {
   db_.reset();
-  NewFs("standby=" + standby_ + ";failover_latency=100;failback_after=2");
+  NewFs("standby=" + standby_ + ";" + kLongLatency + ";failback_after=2");
   Open();
   trouble_.Stall();
   Write(5);
@@ -412,7 +413,7 @@ TEST_F(RawWalFailoverTest, AReaderThatWaitsIsTheOnlyOne) {
     Write(10);
     EXPECT_OK(db_->Flush(FlushOptions()));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(120));
   EXPECT_EQ(reader.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   trouble_.End();
   ASSERT_OK(reader.get());
@@ -444,7 +445,7 @@ TEST_F(RawWalFailoverTest, TheSizeOfAnArchivedLogIsInItsStub) {
   uint64_t size = 0;
   std::future<IOStatus> asked = std::async(
       std::launch::async, [&] { return fs_->GetFileSize(archived, IOOptions(), &size, nullptr); });
-  EXPECT_EQ(asked.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(asked.wait_for(std::chrono::seconds(120)), std::future_status::ready);
   trouble_.End();
   ASSERT_OK(asked.get());
   EXPECT_EQ(size, written);
@@ -480,7 +481,7 @@ TEST_F(RawWalFailoverTest, NoFlushWaitsForTheSizesOfArchivedLogs) {
   for (int i = 0; i < 3; i++) {
     Write(1);
     ASSERT_OK(db_->Flush(no_wait));
-    ASSERT_TRUE(WaitFor(is_idle, std::chrono::seconds(20))) << i;
+    ASSERT_TRUE(WaitFor(is_idle, std::chrono::seconds(120))) << i;
   }
   trouble_.End();
   Check();
@@ -635,7 +636,7 @@ TEST_F(RawWalFailoverTest, NobodyWaitsForADeletion) {
   ASSERT_OK(db_->Flush(FlushOptions()));
   Write(10);
   db_.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(120));
   trouble_.End();
   Reopen();
   Check();
@@ -663,7 +664,7 @@ TEST_F(RawWalFailoverTest, NobodyWaitsForTheSizeOfADeletedLog) {
     ASSERT_OK(db_->Flush(FlushOptions()));
     Write(10);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(120));
   trouble_.End();
   Check();
   db_.reset();

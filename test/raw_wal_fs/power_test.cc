@@ -122,7 +122,10 @@ class PowerTest : public ::testing::Test {
       const StandbyMode modes[] = {StandbyMode::kFailover, StandbyMode::kHedge,
                                    StandbyMode::kMirror};
       mode_ = modes[Random(3)];
-      std::filesystem::remove_all(standby_folder_);
+      // Another folder: a thread that copies a log of the last mount may still make a file there.
+      std::error_code busy;
+      std::filesystem::remove_all(standby_folder_, busy);
+      standby_folder_ = folder_ + "/standby" + std::to_string(number_++);
       std::filesystem::create_directory(standby_folder_);
       s = Standby::OpenForWriting(FileSystem::Default(), standby_folder_,
                                   volume_->superblock().uuid, &standby_);
@@ -396,7 +399,7 @@ class PowerTest : public ::testing::Test {
   }
 
   const std::string folder_;
-  const std::string standby_folder_ = folder_ + "/standby";
+  std::string standby_folder_;  // of the last mount that had one
   std::mt19937_64 random_;
   std::shared_ptr<PowerDevice::Disk> disk_;
   std::shared_ptr<Volume> volume_;

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -37,7 +38,13 @@ class Trouble {
  public:
   enum class Where { kDevice, kStandby };
 
-  explicit Trouble(Where where = Where::kDevice) {
+  // How many disks of this kind a test has made to stand still.
+  static std::atomic<int>& Still(Where where) {
+    static std::atomic<int> still[] = {{0}, {0}};
+    return still[static_cast<int>(where)];
+  }
+
+  explicit Trouble(Where where = Where::kDevice) : where_(where) {
     const bool is_device = where == Where::kDevice;
     for (const char* call : {is_device ? "PosixDevice::Write" : "Spill::Append",
                              is_device ? "PosixDevice::Flush" : "Spill::Sync"}) {
@@ -75,6 +82,7 @@ class Trouble {
  private:
   void Set(bool stalls, bool fails) {
     std::lock_guard<std::mutex> lock(mutex_);
+    Still(where_) += static_cast<int>(stalls) - static_cast<int>(stalls_);
     stalls_ = stalls;
     fails_ = fails;
     changed_.notify_all();
@@ -89,6 +97,7 @@ class Trouble {
     }
   }
 
+  const Where where_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stalls_ = false;
@@ -96,13 +105,16 @@ class Trouble {
   int waiting_ = 0;
 };
 
-// ext4 on a loop device, which can be made to stand still. Unmounted when it goes.
+// ext4 on a loop device, which can be made to stand still. Unmounted when it goes, also if a thread
+// that nobody waits for has a file there still.
 class MountedDisk {
  public:
+  // `what`: is on it.
+  explicit MountedDisk(Trouble::Where what) : what_(what) {}
   ~MountedDisk() {
     if (!place_.empty()) {
       Thaw();
-      umount(place_.c_str());
+      umount2(place_.c_str(), MNT_DETACH);
     }
   }
   // Returns why there can be none, "" if there is one.
@@ -118,8 +130,17 @@ class MountedDisk {
     place_ = problem.empty() ? place : "";
     return problem;
   }
-  bool Freeze() { return Do(FIFREEZE); }
-  bool Thaw() { return Do(FITHAW); }
+  bool Freeze() {
+    is_still_ = true;
+    Trouble::Still(what_)++;
+    return Do(FIFREEZE);
+  }
+  bool Thaw() {
+    const bool done = Do(FITHAW);
+    Trouble::Still(what_) -= is_still_ ? 1 : 0;
+    is_still_ = false;
+    return done;
+  }
 
  private:
   bool Do(unsigned long what) {  // NOLINT(google-runtime-int): as ioctl(2) has it
@@ -129,6 +150,8 @@ class MountedDisk {
     return done;
   }
 
+  const Trouble::Where what_;
+  bool is_still_ = false;
   LoopDevice loop_;
   std::string place_;
 };
@@ -170,16 +193,36 @@ class FrozenFor {
   std::thread thread_;
 };
 
+// Nobody waits longer than patience_ for what is made to stand still, and for anything else as long
+// as it takes: other tests may keep the disk busy for seconds.
 class RawWalStandbyTest : public RawWalTest {
  protected:
+  static constexpr char kLongLatency[] = "failover_latency=30000";
+
   void SetUp() override {
     standby_ = folder_ + "/standby";
     std::filesystem::create_directory(standby_);
+    HaveNoPatience("LogWriter::OnDevice:Limit", Trouble::Where::kDevice);
+    HaveNoPatience("RawWalFileSystem::DeleteSegments:Limit", Trouble::Where::kDevice);
+    HaveNoPatience("LogWriter::CopyLimit", Trouble::Where::kStandby);
+    ROCKSDB_NAMESPACE::SyncPoint::GetInstance()->EnableProcessing();
   }
-  void TearDown() override { db_.reset(); }
+  void TearDown() override {
+    db_.reset();
+    ROCKSDB_NAMESPACE::SyncPoint::GetInstance()->DisableProcessing();
+    ROCKSDB_NAMESPACE::SyncPoint::GetInstance()->ClearAllCallBacks();
+  }
+  // At the point somebody is about to wait for disks of that kind.
+  void HaveNoPatience(const char* point, Trouble::Where where) {
+    ROCKSDB_NAMESPACE::SyncPoint::GetInstance()->SetCallBack(point, [this, where](void* limit) {
+      if (Trouble::Still(where) > 0) {
+        *static_cast<std::chrono::milliseconds*>(limit) = patience_;
+      }
+    });
+  }
 
   virtual std::string WithStandby() const {
-    return "standby=" + standby_ + ";failover_latency=100;failback_after=0";
+    return "standby=" + standby_ + ";" + kLongLatency + ";failback_after=0";
   }
   ROCKSDB_NAMESPACE::raw_wal_fs::RawWalStats Stats() const {
     ROCKSDB_NAMESPACE::raw_wal_fs::RawWalStats stats;
@@ -295,6 +338,7 @@ class RawWalStandbyTest : public RawWalTest {
 
   std::string standby_;
   std::map<std::string, std::string> written_;
+  std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(100)};
 };
 
 }  // namespace rocktier

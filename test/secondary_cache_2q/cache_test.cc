@@ -10,6 +10,7 @@
 
 #include "rocksdb/convenience.h"
 #include "test/secondary_cache_2q/support.h"
+#include "test/support/wait.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -376,14 +377,10 @@ TEST(StatsTest, CachesInMemoryMayShareAFile) {
   auto other = NewCache(options);
   const auto waits_for = [&](const std::string& name, bool there) {
     std::string text;
-    for (int i = 0; i < 600; i++) {
-      if (ReadFileToString(Env::Default(), path, &text).ok() &&
-          (text.find("hits_total{cache=\"" + name + "\"}") != std::string::npos) == there) {
-        return true;
-      }
-      Env::Default()->SleepForMicroseconds(50000);
-    }
-    return false;
+    return rocktier::WaitFor([&] {
+      return ReadFileToString(Env::Default(), path, &text).ok() &&
+             (text.find("hits_total{cache=\"" + name + "\"}") != std::string::npos) == there;
+    });
   };
   const std::string first = AsOurs(cache)->name();
   const std::string second = AsOurs(other)->name();
@@ -401,9 +398,7 @@ TEST(StatsTest, AProblemWithTheFileIsForgottenWhenItIsWritten) {
   const std::string path = directory + "/cache.prom";
   auto cache = NewCache("capacity=1M;metrics_file=" + path);
   const auto wait_for = [&](bool problem) {
-    for (int i = 0; i < 600 && AsOurs(cache)->MetricsProblem().empty() == problem; i++) {
-      Env::Default()->SleepForMicroseconds(50000);
-    }
+    rocktier::WaitFor([&] { return AsOurs(cache)->MetricsProblem().empty() != problem; });
     return AsOurs(cache)->MetricsProblem();
   };
   EXPECT_NE(std::string::npos, wait_for(true).find(path + ": ")) << wait_for(true);

@@ -122,7 +122,7 @@ class Bench(unittest.TestCase):
             cls.bench = subprocess.Popen(
                 [BIN + "/db_bench", "--db=" + cls.db, "--benchmarks=readwhilewriting",
                  "--num=20000", "--value_size=400", "--benchmark_read_rate_limit=3000",
-                 "--benchmark_write_rate_limit=1000000", "--duration=%d" % (4 * SECONDS),
+                 "--benchmark_write_rate_limit=1000000", "--duration=%d" % (15 * SECONDS),
                  *cls.flags()],
                 stdout=output, stderr=subprocess.STDOUT)
         try:
@@ -360,7 +360,7 @@ class AfterAKill(unittest.TestCase):
         cls.db = cls.folder + "/db"
         bench = subprocess.Popen(
             [BIN + "/db_bench", "--db=" + cls.db, "--benchmarks=overwrite", "--num=20000",
-             "--duration=%d" % SECONDS, "--benchmark_write_rate_limit=1000000",
+             "--duration=%d" % (10 * SECONDS), "--benchmark_write_rate_limit=1000000",
              "--fs_uri=id=RawWalFileSystem;device=%s/log;size=64M;segment_size=1M" % cls.folder],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         cls.path = cls.db + "/rocktier_raw_wal_fs.prom"

@@ -31,6 +31,11 @@ class Child:
     def pid(self):
         return self._process.pid
 
+    @property
+    def memory_bytes(self):
+        """At most, so far."""
+        return self._most_kib << 10
+
     def wait(self):
         """(what it printed, Usage). A failure raises, with its stderr."""
         out = self._process.stdout.read()
@@ -42,8 +47,7 @@ class Child:
         if self._process.returncode != 0:
             raise RuntimeError(f"{' '.join(self._argv)}\nended with status "
                                f"{self._process.returncode}\n{errors}{out[-2000:]}")
-        return out, Usage(usage.ru_utime + usage.ru_stime, self._most_kib << 10,
-                          usage.ru_oublock)
+        return out, Usage(usage.ru_utime + usage.ru_stime, self.memory_bytes, usage.ru_oublock)
 
     def kill(self):
         self._process.kill()

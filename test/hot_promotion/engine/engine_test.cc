@@ -11,6 +11,7 @@
 #include "test/hot_promotion/store/on_disk.h"
 #include "test/hot_promotion/support.h"
 #include "test/support/seed.h"
+#include "test/support/wait.h"
 #include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -170,8 +171,11 @@ TEST_F(EngineTest, NothingGoesOnInTheBackgroundWhenTheProcessEnds) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
-        // Comes after what the plugin asks for later, and before static objects go.
-        std::atexit([] { _exit(CountThreads() < threads_before_the_end ? 0 : 1); });
+        // Comes after what the plugin asks for later, and before static objects go. Linux may list
+        // a thread that has been joined for a moment.
+        std::atexit([] {
+          _exit(rocktier::WaitFor([] { return CountThreads() < threads_before_the_end; }) ? 0 : 1);
+        });
         Open();
         Fill(0, 100);
         Flush();
@@ -219,11 +223,10 @@ TEST_F(EngineTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
   EXPECT_NE(std::string::npos, HotPromotionMetricsText(factory).find(line));
   const std::string file = hot_.path + "/rocktier_hot_promotion.prom";
   std::string text;
-  for (int i = 0; i < 600 && text.find(line) == std::string::npos; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
+  EXPECT_TRUE(rocktier::WaitFor([&] {
     ReadFileToString(Env::Default(), file, &text).PermitUncheckedError();
-  }
-  EXPECT_NE(std::string::npos, text.find(line)) << text;
+    return text.find(line) != std::string::npos;
+  })) << text;
   CloseAll();
   EXPECT_TRUE(Env::Default()->FileExists(file).IsNotFound());
   // What a process leaves that is killed is nobody else's, and goes with the rest.
@@ -237,10 +240,7 @@ TEST_F(EngineTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
     return Env::Default()->FileExists(half).ok() ||
            (ReadFileToString(Env::Default(), file, &text).ok() && text == stale);
   };
-  for (int i = 0; i < 600 && is_stale(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_FALSE(is_stale());
+  EXPECT_TRUE(rocktier::WaitFor([&] { return !is_stale(); }));
   CloseAll();
   ASSERT_OK(WriteStringToFile(Env::Default(), stale, file));
   ASSERT_OK(ClearHotStore(hot_.path));

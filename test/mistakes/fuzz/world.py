@@ -9,7 +9,7 @@ import tempfile
 import threading
 
 BIN = os.environ.get("ROCKTIER_BIN", ".")
-SECONDS = 120  # after which a process is taken for one that hangs
+SECONDS = 300  # after which a process is taken for one that hangs
 
 
 class Wrong(Exception):

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "plugin/tiered_env/stats.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -151,9 +152,7 @@ TEST_F(FiguresTest, LogsAreToldWithTheirLiveShare) {
       logs.begin(), logs.end(), [](const TieredLogInfo& log) { return log.live_entries > 0; });
   OpenMemory("wal_compression=zstd;wal_amplification_high=1e9;wal_amplification_low=1e9");
   ASSERT_FALSE(HasFailure());
-  for (int i = 0; i < 600 && !Kept(".log").empty(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
+  WaitFor([this] { return Kept(".log").empty(); });
   Env::Default()->SleepForMicroseconds(500000);
   EXPECT_LE(Stats().trims, static_cast<uint64_t>(needed)) << "each once";
   Close();
@@ -190,10 +189,7 @@ TEST_F(FiguresTest, TheLogHasThemAsOftenAsRocksDbsOwn) {
   options.stats_dump_period_sec = 1;
   Open(options);
   Fill(1000);
-  for (int i = 0; i < 600 && Reports() < 2; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_GE(Reports(), 2);
+  EXPECT_TRUE(WaitFor([this] { return Reports() >= 2; }));
   Close();
   MountMemory();
   options.stats_dump_period_sec = 0;
@@ -201,10 +197,7 @@ TEST_F(FiguresTest, TheLogHasThemAsOftenAsRocksDbsOwn) {
   Fill(1000);
   EXPECT_EQ(Reports(), 0);
   ASSERT_OK(db_->SetDBOptions({{"stats_dump_period_sec", "1"}}));
-  for (int i = 0; i < 600 && Reports() < 2; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_GE(Reports(), 2);
+  EXPECT_TRUE(WaitFor([this] { return Reports() >= 2; }));
   Close();
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <set>
 
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
@@ -528,10 +530,7 @@ TEST_F(LossTest, ALogThatCannotBeTrimmedIsToldSeldom) {
     Fill(500);
     ASSERT_OK(db_->Flush(FlushOptions()));
   }
-  for (int i = 0; i < 600 && failures < 8; i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  EXPECT_GE(failures, 8);
+  EXPECT_TRUE(WaitFor([&] { return failures >= 8; }, std::chrono::seconds(120))) << failures;
   Verify();
   Close();
   std::ifstream in(db_name_ + "/LOG");
@@ -600,9 +599,7 @@ TEST_F(LossTest, ALogThatCouldNotBeSyncedIsNotReferredTo) {
   EXPECT_FALSE(db_->SyncWAL().ok());
   EXPECT_EQ(full->errors, 1);
   Status resumed;
-  for (int i = 0; i < 1000 && (resumed = db_->Resume()).IsBusy(); i++) {  // by RocksDB itself
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  WaitFor([&] { return !(resumed = db_->Resume()).IsBusy(); });  // by RocksDB itself
   ASSERT_OK(resumed);
   put("c");
   ASSERT_OK(db_->Flush(FlushOptions()));

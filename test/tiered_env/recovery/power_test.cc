@@ -6,7 +6,6 @@
 #include <fstream>
 #include <functional>
 #include <set>
-#include <thread>
 
 #ifdef ROCKTIER_RAW_WAL
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
@@ -14,6 +13,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/support/power_fs.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/tiered_test.h"
 #include "test_util/sync_point.h"
 
@@ -132,12 +132,10 @@ class TieredPowerTest : public TieredTest {
 
   // Each file in a tier has one stub, once RocksDB has deleted what it does not need.
   void ExpectNoOrphans() const {
-    for (int i = 0; i < 500 && FilesIn("fast") + FilesIn("slow") + FilesIn("memory") != StubsOf();
-         i++) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    EXPECT_EQ(FilesIn("fast") + FilesIn("slow") + FilesIn("memory"), StubsOf());
+    EXPECT_TRUE(WaitFor([this] { return FilesInTiers() == StubsOf(); }))
+        << FilesInTiers() << " files, " << StubsOf() << " stubs";
   }
+  size_t FilesInTiers() const { return FilesIn("fast") + FilesIn("slow") + FilesIn("memory"); }
   size_t StubsOf() const {
     size_t in_tiers = 0;
     for (const std::string& base : FilesOf("")) {

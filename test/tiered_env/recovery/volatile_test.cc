@@ -4,9 +4,11 @@
 
 #include "test/tiered_env/support/volatile.h"
 
+#include <chrono>
 #include <fstream>
 
 #include "rocksdb/table.h"
+#include "test/support/wait.h"
 
 namespace rocktier {
 
@@ -22,10 +24,7 @@ constexpr auto kCopy = fs::copy_options::recursive | fs::copy_options::overwrite
 // Until what runs in the background has made it so.
 template <typename Condition>
 bool Eventually(const Condition& condition) {
-  for (int i = 0; i < 600 && !condition(); i++) {
-    Env::Default()->SleepForMicroseconds(50000);
-  }
-  return condition();
+  return WaitFor(condition, std::chrono::seconds(120));
 }
 
 TEST_F(VolatileTest, ComesBack) {
