@@ -21,8 +21,9 @@ import subprocess
 import sys
 import time
 
-KILL_AFTER = (2.0, 7.0)  # seconds
-VERIFY_TIMEOUT = 300  # seconds for the round that ends by itself
+SLOW = int(os.environ.get("ROCKTIER_SLOW") or 1)  # times as slow, with a sanitizer
+KILL_AFTER = (2.0 * SLOW, 7.0 * SLOW)  # seconds
+VERIFY_TIMEOUT = 300 * SLOW  # seconds for the round that ends by itself
 OUTPUT_SHOWN = 20000  # characters of a failed round's output
 
 
@@ -275,7 +276,8 @@ def parse_arguments():
     parser.add_argument("--bin", default=os.environ.get("ROCKTIER_BIN"), help="where db_stress is")
     parser.add_argument("--storage", choices=["dram", "file"], required=True)
     parser.add_argument(
-        "--seconds", type=float, default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 40)
+        "--seconds", type=float,
+        default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 40 * SLOW)
     )
     parser.add_argument(
         "--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or time.time_ns() % 1000000)
