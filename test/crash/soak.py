@@ -4,7 +4,7 @@
 
 Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills
 and losses of power it had, and whether it found something. The output of a run that did is kept
-beside it. db_stress runs with faults of the FileSystem every other time. A summary ends the
+beside it, and what it has left beside its scratch folder. db_stress runs with faults of the FileSystem every other time. A summary ends the
 output; --summary prints that of all lines that there are.
 
 With --kills it goes on after the hours until each plugin has had as many, those in stacks of
@@ -18,6 +18,7 @@ import datetime
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -31,6 +32,7 @@ KILLS = (re.compile(r"(\d+) kills\b"), re.compile(r"^(KILLED|TERMINATED) \d+", r
 LOSSES = re.compile(r"(\d+) losses of power\b")
 SEEDS = re.compile(r"(?:ROCKTIER_SEED=|\bseed )(\d+)")
 SLOWEST = 4  # times as long for each kill as the quickest test of a plugin
+MOST_SECONDS = 3600  # and ten slices: then a test is taken for one that hangs
 
 
 def tests_of(build):
@@ -58,6 +60,24 @@ def count(output):
     }
 
 
+def execute(test, environment, limit, output):
+    """Returns the exit status. After the limit nothing of it runs any more."""
+    process = subprocess.Popen(test["command"], env=environment, stdin=subprocess.DEVNULL,
+                               stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return "timeout"
+
+
+def set_aside(folder, begin):
+    """Renames what a failed run has left: the next run of the test needs the folder."""
+    if os.path.isdir(folder):
+        os.rename(folder, "%s-%d" % (folder, begin))
+
+
 def run(test, seconds, folder):
     """Runs a test; returns what is known of the run."""
     begin = time.time()
@@ -67,12 +87,8 @@ def run(test, seconds, folder):
     name = "%s-%d.log" % (test["name"], begin)
     path = os.path.join(folder, name)
     with open(path, "wb") as output:
-        try:
-            code = subprocess.run(test["command"], env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=output, stderr=subprocess.STDOUT,
-                                  timeout=test["timeout"] + seconds * 10).returncode
-        except subprocess.TimeoutExpired:
-            code = "timeout"
+        limit = min(test["timeout"], MOST_SECONDS) + seconds * 10
+        code = execute(test, environment, limit, output)
     with open(path, errors="replace") as output:
         result = {
             "test": test["name"],
@@ -86,6 +102,7 @@ def run(test, seconds, folder):
         os.remove(path)
     else:
         result["output"] = name
+        set_aside(environment["TEST_TMPDIR"], begin)
     return result
 
 

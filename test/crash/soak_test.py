@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
-"""What soak.py counts, and which test it runs next. No test is run."""
+"""What soak.py counts, and which test it runs next, and how it ends."""
 
 import contextlib
 import io
+import os
+import tempfile
 import unittest
 
 import soak
@@ -42,6 +44,34 @@ class Counts(unittest.TestCase):
             findings = soak.summarize([line("raw_wal_fs", 60), line("raw_wal_fs", 5, code=1)])
         self.assertEqual(findings, 1)
         self.assertIn("| raw_wal_fs | 9.10.0 | 2 | 0.01 | 65 | 4 | 1 |", said.getvalue())
+
+
+class Runs(unittest.TestCase):
+    def run_shell(self, command, timeout=100, seconds=0):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(folder + "/scratch")
+            test = {"name": "t", "plugin": "", "faults": False, "timeout": timeout,
+                    "environment": {"TEST_TMPDIR": folder + "/scratch"},
+                    "command": ["sh", "-c", command]}
+            result = soak.run(test, seconds, folder)
+            return result, sorted(os.listdir(folder))
+
+    def test_a_good_one_leaves_nothing(self):
+        result, left = self.run_shell("echo seed 5, 7 kills, $ROCKTIER_CRASH_SECONDS; "
+                                      "rmdir $TEST_TMPDIR", seconds=3)
+        self.assertEqual((result["code"], result["kills"], result["seeds"]), (0, 7, ["5"]))
+        self.assertEqual(left, [])
+
+    def test_what_a_bad_one_leaves_is_kept(self):
+        result, left = self.run_shell("echo 2 kills; exit 3")
+        self.assertEqual((result["code"], result["kills"]), (3, 2))
+        self.assertEqual([name.split("-")[0] for name in left], ["scratch", "t"])
+        self.assertEqual(left[1], result["output"])
+
+    def test_one_that_hangs_is_ended_with_all_that_it_has_started(self):
+        result, _ = self.run_shell("echo 1 kills; sleep 1000 & wait", timeout=0.2)
+        self.assertEqual((result["code"], result["kills"]), ("timeout", 1))
+        self.assertLess(result["seconds"], 60)
 
 
 class Turns(unittest.TestCase):
