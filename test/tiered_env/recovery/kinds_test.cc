@@ -751,6 +751,7 @@ std::vector<Kind> Kinds() {
     options->allow_concurrent_memtable_write = false;
   });
   kind->timestamps = true;
+  kind->rebuilds = false;  // keys in SSTs are not those of the log
   add("HashIndex", [](Options* options) {
     BlockBasedTableOptions table;
     table.index_type = BlockBasedTableOptions::kHashSearch;
