@@ -99,8 +99,9 @@ test-distributed:
 
 HOURS ?= 8
 soak:
-	dir=$$(scripts/build checked all rocktier_long) && python3 test/crash/soak.py --build "$$dir" \
-	  --hours $(HOURS) $(ARGS)
+	dir=$$(scripts/build checked all rocktier_long) && scripts/scratch "$$dir/scratch" && \
+	  trap 'scripts/scratch --end "$$dir/scratch"' EXIT && \
+	  python3 test/crash/soak.py --build "$$dir" --hours $(HOURS) $(ARGS)
 
 fuzz: SECONDS = 60
 fuzz:

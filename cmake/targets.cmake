@@ -45,6 +45,7 @@ function(rocktier_ctest name)
   endif()
   if(ROCKTIER_SANITIZER)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
+    list(APPEND arg_ENVIRONMENT ROCKTIER_SLOW=5)  # for those that go by the clock
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
@@ -67,7 +68,8 @@ function(rocktier_ctest name)
     set(scratch "${CMAKE_BINARY_DIR}/scratch/${entry}")
     list(APPEND environment
       "TEST_TMPDIR=${scratch}" "ROCKTIER_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-      "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=halt_on_error=1")
+      "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+      "TSAN_OPTIONS=halt_on_error=1:suppressions=${CMAKE_SOURCE_DIR}/test/support/tsan.supp")
     add_test(NAME ${entry}
       COMMAND "${CMAKE_SOURCE_DIR}/scripts/in-scratch" "${scratch}" ${arg_COMMAND})
     set_tests_properties(${entry} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}

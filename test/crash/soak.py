@@ -4,11 +4,12 @@
 
 Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills
 and losses of power it had, and whether it found something. The output of a run that did is kept
-beside it. db_stress runs with faults of the FileSystem every other time. A summary ends the
+beside it, and what it has left beside its scratch folder. db_stress runs with faults of the FileSystem every other time. A summary ends the
 output; --summary prints that of all lines that there are.
 
-With --kills it goes on after the hours until each plugin has had as many. As long as the file of
---pause exists no test begins, and the time does not count.
+With --kills it goes on after the hours until each plugin has had as many, those in stacks of
+several plugins not counted; it fails if one has not. As long as the file of --pause exists no test
+begins, and the time does not count.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import datetime
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -24,9 +26,13 @@ import time
 
 LABELS = {"crash", "power", "mistakes"}
 PLUGINS = ("raw_wal_fs", "tiered_env", "secondary_cache_2q", "hot_promotion", "blob_hybrid")
-KILLS = (re.compile(r"(\d+) kills\b"), re.compile(r"^(KILLED) \d+", re.MULTILINE))
+# What tests say, and db_crashtest.py. That of RocksDB 11 sends SIGTERM, of which db_stress dies as
+# abruptly: its handler says so, and raises it again.
+KILLS = (re.compile(r"(\d+) kills\b"), re.compile(r"^(KILLED|TERMINATED) \d+", re.MULTILINE))
 LOSSES = re.compile(r"(\d+) losses of power\b")
 SEEDS = re.compile(r"(?:ROCKTIER_SEED=|\bseed )(\d+)")
+SLOWEST = 4  # times as long for each kill as the quickest test of a plugin
+MOST_SECONDS = 3600  # and ten slices: then a test is taken for one that hangs
 
 
 def tests_of(build):
@@ -54,6 +60,24 @@ def count(output):
     }
 
 
+def execute(test, environment, limit, output):
+    """Returns the exit status. After the limit nothing of it runs any more."""
+    process = subprocess.Popen(test["command"], env=environment, stdin=subprocess.DEVNULL,
+                               stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return "timeout"
+
+
+def set_aside(folder, begin):
+    """Renames what a failed run has left: the next run of the test needs the folder."""
+    if os.path.isdir(folder):
+        os.rename(folder, "%s-%d" % (folder, begin))
+
+
 def run(test, seconds, folder):
     """Runs a test; returns what is known of the run."""
     begin = time.time()
@@ -63,12 +87,8 @@ def run(test, seconds, folder):
     name = "%s-%d.log" % (test["name"], begin)
     path = os.path.join(folder, name)
     with open(path, "wb") as output:
-        try:
-            code = subprocess.run(test["command"], env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=output, stderr=subprocess.STDOUT,
-                                  timeout=test["timeout"] + seconds * 10).returncode
-        except subprocess.TimeoutExpired:
-            code = "timeout"
+        limit = min(test["timeout"], MOST_SECONDS) + seconds * 10
+        code = execute(test, environment, limit, output)
     with open(path, errors="replace") as output:
         result = {
             "test": test["name"],
@@ -82,13 +102,14 @@ def run(test, seconds, folder):
         os.remove(path)
     else:
         result["output"] = name
+        set_aside(environment["TEST_TMPDIR"], begin)
     return result
 
 
 class Rotation:
     """Hands out the tests in turn, each to one worker at a time, until the time is over.
 
-    Then those that kill the quickest, for each plugin that had fewer than `kills` so far."""
+    Then those that kill quickly, for each plugin that had fewer than `kills` so far."""
 
     def __init__(self, tests, hours, kills, pause):
         self._tests = collections.deque(tests)
@@ -103,7 +124,7 @@ class Rotation:
         with self._lock:
             self._wait()
             if time.monotonic() >= self._end:
-                return self._quickest()
+                return self._quick_one()
             return self._tests.popleft() if self._tests else None
 
     def give_back(self, test, result):
@@ -118,14 +139,16 @@ class Rotation:
             time.sleep(1)
         self._end += time.monotonic() - begin
 
-    def _quickest(self):
+    def _quick_one(self):
+        """One that has not run yet, or the one that has waited longest. None: nothing is left."""
         for plugin in PLUGINS:
-            tests = [t for t in self._tests
-                     if t["plugin"] == plugin and self._rates.get(t["name"], 0) > 0]
-            if tests and self._killed[plugin] < self._kills:
-                test = max(tests, key=lambda t: self._rates[t["name"]])
-                self._tests.remove(test)
-                return test
+            tests = [t for t in self._tests if t["plugin"] == plugin]
+            rates = [self._rates.get(t["name"], float("inf")) for t in tests]
+            least = max(rates, default=0) / SLOWEST
+            quick = [t for t, rate in zip(tests, rates) if rate >= least and rate > 0]
+            if quick and self._killed[plugin] < self._kills:
+                self._tests.remove(quick[0])
+                return quick[0]
         return None
 
 
@@ -156,6 +179,15 @@ def summarize(lines):
             plugin, version, total["runs"], total["seconds"] / 3600, total["kills"],
             total["power_losses"], total["findings"]))
     return sum(total["findings"] for total in sums.values())
+
+
+def too_few(lines, plugins, kills):
+    """What is missing of so many kills of each plugin."""
+    killed = collections.Counter()
+    for line in lines:
+        killed[line["plugin"]] += line["kills"]
+    return ["%s: %d kills of %d" % (plugin, killed[plugin], kills) for plugin in PLUGINS
+            if plugin in plugins and killed[plugin] < kills]
 
 
 def read_lines(path):
@@ -202,7 +234,11 @@ def main():
     with open(arguments.results) as results:
         results.seek(begin)
         lines = [json.loads(line) for line in results]
-    return 1 if summarize(lines) else 0
+    findings = summarize(lines)
+    missing = too_few(lines, {t["plugin"] for t in tests}, arguments.kills)
+    if arguments.kills:
+        print("\n" + "\n".join(missing or ["%d kills of each plugin, or more" % arguments.kills]))
+    return 1 if findings or missing else 0
 
 
 if __name__ == "__main__":

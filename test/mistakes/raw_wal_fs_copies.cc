@@ -355,8 +355,8 @@ TEST_F(CopyMistakes, ADeviceThatIsRestoredToASnapshot) {
     Put("new" + std::to_string(i), std::string(300, 'a'));
   }
   NewFs();
-  ExpectRefused(b, "snapshot");
-  ExpectRefused(b, "snapshot");
+  ExpectCorruption(b, "snapshot");
+  ExpectCorruption(b, "snapshot");
   // With the newest device all is there again.
   fs::remove(device_);
   fs::copy_file(folder_ + "/newest", device_);
@@ -383,7 +383,7 @@ TEST_F(CopyMistakes, ACopyOfADeviceThatWasOpenedMoreOften) {
   NewFs();
   fs::rename(device_, folder_ + "/last");
   fs::rename(folder_ + "/newest", device_);
-  ExpectRefused(db_name_, "is older than a log of it");
+  ExpectCorruption(db_name_, "is older than a log of it");
   fs::rename(folder_ + "/last", device_);
   ExpectWhole(db_name_, 50);
 }
@@ -400,7 +400,7 @@ TEST_F(CopyMistakes, ASnapshotOfADeviceThatWasInUse) {
   fs::copy_file(device_, folder_ + "/newest");
   fs::remove(device_);
   fs::copy_file(folder_ + "/snapshot", device_);
-  ExpectRefused(db_name_, "durable=");
+  ExpectCorruption(db_name_, "durable=");
   // An operator may take what there is.
   Copy(db_name_, folder_ + "/kept");
   raw_wal_fs::RawWalOptions wal;

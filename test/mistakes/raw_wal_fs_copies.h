@@ -45,13 +45,20 @@ class CopyMistakes : public RawWalTest {
     NewFs();
     ExpectRefusedNow(name, mentions);
   }
-  void ExpectRefusedNow(const std::string& name, const std::string& mentions) {
+  // Its logs, or a part of them, are not on the device.
+  void ExpectCorruption(const std::string& name, const std::string& mentions) {
+    NewFs();
+    ExpectRefusedNow(name, mentions, /*corrupt=*/true);
+  }
+  void ExpectRefusedNow(const std::string& name, const std::string& mentions,
+                        bool corrupt = false) {
     for (const bool paranoid : {true, false}) {
       ROCKSDB_NAMESPACE::Options options = DbOptions();
       options.paranoid_checks = paranoid;
       std::unique_ptr<ROCKSDB_NAMESPACE::DB> db;
       const ROCKSDB_NAMESPACE::Status s = OpenDb(options, name, &db);
       EXPECT_FALSE(s.ok());
+      EXPECT_TRUE(s.IsCorruption() || !corrupt) << s.ToString();
       EXPECT_NE(s.ToString().find(mentions), std::string::npos) << s.ToString();
     }
   }

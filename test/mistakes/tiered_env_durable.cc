@@ -42,6 +42,23 @@ TEST_F(DirectoryMistakes, TwoTiersThatAreOneDirectory) {
   ExpectWhole(Tiers());
 }
 
+// There is no FileSystem with these.
+TEST_F(DirectoryMistakes, TwoTiersOfOnePathInOtherWords) {
+  FillTiers();
+  const std::string fast = TierPath("fast");
+  for (const std::string& slow : {fast, fast + "/.", fast + "/", "/" + fast, folder_ + "/./fast"}) {
+    TieredOptions options;
+    options.tiers = TiersAt(fast, slow);
+    std::shared_ptr<FileSystem> made;
+    const Status s = NewTieredFileSystem(options, nullptr, &made);
+    EXPECT_TRUE(s.IsInvalidArgument()) << slow << ": " << s.ToString();
+    for (const std::string& text : {"slow=path=" + slow, std::string("has the path of fast")}) {
+      EXPECT_NE(s.ToString().find(text), std::string::npos) << s.ToString();
+    }
+  }
+  ExpectWhole(Tiers());
+}
+
 TEST_F(DirectoryMistakes, ABindMountOfAnotherTier) {
   FillTiers();
   const std::string mounted = folder_ + "/mounted";
@@ -100,6 +117,10 @@ TEST_F(DirectoryMistakes, ToolsThatAreCalledInTheDirectoryAbove) {
   db_name_ = folder_ + "/db2";
   ExpectRefused(Tiers(), {"copy", folder_ + "/db"});
   db_name_ = folder_ + "/db";
+  ExpectWhole(Tiers());
+  NewFs(Tiers(), kPlacement);
+  ASSERT_OK(EvacuateTiers(fs_.get(), "db", &moved));
+  EXPECT_GT(moved, 0u);
   ExpectWhole(Tiers());
 }
 

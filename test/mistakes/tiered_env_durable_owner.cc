@@ -2,6 +2,12 @@
 //
 // Homes that are not what opened the tiers last, and tiers that are not what the home had.
 
+#include <sched.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
 #include <functional>
 
 #include "plugin/tiered_env/files/stub.h"
@@ -9,6 +15,8 @@
 #include "test/mistakes/tiered_env_durable.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test_util/sync_point.h"
+
+extern char** environ;
 
 namespace rocktier {
 
@@ -18,6 +26,9 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kFolder[] = "ROCKTIER_TEST_FOLDER";
+constexpr char kNoNamespace[] = "no mount namespace";
 
 class OwnerMistakes : public DurableMistakes {
  protected:
@@ -202,6 +213,62 @@ TEST_F(OwnerMistakes, AnotherHostHasItOpen) {
   ExpectWhole(Tiers());
   db_name_ = folder_ + "/copy";
   EXPECT_FALSE(TryOpen(Tiers()).ok());
+}
+
+// Another host, as it were, that shares the tiers: where the database is it has the copy. Says in a
+// file what its opening says. Started by the test below.
+TEST(OtherNamespace, DISABLED_Opens) {
+  const char* const folder = getenv(kFolder);
+  ASSERT_NE(folder, nullptr);
+  const std::string base = folder;
+  const std::string name = base + "/db";
+  std::string said = kNoNamespace;
+  if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+      mount((base + "/copy").c_str(), name.c_str(), nullptr, MS_BIND, nullptr) == 0) {
+    TieredOptions tiered;
+    tiered.tiers = "fast={path=" + base + "/fast};slow={path=" + base + "/slow}";
+    tiered.placement = "0..1=fast;2..=slow";
+    std::shared_ptr<FileSystem> file_system;
+    ASSERT_OK(NewTieredFileSystem(tiered, nullptr, &file_system));
+    const std::unique_ptr<Env> env = NewCompositeEnv(file_system);
+    Options options;
+    options.env = env.get();
+    std::unique_ptr<DB> db;
+    said = OpenDb(options, name, &db).ToString();
+  }
+  WriteFile(base + "/said", said);
+}
+
+// By the same path.
+TEST_F(OwnerMistakes, AnotherMountNamespaceHasACopyOfIt) {
+  const auto opens_there = [this] {
+    const char* arguments[] = {"mistakes_tiered_env",
+                               "--gtest_filter=OtherNamespace.DISABLED_Opens",
+                               "--gtest_also_run_disabled_tests", nullptr};
+    fs::remove(folder_ + "/said");
+    EXPECT_EQ(setenv(kFolder, folder_.c_str(), 1), 0);
+    pid_t pid = 0;
+    EXPECT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
+                          environ),
+              0);
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    return ReadFile(folder_ + "/said");
+  };
+  FillTiers();
+  Copy("db", "copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  std::string said = opens_there();
+  if (said == kNoNamespace) {
+    ROCKTIER_SKIP(said);
+  }
+  EXPECT_NE(said.find("is open in another process, or on another host"), std::string::npos) << said;
+  Fill(500);
+  Close();
+  said = opens_there();
+  EXPECT_NE(said.find("is not what opened its folder"), std::string::npos) << said;
+  ExpectWhole(Tiers());
 }
 
 TEST_F(OwnerMistakes, AnEmptyMountPoint) {

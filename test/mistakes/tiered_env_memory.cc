@@ -87,8 +87,10 @@ TEST_F(MemoryMistakes, WithoutCurrentAndManifestNothingIsThrownAway) {
       ExpectRefused(options, "--salvage");
     }
     const auto before = Listing();
-    EXPECT_FALSE(RepairDB(db_name_, DbOptions()).ok());
-    EXPECT_FALSE(DestroyDB(db_name_, DbOptions()).ok());
+    for (const Status& s : {RepairDB(db_name_, DbOptions()), DestroyDB(db_name_, DbOptions())}) {
+      EXPECT_FALSE(s.ok());
+      EXPECT_NE(s.ToString().find("--salvage"), std::string::npos) << s.ToString();
+    }
     EXPECT_EQ(Listing(), before);
     for (const auto& [base, contents] : taken) {
       ASSERT_OK(WriteStringToFile(Env::Default(), contents, db_name_ + "/" + base));

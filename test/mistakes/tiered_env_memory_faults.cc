@@ -318,6 +318,51 @@ TEST_F(MemoryFaults, ARetainedLogThatIsDamaged) {
   SyncPoint::GetInstance()->ClearAllCallBacks();
 }
 
+// Nothing in it is durable, and it may be gone at any time.
+TEST_F(MemoryFaults, NoDirectoryInMemoryIsSynced) {
+  std::mutex mutex;
+  std::vector<std::string> synced;
+  hooks_->before_sync_directory = [&](const std::string& directory) {
+    if (directory.compare(0, TierPath("memory").size(), TierPath("memory")) == 0) {
+      std::lock_guard<std::mutex> lock(mutex);
+      synced.push_back(directory);
+    }
+    return IOStatus::OK();
+  };
+  OpenManual();
+  ASSERT_FALSE(HasFailure());
+  PutAndFlush("a");
+  LoseMemory();  // it is made again
+  PutAndFlush("b");
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  PutAndFlush("c");
+  LoseAndVerify();
+  Close();
+  // What is in lost/ is brought back.
+  const fs::path folder = fs::directory_iterator(TierPath("memory"))->path();
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().find(".sst.") != std::string::npos) {
+      files.push_back(entry.path());
+    }
+  }
+  ASSERT_FALSE(files.empty());
+  fs::create_directory(folder / "lost");
+  for (const fs::path& file : files) {
+    fs::rename(file, folder / "lost" / (file.filename().string() + ".1000"));
+  }
+  OpenManual();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  Close();
+  MountMemory();
+  uint64_t moved = 0;
+  ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
+  EXPECT_GT(moved, 0u);
+  hooks_->before_sync_directory = nullptr;
+  EXPECT_EQ(synced, std::vector<std::string>());
+}
+
 // They are written to memory in vain only a few times.
 TEST_F(MemoryFaults, CompressedLevelsGoStraightToTheNextTier) {
   const auto supported = GetSupportedCompressions();
@@ -413,7 +458,9 @@ TEST_F(MemoryFaults, SstsThatHaveMovedAreLetGoOrCount) {
       EXPECT_TRUE(WaitFor([&] {  // pages are counted there
         return StatsOf("memory").held_bytes + 4096 * 20 >= Mapped(TierPath("memory"));
       }));
-      EXPECT_GT(StatsOf("memory").held_bytes, 0u);
+      const TieredTierStats memory = StatsOf("memory");
+      EXPECT_GT(memory.held_bytes, 0u);
+      EXPECT_GE(memory.bytes, memory.held_bytes) << "its budget has them";
     } else {
       EXPECT_TRUE(WaitFor([&] { return OpenOf(TierPath("memory")) == 0; }));
     }

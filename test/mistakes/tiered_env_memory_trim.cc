@@ -4,13 +4,16 @@
 // they are let go.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
 #include "test/support/wait.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/volatile.h"
 #include "test_util/sync_point.h"
 
@@ -149,6 +152,55 @@ TEST_F(MemoryTrim, WhatCannotShrinkIsLeftAlone) {
   })) << trims;
   EXPECT_GT(Stats().wal_amplification(), 1.1) << "it would go on if it could";
   LoseAll();
+}
+
+// What needs it cannot leave the memory. The others are trimmed nevertheless, and the threshold
+// holds.
+TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
+  const auto hooks = std::make_shared<HookedFs>();
+  std::atomic<bool> fails{true};
+  hooks->before_create = [&](const std::string& path) {
+    const bool leaves = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 &&
+                        path.find(".sst") != std::string::npos;
+    return leaves && fails ? IOStatus::IOError(path, "injected") : IOStatus::OK();
+  };
+  target_ = hooks;
+  OpenAllInMemory("", /*compactions=*/false);
+  ASSERT_FALSE(HasFailure());
+  const auto write = [this](const std::string& prefix, int count) {
+    for (int i = 0; i < count; i++) {
+      Put(prefix + std::to_string(1000 + i), 1000);
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  };
+  write("a", 300);
+  ASSERT_TRUE(WaitFor([this] { return Kept(".log").size() == 1; }));
+  const std::string damaged = Kept(".log").front();
+  {
+    std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(damaged) / 2));
+    file << "something else";
+  }
+  write("b", 300);
+  write("c", 300);
+  write("a", 250);  // the least is left of the damaged one: it is tried first
+  write("b", 200);
+  write("c", 200);
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([this] { return Stats().damaged_logs == 1; }));
+  EXPECT_TRUE(WaitFor([this] { return Stats().trims >= 2; })) << Stats().trims;
+  EXPECT_TRUE(WaitFor([this] { return Stats().wal_amplification() <= 1.5; }))
+      << Stats().wal_amplification();
+  EXPECT_TRUE(std::filesystem::exists(damaged));
+  EXPECT_GT(Stats().bytes, 0u);
+  EXPECT_EQ(BytesIn("slow"), 0u);
+  fails = false;
+  EXPECT_TRUE(WaitFor([&] { return !std::filesystem::exists(damaged); })) << "nothing needs it";
+  EXPECT_EQ(Stats().damaged_logs, 1u);
+  write("d", 300);
+  LoseAll(/*compactions=*/false);
+  Close();
+  hooks->before_create = nullptr;
 }
 
 // An iterator keeps them from being deleted.

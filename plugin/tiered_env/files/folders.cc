@@ -130,7 +130,8 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   return s;
 }
 
-// Writes it as TIERS is written: others look at it, and the power may fail.
+// Writes it as TIERS is written: others look at it, and the power may fail. No directory in memory
+// is synced: it may be gone at any time.
 IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
                              const Identity& identity) {
   Identity owner;
@@ -143,7 +144,7 @@ IOStatus Folders::WriteOwner(const Tier& tier, const std::string& directory,
   if (s.ok()) {
     s = target_->RenameFile(path + kTemporary, path, IOOptions(), nullptr);
   }
-  return s.ok() ? SyncDirectory(target_, DirectoryOf(path)) : s;
+  return s.ok() && !tier.is_volatile() ? SyncDirectory(target_, DirectoryOf(path)) : s;
 }
 
 std::string Folders::NewSuffix() {
@@ -357,7 +358,7 @@ IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {
   if (s.ok()) {
     s = DeleteAll(target_, PathIn(tier, folder->identity.folder));
   }
-  return s.ok() ? SyncDirectory(target_, tier.options().path) : s;
+  return s.ok() && !tier.is_volatile() ? SyncDirectory(target_, tier.options().path) : s;
 }
 
 }  // namespace tiered_env

@@ -65,9 +65,10 @@ IOStatus Lost::BringBack(const File& file) const {
   const std::string folder = Folders::PathIn(*file.tier, folder_);
   IOStatus s =
       file.tier->fs()->RenameFile(file.path, folder + "/" + file.name, IOOptions(), nullptr);
-  if (s.ok()) {
-    s = SyncDirectory(file.tier->fs(), folder);
+  if (!s.ok() || file.tier->is_volatile()) {
+    return s;
   }
+  s = SyncDirectory(file.tier->fs(), folder);
   return s.ok() ? SyncDirectory(file.tier->fs(), PathIn(*file.tier)) : s;
 }
 

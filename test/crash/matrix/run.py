@@ -83,7 +83,7 @@ def figures_of(folder):
             for line in file:
                 coverage.add(total, json.loads(line))
     with open(os.path.join(folder, "output"), errors="replace") as file:
-        total["kills"] = len(re.findall(r"^KILLED \d+", file.read(), re.MULTILINE))
+        total["kills"] = len(re.findall(r"^(?:KILLED|TERMINATED) \d+", file.read(), re.MULTILINE))
     return total
 
 

@@ -6,7 +6,8 @@ As in RocksDB's db_crashtest.py one database and one folder of expected values l
 processes, and db_stress checks all its keys each time it starts. A history is one database: some
 rounds that are killed, then one that ends by itself and must have had hits in the secondary cache.
 Caches are small against the data, so that blocks are evicted all the time. Options are drawn from
-the seed, some for a history, most for each round.
+the seed, some for a history, most for each round. With ROCKTIER_CRASH_FAULTS calls to the
+FileSystem fail at random, too.
 
 Anything but our own SIGKILL that ends db_stress, and anything it says on stderr, fails the test.
 """
@@ -20,8 +21,9 @@ import subprocess
 import sys
 import time
 
-KILL_AFTER = (2.0, 7.0)  # seconds
-VERIFY_TIMEOUT = 900  # seconds for the round that ends by itself
+SLOW = int(os.environ.get("ROCKTIER_SLOW") or 1)  # times as slow, with a sanitizer
+KILL_AFTER = (2.0 * SLOW, 7.0 * SLOW)  # seconds
+VERIFY_TIMEOUT = 900 * SLOW  # seconds for the round that ends by itself
 MOST_HISTORIES = 10  # until the cache has had a hit
 OUTPUT_SHOWN = 20000  # characters of a failed round's output
 
@@ -54,6 +56,23 @@ def cache_uri(rng, storage, path):
         )
     pairs = [f"{name}={value}" for name, value in options.items()]
     return ";".join(["id=TwoQSecondaryCache"] + pairs)
+
+
+def fault_options(rng):
+    """One of so many calls that fails, as db_crashtest.py draws it; 0: none."""
+    fails = bool(os.environ.get("ROCKTIER_CRASH_FAULTS"))
+    one_in = {
+        "metadata_read": (0, 32, 1000),
+        "metadata_write": (0, 128, 1000),
+        "open_metadata_read": (0, 0, 8),
+        "open_metadata_write": (0, 0, 8),
+        "open_read": (0, 0, 32),
+        "open_write": (0, 0, 16),
+        "read": (0, 32, 1000),
+        "write": (0, 128, 1000),
+    }
+    return {f"{name}_fault_one_in": rng.choice(numbers) if fails else 0
+            for name, numbers in one_in.items()}
 
 
 def history_options(rng):
@@ -112,11 +131,6 @@ def round_options(rng):
         "level_compaction_dynamic_level_bytes": rng.randint(0, 1),
         "max_background_compactions": 2,
         "max_bytes_for_level_base": 4 << 20,
-        # Faults of the file system are not our subject, and db_stress injects them by default.
-        "metadata_read_fault_one_in": 0,
-        "metadata_write_fault_one_in": 0,
-        "read_fault_one_in": 0,
-        "write_fault_one_in": 0,
         "mmap_read": rng.choice([0, 0, 0, 1]),
         "open_files": rng.choice([-1, -1, 100]),
         "optimize_multiget_for_io": rng.randint(0, 1),
@@ -158,6 +172,8 @@ def consistent(options):
         options["use_direct_reads"] = 0
     if options["bloom_bits"] == 0:
         options["partition_filters"] = 0
+    if options["write_fault_one_in"]:
+        options["max_write_buffer_number"] = 10  # nothing is flushed while the DB resumes
     return options
 
 
@@ -171,7 +187,7 @@ class Stress:
         self.arguments = arguments
         self.rng = random.Random(arguments.seed)
         self.folder = os.path.join(os.environ.get("TEST_TMPDIR", "."), "stress")
-        self.rounds = self.hits = self.histories = 0
+        self.rounds = self.kills = self.hits = self.histories = 0
         self.program = os.path.join(arguments.bin, "db_stress")
         known = known_options(self.program)
         self.of_this_version = {k: v for k, v in OF_SOME_VERSIONS.items() if k in known}
@@ -181,7 +197,8 @@ class Stress:
 
     def command(self, history, **more):
         options = consistent(
-            {**history, **round_options(self.rng), **self.of_this_version, **more}
+            {**history, **round_options(self.rng), **fault_options(self.rng),
+             **self.of_this_version, **more}
         )
         options["db"] = self.path("db")
         options["expected_values_dir"] = self.path("expected")
@@ -216,6 +233,7 @@ class Stress:
         killed, stdout = self.run(command, seconds)
         if not killed:
             raise Failure(f"ended before it was killed\n{' '.join(command)}\n{stdout}")
+        self.kills += 1
 
     def last_round(self, history):
         """Ends by itself, with a reopen on the way, and shows whether the cache was of use."""
@@ -251,7 +269,7 @@ class Stress:
         # all blocks fit into the cache before.
         while time.monotonic() < deadline or (self.hits == 0 and self.histories < MOST_HISTORIES):
             self.history(deadline)
-        print(f"{self.rounds} kills, {self.hits} hits in the runs that were not killed")
+        print(f"{self.kills} kills, {self.hits} hits in the runs that were not killed")
         if self.hits == 0:
             raise Failure("the secondary cache never had a hit")
         shutil.rmtree(self.folder)
@@ -262,7 +280,8 @@ def parse_arguments():
     parser.add_argument("--bin", default=os.environ.get("ROCKTIER_BIN"), help="where db_stress is")
     parser.add_argument("--storage", choices=["dram", "file"], required=True)
     parser.add_argument(
-        "--seconds", type=float, default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 40)
+        "--seconds", type=float,
+        default=float(os.environ.get("ROCKTIER_CRASH_SECONDS") or 40 * SLOW)
     )
     parser.add_argument(
         "--seed", type=int, default=int(os.environ.get("ROCKTIER_SEED") or time.time_ns() % 1000000)
