@@ -64,7 +64,7 @@ def run_toy(name, **changes):
     """(exit status that its gates ask for, its document)."""
     args = argparse.Namespace(bin=BIN, data_dir=os.path.join(TMP, f"{name}-data"), emulate=True,
                               quick=False, rounds=3, results=os.path.join(TMP, f"{name}-results"),
-                              publish="")
+                              publish="", peers={})
     vars(args).update(changes)
     os.makedirs(args.data_dir)
     status = runner.run_benchmark(name, TOY, args)

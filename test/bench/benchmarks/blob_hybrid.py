@@ -136,11 +136,13 @@ class Chosen:
 
 
 def chosen(args):
-    result = Chosen(args.blob_megabytes, args.blob_sizes.split(","), args.blob_systems.split(","),
+    systems = [*args.blob_systems.split(","), *(name for name in blob_systems.PEERS
+                                                if name in args.peers)]
+    result = Chosen(args.blob_megabytes, args.blob_sizes.split(","), systems,
                     args.blob_workloads.split(";"),
                     dict(change.split(":", 1) for change in args.blob_options))
     for unknown in (set(result.workloads) - set(WORKLOADS),
-                    set(result.systems) - set(blob_systems.SYSTEMS),
+                    set(result.systems) - {*blob_systems.SYSTEMS, *args.peers},
                     set(result.changes) - set(blob_systems.SYSTEMS),
                     set(result.sizes) - set(blob_systems.SIZES)):
         if unknown:
@@ -251,12 +253,22 @@ class GatesOf:
             for sizes in blob_systems.SIZES:
                 if sizes != "S":
                     yield from self._prepared(sizes, workload)
+                    yield from self._peers(sizes, workload)
         for sizes in ("L", *blob_systems.ROOMY_MIXES):
             for other in ("blob_uncollected", "blob_uncollected_prepared"):
                 yield from self._both(sizes, "Load A", (other,), 1.0, 1.0)
         for sizes, target in SCANS.items():
             yield self._scans(sizes, "in_place", target)
         yield self._scans("M", "in_place_prepared", SCANS["M"])
+
+    def _peers(self, sizes, workload):
+        """Of a peer that was not measured: two workloads stand for all."""
+        name = title(self._ground, sizes, workload)
+        for peer in blob_systems.PEERS:
+            if workload in QUICK_WORKLOADS or (name, peer) in self._results.keys():
+                yield from self._both(sizes, workload, (peer,), 1.0, 1.0)
+                yield self._judge.ratio(f"{name}: space amplification, ours / {peer}", name,
+                                        "space_max", "ours", (peer,), 1.0, by=WORST)
 
     def least(self):
         """Of a ground that was not measured: what it would be measured for."""

@@ -111,7 +111,8 @@ def cases(args):
 
 def cases_of(args, scale):
     """Each system fills a database; the workloads use it in turn, those without writes first."""
-    systems = args.hot_systems.split(",")
+    systems = [*args.hot_systems.split(","), *(name for name in hot_systems.PEERS
+                                               if name in args.peers)]
     mixes = args.hot_mixes.split(",")
     keys = args.hot_keys.split(",")
     more = args.hot_more.split(",")
@@ -133,7 +134,8 @@ def cases_of(args, scale):
                           functools.partial(measure, scale, "ro", "dynamic"),
                           [system for system in systems if system in ("fat", "hot")]))
     if "trace" in more:
-        steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale), systems))
+        steps.append((name(scale, "trace", "its own"), functools.partial(replay, scale),
+                      [system for system in systems if system not in hot_systems.PEERS]))
     result = [Case(f"{scale.name}: load", (system,), functools.partial(load, scale, system))
               for system in systems]
     for text, step, chosen in steps:
@@ -256,6 +258,9 @@ def gates_of(judge, scale):
     yield ops("zipf", "ro", "fat", 2)
     for keys in ("hotspot", "zipf"):
         yield ops(keys, "ro", "all_cache", 1)
+    for peer in hot_systems.PEERS:
+        for mix in MIXES:
+            yield ops("hotspot", mix, peer, 1)
     for keys in KEYS:
         yield ops(keys, "uh", "fat", 0.95)
         if keys != "hotspot":

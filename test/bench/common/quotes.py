@@ -256,6 +256,8 @@ def gate_text(gate):
     side = "at least" if gate["relation"] == ">=" else "at most"
     value = gate["value"]
     figure = value if isinstance(value, str) else f"{value:.3g}"
+    if figure == f"{gate['target']:g}":  # not the same, maybe
+        figure = f"{value:.4g}"
     of = ""
     if gate["by"] == "worst":
         of = f", the worst of {len(gate['samples'])}"

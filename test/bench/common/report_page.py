@@ -101,6 +101,7 @@ def ground(document):
         ("machine", f"{machine['cpu']}, {machine['cores']} CPUs, {machine['memory_gb']} GB, "
                     f"{machine['kernel']}"),
         ("disk", f"{machine['disk']}, model {machine['disk_model']}"),
+        *document.get("peers", {}).items(),
         *(("ground", one) for one in document["ground"]),
         ("rounds", f"{document['rounds']}; load average before and after each: " + "; ".join(
             f"{before}, {after}" for before, after in document["load_averages"])),
