@@ -106,7 +106,9 @@ def cases(args):
     if reason:
         print(f"No throttled device, so the slow one is emulated: {reason}")
     result = [case for scale in scales(args) for case in cases_of(args, scale)]
-    return result + (cpu_cases(args) if "cpu" in args.hot_more.split(",") else [])
+    if args.quick or "cpu" not in args.hot_more.split(","):
+        return result
+    return result + cpu_cases(args)
 
 
 def cases_of(args, scale):
@@ -190,9 +192,7 @@ def again(scale, kill, system, context, number):
 
 
 def cpu_cases(args):
-    megabytes, seconds = (QUICK_MB, QUICK_SECONDS) if args.quick else (CPU_RECORDS_MB, CPU_SECONDS)
-    seconds = min(seconds, args.hot_seconds)
-    scale = hot_systems.Scale(megabytes, 1000, seconds, 1)
+    scale = hot_systems.Scale(CPU_RECORDS_MB, 1000, min(CPU_SECONDS, args.hot_seconds), 1)
     many = dataclasses.replace(scale, threads=args.hot_threads)
     ways = [(CPU, scale, 0, "uniform")]
     ways += [(cpu_name(keys), many, hot_systems.SLOW_US, keys) for keys in CPU_KEYS]
