@@ -153,6 +153,14 @@ class StandingTest(unittest.TestCase):
         self.assertEqual(names[0], f"{self.NAME}, by night")
         self.assertEqual(sorted([*names[1:], self.NAME]), harness.names("benchmarks"))
 
+    def test_what_no_run_measures_is_told_once(self):
+        night, day = self.document(), {**self.document(), "name": self.NAME, "samples": []}
+        told = standing.of_all([day, night])
+        self.assertEqual([name for name, _, _ in told[:2]], [self.NAME, f"{self.NAME}, by night"])
+        self.assertEqual([gate["name"] for gate in told[1][2]], [self.GATE])
+        self.assertNotIn(self.GATE, [gate["name"] for gate in told[0][2]])
+        self.assertEqual(len(told[0][2]) + 1, len(standing.of(day)))
+
     def test_no_target_is_softer_than_a_published_one(self):
         source = os.path.join(os.path.dirname(os.path.dirname(BENCH)), "results", report.PUBLISHED)
         for document in report.read_all(source).values():

@@ -11,8 +11,22 @@ NOT_MEASURED = "not measured"
 
 
 def of_all(documents):
-    """[(title, document or None, gates as results files describe them)], of all benchmarks."""
-    result = [(document["name"], document, of(document)) for document in documents]
+    """[(title, document or None, gates as results files describe them)], of all benchmarks.
+
+    A gate that none of several runs of a benchmark measures is with the first one.
+    """
+    judged = [(document, of(document)) for document in documents]
+    told = {(benchmark_name(document), gate["name"]) for document, gates in judged
+            for gate in gates if gate["verdict"] != NOT_MEASURED}
+    result = []
+    for document, gates in judged:
+        name, kept = benchmark_name(document), []
+        for gate in gates:
+            key = (name, gate["name"])
+            if gate["verdict"] != NOT_MEASURED or key not in told:
+                told.add(key)
+                kept.append(gate)
+        result.append((document["name"], document, kept))
     known = {benchmark_name(document) for document in documents}
     missing = [name for name in harness.names("benchmarks") if name not in known]
     return result + [(name, None, described(name, Results())) for name in missing]
