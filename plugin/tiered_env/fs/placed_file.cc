@@ -60,7 +60,7 @@ void PlacedFile::Start() {
   Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
   uint64_t number = 0;
   ContentOf(request_.path, &number);
-  status_ = StartIn(Directories(policy).For(tier, number));
+  status_ = StartIn(Directories(policy).ForNew(tier, number));
   if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
     file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
   }
@@ -181,6 +181,7 @@ IOStatus PlacedFile::Open(const Place& place) {
   }
   place_ = place;
   file_ = std::move(file);
+  writing_ = Writing(place.tier);
   if (alignment_ == 0) {
     direct_ = file_->use_direct_io();
     alignment_ = file_->GetRequiredBufferAlignment();
@@ -236,6 +237,7 @@ void PlacedFile::Discard() {
   stub_.reset();
   file_->Close(IOOptions(), nullptr).PermitUncheckedError();
   file_.reset();
+  writing_ = Writing();
   place_.fs()->DeleteFile(place_.path, IOOptions(), nullptr).PermitUncheckedError();
   usage_->Release(place_.tier, family_, reserved_);
   reserved_ = 0;
@@ -316,6 +318,7 @@ IOStatus PlacedFile::Close(const IOOptions& options, IODebugContext* dbg) {
   IOStatus s = file_->Close(options, dbg);
   file_.reset();
   stub_.reset();
+  writing_ = Writing();
   if (!counts()) {
     return s;
   }

@@ -98,6 +98,7 @@ class PlacedFile {
   IOStatus status_;
   Place place_;
   std::unique_ptr<FSWritableFile> file_;
+  Writing writing_;                       // file_, in place_.tier
   std::unique_ptr<FSWritableFile> stub_;  // until it is durable
   std::string family_;                    // its column family; empty: not known
   uint64_t reserved_ = 0;                 // bytes of the tier's budget, and of the family's

@@ -41,24 +41,56 @@ Directories::Directories(const Policy& policy, const Tier* leaving)
   }
 }
 
+Directories::Range Directories::DirectoriesOf(const Tier& tier) const {
+  Range range{static_cast<size_t>(tier.first()), static_cast<size_t>(tier.first())};
+  while (range.end < free_.size() && policy_.tiers[range.end]->first() == tier.first()) {
+    range.end++;
+  }
+  return range;
+}
+
 Tier* Directories::For(Tier* tier, uint64_t number) const {
-  const auto first = static_cast<size_t>(tier->first());
-  size_t end = first;
+  return Choose(DirectoriesOf(*tier), free_, number);
+}
+
+// With k files being written, a directory's share of k + 1 is by its free space. It weighs what it
+// lacks of that.
+Tier* Directories::ForNew(Tier* tier, uint64_t number) const {
+  const Range range = DirectoriesOf(*tier);
+  double free = 0;
+  double files = 1;
+  for (size_t i = range.first; i < range.end; i++) {
+    if (free_[i] > 0) {
+      free += free_[i];
+      files += policy_.tiers[i]->writers();
+    }
+  }
+  std::vector<double> lacks(free_.size(), 0);
+  for (size_t i = range.first; i < range.end; i++) {
+    if (free_[i] > 0) {
+      lacks[i] = std::max(0.0, files * free_[i] / free - policy_.tiers[i]->writers());
+    }
+  }
+  return Choose(range, lacks, number);
+}
+
+Tier* Directories::Choose(const Range& range, const std::vector<double>& weights,
+                          uint64_t number) const {
   double sum = 0;
-  while (end < free_.size() && policy_.tiers[end]->first() == tier->first()) {
-    sum += free_[end++];
+  for (size_t i = range.first; i < range.end; i++) {
+    sum += weights[i];
   }
   const double turn = static_cast<double>(number * kGolden) /
                       static_cast<double>(std::numeric_limits<uint64_t>::max());
   double left = turn * sum;
-  size_t chosen = first;
-  for (size_t i = first; i < end; i++) {
-    if (free_[i] > 0) {
+  size_t chosen = range.first;
+  for (size_t i = range.first; i < range.end; i++) {
+    if (weights[i] > 0) {
       chosen = i;
-      if (left < free_[i]) {
+      if (left < weights[i]) {
         break;
       }
-      left -= free_[i];
+      left -= weights[i];
     }
   }
   return policy_.tiers[chosen].get();

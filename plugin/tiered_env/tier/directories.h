@@ -12,7 +12,7 @@ namespace tiered_env {
 
 // Which directory gets a file, of tiers that have several: each gets files in proportion to its
 // free space. Files whose numbers follow one another go to different ones, so that the directories
-// are written to and read at once. Asks for the free space when it is made; constant afterwards.
+// are read at once. Asks for the free space when it is made; constant afterwards.
 class Directories {
  public:
   // `leaving`: gets none. May be null.
@@ -20,8 +20,20 @@ class Directories {
 
   // The directory for a file of this number: one of the tier that `tier` is a directory of.
   Tier* For(Tier* tier, uint64_t number) const;
+  // The same for a file that is written now: one where fewer files are being written than its share
+  // of them, so that the directories are written to at once.
+  Tier* ForNew(Tier* tier, uint64_t number) const;
 
  private:
+  // The directories of the tier: indexes, the last one excluded.
+  struct Range {
+    size_t first;
+    size_t end;
+  };
+  Range DirectoriesOf(const Tier& tier) const;
+  // A directory by chance, as likely as its weight. The number is the chance.
+  Tier* Choose(const Range& range, const std::vector<double>& weights, uint64_t number) const;
+
   const Policy& policy_;
   std::vector<double> free_;  // bytes, by the index of the tier; 0 of a tier's only directory
 };

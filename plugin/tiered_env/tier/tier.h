@@ -74,6 +74,9 @@ class Tier {
   }
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
+  // Files that are being written there (Writing).
+  int writers() const { return writers_.load(std::memory_order_relaxed); }
+
   // Whether new files may be put there: not if it is read-only, nor for a while after a failure;
   // unless it is home, the last resort.
   bool usable() const {
@@ -104,6 +107,8 @@ class Tier {
   std::atomic<uint64_t> errors{0};
 
  private:
+  friend class Writing;
+
   static constexpr int64_t kPauseSeconds = 60;
 
   static int64_t Now() {
@@ -118,8 +123,32 @@ class Tier {
   const std::shared_ptr<FileSystem> fs_;
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> held_{0};  // of these
+  std::atomic<int> writers_{0};
   std::atomic<int64_t> usable_from_{INT64_MIN};
   std::atomic<bool> read_only_{false};
+};
+
+// Counts a file that is being written in a tier, as long as it lives.
+class Writing {
+ public:
+  Writing() = default;
+  explicit Writing(Tier* tier) : tier_(tier) { Count(1); }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  Writing& operator=(Writing&& other) noexcept {
+    std::swap(tier_, other.tier_);
+    return *this;
+  }
+  ~Writing() { Count(-1); }
+
+ private:
+  void Count(int difference) {
+    if (tier_ != nullptr) {
+      tier_->writers_.fetch_add(difference, std::memory_order_relaxed);
+    }
+  }
+
+  Tier* tier_ = nullptr;
 };
 
 // Bytes of a volatile tier's budget that must be left when there is something for a level: what

@@ -26,7 +26,7 @@ SYSTEMS = ("stock", "file", *MODES)
 STANDS = "sync, 200 B, 1 thread, the log's file system stands still for {} s, {}"
 IDLE = "sync, 200 B, 1 thread"
 IN_TURN = IDLE + ", in turn"
-TURNS, TURN_SECONDS = 30, 2  # of each of the two systems
+TURNS, TURN_SECONDS = 90, 2  # of each of the two systems
 
 METRICS = (
     Metric("max_us", "longest us", "us", "{:.0f}"),

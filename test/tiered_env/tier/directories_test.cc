@@ -91,6 +91,55 @@ TEST_F(DirectoriesTest, NeighboursGoToDifferentOnes) {
   EXPECT_EQ(same, 0);
 }
 
+// How many of so many files that are written at once each directory gets.
+std::map<std::string, int> WrittenAtOnce(const Policy& policy, int count, uint64_t number) {
+  const Directories directories(policy);
+  std::map<std::string, int> shares;
+  std::vector<Writing> writing(static_cast<size_t>(count));
+  for (Writing& one : writing) {
+    Tier* const tier = directories.ForNew(policy.tier(1), number++);
+    shares[tier->name()]++;
+    one = Writing(tier);
+  }
+  return shares;
+}
+
+TEST_F(DirectoriesTest, FilesThatAreWrittenAtOnceAreInAll) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  for (uint64_t number = 1; number < 1000; number++) {
+    EXPECT_EQ(WrittenAtOnce(policy_, 3, number * 7919),
+              (std::map<std::string, int>{{"b", 1}, {"b.2", 1}, {"b.3", 1}}));
+    EXPECT_EQ(WrittenAtOnce(policy_, 6, number * 7919),
+              (std::map<std::string, int>{{"b", 2}, {"b.2", 2}, {"b.3", 2}}));
+  }
+  for (int i = 1; i < 4; i++) {
+    EXPECT_EQ(policy_.tier(i)->writers(), 0);
+  }
+  Make({{"/b1", 600}, {"/b2", 300}, {"/b3", 100}});
+  const auto shares = WrittenAtOnce(policy_, 10, 1);
+  EXPECT_NEAR(shares.at("b"), 6, 1);
+  EXPECT_NEAR(shares.at("b.2"), 3, 1);
+}
+
+// One after the other, each gets its share, as without writers.
+TEST_F(DirectoriesTest, NewFilesGoByFreeSpace) {
+  Make({{"/b1", 600}, {"/b2", 300}, {"/b3", 100}});
+  const Directories directories(policy_);
+  const Writing one(policy_.tier(4));  // elsewhere
+  std::map<Tier*, int> shares;
+  for (uint64_t number = 1; number <= 1000; number++) {
+    Tier* const tier = directories.ForNew(policy_.tier(1), number);
+    EXPECT_EQ(tier, directories.For(policy_.tier(1), number));
+    shares[tier]++;
+  }
+  EXPECT_NEAR(shares[policy_.tier(3)], 100, 5);
+  Make({{"/b1", 0}, {"/b2", 300}, {"/b3", 0}});
+  const Directories full(policy_);
+  const Writing two(policy_.tier(2));
+  EXPECT_EQ(full.ForNew(policy_.tier(1), 5), policy_.tier(2));
+  EXPECT_EQ(full.ForNew(policy_.tier(0), 5), policy_.tier(0));
+}
+
 TEST_F(DirectoriesTest, WhatTakesNothingGetsNothing) {
   const std::map<std::string, uint64_t> free = {{"/b1", 100}, {"/b2", 100}, {"/b3", 100}};
   Make(free);
