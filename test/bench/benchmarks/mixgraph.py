@@ -91,7 +91,8 @@ def scale_of(args):
     keys, seconds = args.mixgraph_keys, args.mixgraph_seconds
     if args.quick:
         keys, seconds = min(keys, QUICK_KEYS), min(seconds, QUICK_SECONDS)
-    return mixgraph.Scale(keys * (mixgraph.KEY + mixgraph.VALUE), seconds, args.mixgraph_most)
+    return mixgraph.Scale(keys * (mixgraph.KEY + mixgraph.VALUE), seconds,
+                          most_scanned=args.mixgraph_most)
 
 
 def name(plugin, what, way):
