@@ -12,7 +12,8 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import run as runner  # noqa: E402
-from common import gates, grounds, harness, perf, slice_cases  # noqa: E402
+from cache import public_traces  # noqa: E402
+from common import gates, grounds, harness, peers, perf, slice_cases  # noqa: E402
 from common.results import Results  # noqa: E402
 from tier import volatile_systems  # noqa: E402
 
@@ -36,10 +37,12 @@ class GatesTest(unittest.TestCase):
 
     def benchmarks(self, *flags):
         for name in harness.names("benchmarks"):
-            args = runner.parse(["--bin=none", f"--name={name}", *flags])
+            beside = [f"--peer={peer}=none" for peer in peers.KNOWN]
+            args = runner.parse(["--bin=none", f"--name={name}", *beside, *flags])
             benchmark = harness.load("benchmarks", name).BENCHMARK
-            if name == "cpu_profile" and perf.missing():
-                print(f"skipped: {name}: {perf.missing()}")
+            missing = {"cpu_profile": perf.missing, "cache_policies": public_traces.missing}
+            if name in missing and missing[name]():
+                print(f"skipped: {name}: {missing[name]()}")
                 continue
             yield benchmark, args
 

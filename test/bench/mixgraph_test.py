@@ -8,7 +8,9 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from benchmarks import mixgraph as benchmark  # noqa: E402
+from cache import cache_systems  # noqa: E402
 from common import mixgraph, options_file  # noqa: E402
+import run as runner  # noqa: E402
 
 
 def histogram(kind, count, p99):
@@ -48,6 +50,18 @@ class FiguresTest(unittest.TestCase):
                                                    for name in mixgraph.KINDS.values())))
         named = {metric.name for metric in benchmark.METRICS}
         self.assertEqual(set(figures) - named, {"all_operations", "all_puts"})
+
+
+class ScaleTest(unittest.TestCase):
+    def test_what_the_command_line_asks_for(self):
+        args = runner.parse(["--bin=none", "--name=mixgraph", "--mixgraph-most=77",
+                             "--mixgraph-seconds=3"])
+        scale = benchmark.scale_of(args)
+        self.assertEqual((scale.keys, scale.seconds, scale.most_scanned), (benchmark.KEYS, 3, 77))
+        for plugin, module in benchmark.PLUGINS.items():
+            for way in module.ways(scale).values():
+                self.assertIn(way.warm_ups, (1, cache_systems.WARM_UPS), plugin)
+                self.assertEqual(way.most_scanned, 77, plugin)
 
 
 class OptionsFileTest(unittest.TestCase):

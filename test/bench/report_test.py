@@ -17,7 +17,8 @@ from unittest import mock
 BENCH = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BENCH)
 
-from common import child, db_bench, gates, harness, machine, plot, report, report_page  # noqa: E402
+from common import child, db_bench, gates, harness, machine, plot, report  # noqa: E402
+from common import report_page, standing  # noqa: E402
 from common.gates import Judge  # noqa: E402
 import run as runner  # noqa: E402
 
@@ -64,7 +65,7 @@ def run_toy(name, **changes):
     """(exit status that its gates ask for, its document)."""
     args = argparse.Namespace(bin=BIN, data_dir=os.path.join(TMP, f"{name}-data"), emulate=True,
                               quick=False, rounds=3, results=os.path.join(TMP, f"{name}-results"),
-                              publish="")
+                              publish="", peers={})
     vars(args).update(changes)
     os.makedirs(args.data_dir)
     status = runner.run_benchmark(name, TOY, args)
@@ -104,7 +105,7 @@ class ResultsFileTest(unittest.TestCase):
         for key in ("compiler", "flags", "type"):
             self.assertNotEqual(self.document["build"][key], "unknown", key)
         self.assertEqual(len(self.document["load_averages"]), 3)
-        self.assertEqual(len(self.document["ground"]), 1)
+        self.assertEqual(len(self.document["ground"]), 1 + machine.takes_cold_pages())
         self.assertIn("not throttled", self.document["ground"][0])
 
     def test_one_round_has_no_spread(self):
@@ -113,6 +114,60 @@ class ResultsFileTest(unittest.TestCase):
             self.assertEqual((row["spread"], row["interval"]), (None, None))
         self.assertEqual(document["gates"][0]["verdict"], "undecided: 2 more rounds")
         self.assertIn("n/a", report_page.page([document]))
+
+
+class StandingTest(unittest.TestCase):
+    """Gates of what is published, as the sources have them."""
+
+    NAME = "tiered_env_pmem"
+    GATE = "file, groups of 1: records/s, pmem / disk"
+
+    def document(self, *recorded):
+        runs = [{"benchmark": "file, groups of 1", "round": number, "figures": {
+            "pmem": {"records_per_s": 60 + number, "each second": {"operations": [1]}},
+            "disk": {"records_per_s": 10}}} for number in range(3)]
+        return {"name": f"{self.NAME}, by night", "gates": list(recorded), "samples": runs}
+
+    def gate(self, name, verdict, target=5, relation=">="):
+        return {"name": name, "relation": relation, "target": target, "by": "interval",
+                "value": None, "interval": None, "samples": [], "verdict": verdict}
+
+    def verdicts(self, *recorded):
+        return {gate["name"]: gate["verdict"] for gate in standing.of(self.document(*recorded))}
+
+    def test_a_newer_gate_is_judged_by_the_samples(self):
+        verdicts = self.verdicts()
+        self.assertEqual(verdicts.pop(self.GATE), gates.MET)
+        self.assertEqual(set(verdicts.values()), {gates.NOT_MEASURED})
+
+    def test_a_softer_one_of_the_run_does_not_count(self):
+        other = "db, groups of 1: records/s, pmem / disk"
+        self.assertEqual(self.verdicts(self.gate(other, "met", 4))[other], gates.NOT_MEASURED)
+
+    def test_what_only_the_run_can_judge_stays(self):
+        other = "db, groups of 1: records/s, pmem / disk"
+        self.assertEqual(self.verdicts(self.gate(other, "missed"))[other], gates.MISSED)
+        self.assertEqual(self.verdicts(self.gate("gone", "undecided"))["gone"], "undecided")
+
+    def test_all_benchmarks_are_there(self):
+        names = [name for name, _, _ in standing.of_all([self.document()])]
+        self.assertEqual(names[0], f"{self.NAME}, by night")
+        self.assertEqual(sorted([*names[1:], self.NAME]), harness.names("benchmarks"))
+
+    def test_what_no_run_measures_is_told_once(self):
+        night, day = self.document(), {**self.document(), "name": self.NAME, "samples": []}
+        told = standing.of_all([day, night])
+        self.assertEqual([name for name, _, _ in told[:2]], [self.NAME, f"{self.NAME}, by night"])
+        self.assertEqual([gate["name"] for gate in told[1][2]], [self.GATE])
+        self.assertNotIn(self.GATE, [gate["name"] for gate in told[0][2]])
+        self.assertEqual(len(told[0][2]) + 1, len(standing.of(day)))
+
+    def test_no_target_is_softer_than_a_published_one(self):
+        source = os.path.join(os.path.dirname(os.path.dirname(BENCH)), "results", report.PUBLISHED)
+        for document in report.read_all(source).values():
+            now = {gate["name"]: gate for gate in standing.of(document)}
+            for gate in document["gates"]:
+                self.assertTrue(standing.is_as_strict(now[gate["name"]], gate), gate["name"])
 
 
 class ChildTest(unittest.TestCase):
@@ -224,7 +279,7 @@ class PageTest(unittest.TestCase):
     def look(self, folder):
         documents, text, seen = self.made(folder)
         wanted = [(gate["name"], f"{gate['relation']} {gate['target']:g}", gate["verdict"])
-                  for document in documents for gate in document["gates"]]
+                  for _, _, gates_of_one in standing.of_all(documents) for gate in gates_of_one]
         for page in filter(None, (text, seen)):
             rows = Page(page).rows
             self.assertEqual([(row[1], row[2], row[5]) for row in rows], wanted)
@@ -242,8 +297,12 @@ class PageTest(unittest.TestCase):
         self.assertEqual([document["name"] for document in documents], ["toy, by night"])
         self.assertEqual(os.listdir(report.published(os.path.join(TMP, "page"))),
                          ["toy-by-night.json.xz"])
-        self.assertEqual([row[5] for row in Page(text).rows],
+        verdicts = [row[5] for row in Page(text).rows]
+        self.assertEqual(verdicts[:4],
                          [gates.MET, gates.MISSED, gates.MISSED, gates.NOT_MEASURED])
+        self.assertEqual(set(verdicts[4:]), {gates.NOT_MEASURED}, "gates of all benchmarks")
+        for name in harness.names("benchmarks"):
+            self.assertIn(f"make bench NAME={name} ", text)
 
     def test_times_of_a_debug_build_are_not_published(self):
         with self.assertRaisesRegex(RuntimeError, "Release"):

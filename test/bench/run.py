@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from common import demo, gates, harness, machine, report, slice_cases
+from common import demo, gates, harness, machine, peers, report, slice_cases
 
 MOST_LOAD = 1.0
 ROOT = os.path.dirname(os.path.dirname(harness.BENCH))
@@ -31,6 +31,9 @@ def parse(argv):
     parser.add_argument("--publish", nargs="?", const="", metavar="LABEL",
                         help="write to results/published, which the documents quote; a label is "
                         "for one of several runs of a benchmark")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PATH",
+                        help="the program of another system, which is measured beside ours; "
+                        f"NAME: {', '.join(peers.KNOWN)}")
     parser.add_argument("--rounds", type=int, help="rounds over all systems (default 3; quick: 1)")
     parser.add_argument(
         "--data-dir",
@@ -46,6 +49,10 @@ def parse(argv):
     args = parser.parse_args(argv)
     if args.publish is not None and args.quick:
         parser.error("figures of a quick run say nothing: it cannot be published")
+    try:
+        args.peers = peers.of(args.peer)
+    except peers.Unknown as error:
+        parser.error(str(error))
     args.names = [chosen] if chosen else names
     args.rounds = args.rounds or (1 if args.quick else 3)
     return args
@@ -59,8 +66,10 @@ def run_benchmark(name, benchmark, args):
     if args.publish is not None and not benchmark.counts_only:
         check_publishable(args)
     began = machine.now()
-    context = harness.Context(args.bin, args.data_dir, args.emulate)
+    beside = peers.chosen(args, name)
+    context = harness.Context(args.bin, args.data_dir, args.emulate, beside)
     try:
+        versions = peers.versions(context, beside)
         results = harness.run_rounds(benchmark, args, context)
     finally:
         context.close()
@@ -72,6 +81,7 @@ def run_benchmark(name, benchmark, args):
         "command": shlex.join(["run.py", *reproducible(sys.argv[1:])]),
         "date": began,
         "commit": machine.commit(harness.BENCH),
+        "peers": versions,
         **machine.describe(args.bin, args.data_dir),
     }
     document = report.document_of(header, benchmark, results, judged, context.grounds.texts())
@@ -110,7 +120,7 @@ def reproducible(argv):
         elif word in ("--bin", "--data-dir", "--results"):
             skip = True
         elif not word.startswith(("--bin=", "--data-dir=", "--results=")):
-            kept.append(word)
+            kept.append(peers.without_path(word))
     return kept
 
 

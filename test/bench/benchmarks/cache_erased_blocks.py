@@ -9,7 +9,11 @@ from common.harness import Benchmark, Case, Metric, Panel
 
 WORKLOADS = ("overwrite", "overwrite_30")
 SYSTEMS = ("2q", "2q_file")
+# Of the last one, without its writes: nothing compacts. Of the file alone.
+READS, OF_FILE = "overwrite_30_reads", "2q_file"
 OPS = 1200  # thousands per GB of data
+# Device reads of what survives all compactions, by those without any.
+MOST_READS = 1.05
 WORTH = 0.05  # share of the misses above which a cache that survives compactions is worth building
 
 METRICS = (
@@ -30,7 +34,8 @@ def add_arguments(group):
 def cases(args):
     data_mb = secondary_cache_2q.megabytes(args.erased_data_mb, args)
     return [Case(workload, (system,), functools.partial(run_case, data_mb, system, workload))
-            for workload in WORKLOADS for system in SYSTEMS]
+            for workload in (*WORKLOADS, READS) for system in SYSTEMS
+            if workload != READS or system == OF_FILE]
 
 
 def run_case(data_mb, system, workload, context, number):
@@ -50,6 +55,9 @@ def gates(results):
         for system in SYSTEMS:
             yield judge.figure(f"{workload}, {system}: share of misses of erased blocks", workload,
                                "erased_share", system, WORTH, True)
+    reads = "device_reads_per_op"
+    yield judge.after(f"{WORKLOADS[-1]}, {OF_FILE}: device reads / without writes",
+                      (WORKLOADS[-1], reads), (READS, reads), OF_FILE, MOST_READS)
 
 
 def quick_gates(results):

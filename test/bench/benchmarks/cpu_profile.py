@@ -113,6 +113,7 @@ def run_recovery(shape, codec, context, number):
                                wal_assisted_tiering.THREADS, 42 + number, codec, settle=False)
         volatile_systems.compress_logs(context, place, "ours", shape, codec)
         place.lose_memory()
+        volatile_systems.read_logs(place)
         volatile_systems.db_bench(
             context, place, "ours", shape, "readrandom", ["--reads=1", "--use_existing_db"], codec,
             compacts=False, before=perf.words(context))

@@ -83,16 +83,16 @@ def cases_of(args, plugin):
 
 
 def quick_systems(module):
-    """Those that gates are of, and one of stock."""
-    chosen = {system for ours, others in module.GATES for system in (ours, others[0])}
-    return [system for system in module.SYSTEMS if system in chosen]
+    """Those that have to serve the workload: ours."""
+    return list(dict.fromkeys(ours for ours, _ in module.GATES))
 
 
 def scale_of(args):
     keys, seconds = args.mixgraph_keys, args.mixgraph_seconds
     if args.quick:
         keys, seconds = min(keys, QUICK_KEYS), min(seconds, QUICK_SECONDS)
-    return mixgraph.Scale(keys * (mixgraph.KEY + mixgraph.VALUE), seconds, args.mixgraph_most)
+    return mixgraph.Scale(keys * (mixgraph.KEY + mixgraph.VALUE), seconds,
+                          most_scanned=args.mixgraph_most)
 
 
 def name(plugin, what, way):
@@ -133,8 +133,8 @@ def quick_gates(results):
     """That each plugin serves the workload."""
     judge = Judge(results)
     for plugin, module in PLUGINS.items():
-        names = [one for one in workloads(plugin, module) if (one, "stock") in results.keys()]
-        for system in dict.fromkeys(ours for ours, _ in module.GATES):
+        for system in quick_systems(module):
+            names = [one for one in workloads(plugin, module) if (one, system) in results.keys()]
             if names:
                 yield judge.worst(f"{plugin}: operations a second, {system}", names, "ops_per_s",
                                   system, 1, True)

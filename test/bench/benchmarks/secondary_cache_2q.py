@@ -30,6 +30,10 @@ SLOW_SYSTEMS = ("dram", "csc", "2q", "2q_file")
 THING = "secondary_cache_2q"  # of the demo
 IN_MEMORY = ("dram", "csc", "2q")  # what 2q_file is compared with
 QUICK_SHARE = 8  # of the data and of the operations
+# What gates of a quick run are of. Ours does the other workloads, too, which verify what they read.
+QUICK_SYSTEMS = {"zipf": ("dram", "csc", "lru", "2q", "2q_file"), "zipf_scan": ("csc", "lru", "2q"),
+                 "80_20": ("csc", "lru", "2q")}
+QUICK_OTHERS = ("2q",)
 
 METRICS = (
     Metric("hit_rate", "hit %", "ratio", "{:.1f}", 100),
@@ -98,13 +102,14 @@ def cases(args):
         result.append(Case(name, (system,), run, rounds))
 
     for workload in workloads:
-        for system in systems:
+        wanted = QUICK_SYSTEMS.get(workload, QUICK_OTHERS) if args.quick else systems
+        for system in those_in(wanted, systems):
             add(workload, workload, system)
     if args.only_main:
         return result
-    for system in those_in(SLOW_SYSTEMS, systems):
-        add("zipf, 300 us", "zipf", system, read_latency_us=SLOW_READ_US)
     if not args.quick:
+        for system in those_in(SLOW_SYSTEMS, systems):
+            add("zipf, 300 us", "zipf", system, read_latency_us=SLOW_READ_US)
         for workload in those_in(VARIANT_WORKLOADS, workloads):
             for system in those_in(VARIANT_SYSTEMS, systems):
                 add(f"{workload}, HyperClock", workload, system, primary="hyper", rounds=1)
@@ -168,8 +173,9 @@ def gates(results):
         yield judge.ratio(f"look-up CPU: {metric.removesuffix('_ns')}, 2q / csc", "look-up CPU",
                           metric, "2q", ("csc",), 1.1)
     yield file_gate(judge)
-    yield judge.ratio("zipf, 300 us: ops/s, 2q_file / best in memory", "zipf, 300 us",
-                      "ops_per_s", "2q_file", IN_MEMORY, 1.3, True)
+    for workload, target in (("zipf", 1.0), ("zipf, 300 us", 1.3)):
+        yield judge.ratio(f"{workload}: ops/s, 2q_file / best in memory", workload, "ops_per_s",
+                          "2q_file", IN_MEMORY, target, True)
 
 
 def quick_gates(results):

@@ -14,6 +14,8 @@ THREADS = 8
 SHAPE = Shape(records=1_500_000, value_size=1024, file_bytes=16 << 20, level_base=80 << 20,
               multiplier=10)
 SMALL_RECORDS, SMALL_VALUE = 5_000_000, 100
+LARGE_SHAPE = dataclasses.replace(SHAPE, records=10_000_000, file_bytes=64 << 20,
+                                  level_base=800 << 20)
 QUICK = 10  # times less data, in a tree of the same shape
 QUICK_SYSTEMS = ("direct", "ours")  # of all but the first workload
 QUICK_PLAIN = ("bound", "ours")
@@ -135,6 +137,7 @@ def fill_name(ground, shape):
 FILL, SMALL_FILL = "fillrandom, 1 KB", "fillrandom, 100 B"
 READ, MIXED = "readrandom", "reads 70 / writes 30"
 OVERWRITE, LOAD = "overwrite, 5x the data", "YCSB load"
+LARGE_RECOVERY = "recovery of 10 GB"
 STOCK = ("buffered", "direct")
 PACED = "overwrite, half the rate that saturates stock"
 
@@ -240,7 +243,16 @@ def recovery_cases(args, _device):
     return result
 
 
-PARTS = {"fill": fill_cases, "use": use_cases, "mixes": mix_cases, "recovery": recovery_cases}
+def large_cases(args, _device):
+    """Once: a tier of 10 GB, which all levels are in."""
+    if args.quick or "ours" not in args.volatile_systems.split(","):
+        return []
+    run = functools.partial(run_recovery, LARGE_SHAPE, LARGE_SHAPE.data, "none")
+    return [Case(title(PLAIN, LARGE_RECOVERY), ("ours",), run, rounds=1)]
+
+
+PARTS = {"fill": fill_cases, "use": use_cases, "mixes": mix_cases, "recovery": recovery_cases,
+         "large": large_cases}
 
 
 def largest(args):
@@ -345,9 +357,12 @@ def gates(results):
     yield from written_gates(judge, device)
     name = title(PLAIN, recovery_name("none"))
     yield judge.figure(f"{name}: GB/s", name, "recovery_gb_per_s", "ours", 0.5, True)
+    for recovery in (name, title(PLAIN, LARGE_RECOVERY)):
+        yield judge.worst(f"{recovery}: GB/s, the slowest round", (recovery,), "recovery_gb_per_s",
+                          "ours", 1.0, True)
     yield ratio(title(PLAIN, SMALL_FILL), "cpu_s", "buffered", 1.25)
     yield from safety_gates(judge, (fill, overwrite, title(PLAIN, FILL), title(PLAIN, SMALL_FILL)),
-                            COMPRESSIONS)
+                            COMPRESSIONS, (LARGE_RECOVERY,))
 
 
 def quick_gates(results):
@@ -372,12 +387,12 @@ def written_gates(judge, device, by=INTERVAL):
                           (other,), target, by=by)
 
 
-def safety_gates(judge, names, compressions):
+def safety_gates(judge, names, compressions, more_recoveries=()):
     for name in names:
         yield judge.worst(f"{name}: peak of retained logs / peak of the tier", (name,),
                           "peak_per_peak", "ours", 1.8)
-    for compression in compressions:
-        name = title(PLAIN, recovery_name(compression))
+    for recovery in (*map(recovery_name, compressions), *more_recoveries):
+        name = title(PLAIN, recovery)
         yield judge.worst(f"{name}: keys lost", (name,), "lost_keys", "ours", 0)
 
 

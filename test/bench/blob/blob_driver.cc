@@ -29,6 +29,7 @@
 #include "test/bench/blob/sized_records.h"
 #include "test/bench/blob/space_sampler.h"
 #include "test/bench/blob/write_trace.h"
+#include "test/bench/common/each_second.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/slices.h"
 #include "test/bench/common/workload.h"
@@ -347,8 +348,11 @@ Status BlobBench::Do(const BlobMix& mix, uint64_t operations) {
   SpaceSampler sampler(
       db_.get(), FLAGS_space_floor, [this] { return oracle_.live_bytes(); },
       [&] { return std::min(1.0, static_cast<double>(done_) / all); });
+  EachSecond each_second([&] { return std::min(operations, done_.load()); });
   Status s = RunClients(mix, operations, Clock::time_point::max());
   const BlobMoment clients = Now();
+  each_second.Stop();
+  each_second.AddTo(&json_);
   if (s.ok()) s = Settle();
   const BlobMoment end = Now();
   sampler.Stop();

@@ -60,6 +60,7 @@ DEFAULT_BOUND = {"ours_1.5": 1.5}
 # After updates.
 AS_ROOMY = (("ours", "blob_tight"), ("ours_1.8", "blob_large"), ("ours_3", "blob_all"))
 SYSTEMS = (*OPTIONS, *ROOMY, *DEFAULT_BOUND, *PREPARED)
+PEERS = ("titan", "parallax")
 # Of the filter, besides, for one mix: as PrepareForMediumValues() sets it.
 MEDIUM_PRESET = {"M": ";merge_level=last-1"}
 
@@ -98,6 +99,8 @@ def is_measured(system, sizes):
         return sizes == "L"
     if system.startswith("blob_uncollected"):  # which has no blob files with smaller values
         return sizes not in ("S", "M")
+    if system in PEERS:
+        return sizes != "S"
     return system not in PREPARED or sizes != "S"
 
 
@@ -127,11 +130,13 @@ def options(system, sizes, changes, floor):
 def run(context, ground, sizes, system, records, floor, changes, cache_bytes, *more):
     """Figures of one run of blob_driver; then every record is read and checked."""
     db = path(context, ground, sizes, system)
-    common = [
-        context.program("blob_driver"), f"--db={db}",
-        f"--options={options(system, sizes, changes, floor)}", f"--sizes={sizes}",
-        f"--records={records}", f"--cache_bytes={cache_bytes}",
-    ]
+    if system in PEERS:
+        first = [context.peer(system), f"--bound={BOUNDS[sizes]}"]
+    else:
+        first = [context.program("blob_driver"),
+                 f"--options={options(system, sizes, changes, floor)}"]
+    common = [*first, f"--db={db}", f"--sizes={sizes}", f"--records={records}",
+              f"--cache_bytes={cache_bytes}"]
     text, usage = context.measured_child([
         *common, f"--direct={str(ground != 'buffered').lower()}", f"--space_floor={floor}", *more,
     ])

@@ -129,14 +129,22 @@ Status ManyBlobsBench::Overwrite() {
   Status s;
   uint64_t puts = 0;
   double seconds = 0;
+  std::vector<double> moments, puts_then, cpu_then;
   while (s.ok() && seconds < static_cast<double>(FLAGS_seconds)) {
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const auto wanted = static_cast<uint64_t>(seconds * static_cast<double>(FLAGS_puts_per_s));
     for (; s.ok() && puts < wanted; puts++) {
       s = Put(random.Uniform(FLAGS_families), random.Uniform(KeysOfFamily()));
     }
+    if (seconds >= static_cast<double>(moments.size() + 1)) {
+      moments.push_back(seconds);
+      puts_then.push_back(static_cast<double>(puts));
+      cpu_then.push_back(CpuSeconds() - cpu);
+    }
     std::this_thread::sleep_for(kTick);
   }
+  json_.AddSeries("each second, from the beginning",
+                  {{"seconds", moments}, {"operations", puts_then}, {"cpu_s", cpu_then}});
   json_.Add("cpu_share", (CpuSeconds() - cpu) / seconds);
   json_.Add("puts_per_s", static_cast<double>(puts) / seconds);
   return s;

@@ -20,6 +20,7 @@
 #include "test/bench/cache/database.h"
 #include "test/bench/cache/erased_blocks.h"
 #include "test/bench/cache/reader_thread.h"
+#include "test/bench/common/each_second.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
 #include "test/bench/common/slices.h"
@@ -111,13 +112,17 @@ class CacheBench {
   std::string StatsJson() const { return cache_.StatsJson(); }
   // Look-ups that the trace has so far.
   uint64_t traced() const { return traced_.load(std::memory_order_relaxed); }
+  // Operations of all phases, to kOpsBetweenLooks of each client.
+  uint64_t done() const { return done_.load(std::memory_order_relaxed); }
   ErasedBlocks* erased() { return &erased_; }
   Status Close();
 
  private:
   Status RunThreads(const Limit& limit, Tally* total);
+  Status WorkUntil(ReaderThread* client, uint64_t ops, double end, Tally* tally);
   Status StartTrace();
 
+  std::atomic<uint64_t> done_{0};
   std::atomic<uint64_t> traced_{0};
   ErasedBlocks erased_{FLAGS_turnover_bytes};
   std::shared_ptr<SlowDeviceFileSystem> fs_;
@@ -172,11 +177,12 @@ Status CacheBench::StartTrace() {
   return s.ok() ? db_->StartBlockCacheTrace(BlockCacheTraceOptions(), std::move(writer)) : s;
 }
 
-Status WorkUntil(ReaderThread* client, uint64_t ops, double end, Tally* tally) {
+Status CacheBench::WorkUntil(ReaderThread* client, uint64_t ops, double end, Tally* tally) {
   Status s;
   do {  // some, however late it is
     const uint64_t some = std::min(ops, kOpsBetweenLooks);
     s = client->Work(some, tally);
+    done_.fetch_add(some, std::memory_order_relaxed);
     ops -= some;
   } while (s.ok() && ops > 0 && Now() < end);
   return s;
@@ -243,8 +249,8 @@ void AddErased(const ErasedBlocks::Counts& counts, JsonObject* out) {
 }
 
 // `warmup`: look-ups that were traced before the phase; so many come first in the trace.
-void Print(const Phase& cold, Phase* phase, uint64_t warmup, const ErasedBlocks::Counts& erased,
-           const std::string& stats) {
+void Print(const Phase& cold, Phase* phase, const EachSecond& each_second, uint64_t warmup,
+           const ErasedBlocks::Counts& erased, const std::string& stats) {
   const auto ops = static_cast<double>(phase->tally.ops);
   const auto requests = static_cast<double>(phase->tally.cache_hits + phase->tally.block_reads);
   const auto secondary = static_cast<double>(phase->tally.secondary_hits);
@@ -270,6 +276,7 @@ void Print(const Phase& cold, Phase* phase, uint64_t warmup, const ErasedBlocks:
   out.Add("background_device_bytes", device.bytes[at(Reader::kBackground)]);
   out.Add("copied_bytes", phase->copied_bytes);
   out.Add("copied_bytes_per_op", static_cast<double>(phase->copied_bytes) / ops);
+  each_second.AddTo(&out);
   if (!FLAGS_trace.empty()) out.Add("traced_warmup", warmup);
   if (erased.misses > 0) AddErased(erased, &out);
   std::printf("{\"figures\": %s, \"secondary_stats\": %s}\n", out.ToString().c_str(),
@@ -309,9 +316,12 @@ Status RunWorkload() {
   }
   const uint64_t warmup = bench.traced();
   bench.erased()->Restart();
+  EachSecond each_second([&bench] { return bench.done(); });
   if (s.ok()) s = bench.RunPhase(ops(FLAGS_ops), FLAGS_read_latency_us, &measured);
+  each_second.Stop();
   if (s.ok()) s = bench.Close();
-  if (s.ok()) Print(cold, &measured, warmup, bench.erased()->counts(), bench.StatsJson());
+  if (!s.ok()) return s;
+  Print(cold, &measured, each_second, warmup, bench.erased()->counts(), bench.StatsJson());
   return s;
 }
 

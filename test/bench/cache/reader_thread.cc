@@ -70,7 +70,8 @@ Status ReaderThread::Work(uint64_t ops, Tally* tally) {
 
 Status ReaderThread::DoOp(Tally* tally) {
   if (run_.workload.overwrite_share > 0 && random_.NextDouble() < run_.workload.overwrite_share) {
-    return Overwrite(NextKey());
+    const uint64_t key = NextKey();
+    return run_.workload.writes ? Overwrite(key) : Status::OK();
   }
   const BlockCounter counter(tally);
   const auto start = std::chrono::steady_clock::now();

@@ -150,6 +150,8 @@ class Grounds:
 
     def __init__(self, data_folder):
         self._notes = {"data folder": f"{machine.disk_kind(data_folder)}, not throttled"}
+        if machine.takes_cold_pages():
+            self.note("page cache", "the kernel takes cold pages away (DAMON)")
 
     def note(self, name, text):
         self._notes[name] = text

@@ -88,8 +88,9 @@ class Benchmark:
 class Context:
     """What a case may use: the programs, and a folder that is removed at the end."""
 
-    def __init__(self, bin_dir, data_dir, emulate=False):
+    def __init__(self, bin_dir, data_dir, emulate=False, peers=None):
         self.bin_dir = bin_dir
+        self._peers = peers or {}
         self._emulate = emulate
         self.scratch = tempfile.mkdtemp(prefix="rocktier-bench-", dir=data_dir)
         self._child = None
@@ -110,7 +111,7 @@ class Context:
 
     def inner(self):
         """Another one within it, with folders and devices of its own; the caller closes it."""
-        return Context(self.bin_dir, self.scratch, self._emulate)
+        return Context(self.bin_dir, self.scratch, self._emulate, self._peers)
 
     def no_throttle(self, in_memory=False):
         """Why there is no device that the kernel throttles; empty if there can be one."""
@@ -121,6 +122,10 @@ class Context:
 
     def program(self, name):
         return os.path.join(self.bin_dir, name)
+
+    def peer(self, name):
+        """The program of another system; see peers.py."""
+        return self._peers[name]
 
     def child(self, argv):
         """Runs a program to its end; returns what it printed. A failure raises, with its stderr."""

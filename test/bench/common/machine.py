@@ -76,6 +76,18 @@ def commit(folder):
     return f"{found}-dirty" if changed else found
 
 
+def takes_cold_pages():
+    """Whether the kernel gives up pages of the page cache before memory is short (DAMON)."""
+    for folder in glob.glob("/sys/kernel/mm/damon/admin/kdamonds/*"):
+        with open(f"{folder}/state", encoding="ascii") as file:
+            runs = file.read().strip() == "on"
+        for path in glob.glob(f"{folder}/contexts/*/schemes/*/action") if runs else ():
+            with open(path, encoding="ascii") as file:
+                if file.read().strip() == "pageout":
+                    return True
+    return False
+
+
 def load_average():
     """Of the last minute."""
     return round(os.getloadavg()[0], 2)

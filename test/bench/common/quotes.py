@@ -23,7 +23,7 @@ format is not the metric's own, or `; .0f; 100` with a factor; then `---`, then 
 `{NAME}` where a figure goes.
 `results: metrics` has a row for each system of one workload (`workload: NAME`), and a column for
 each of `metrics: NAME = TEXT; ...`. `results: gates` says which gates are not met, and how many
-are; `results: ground` says when, where and by which command all was measured.
+are (common/standing.py); `results: ground` says when, where and by which command all was measured.
 
 Of files with a line for each run (common/runs.py):
 
@@ -46,7 +46,7 @@ import shlex
 import statistics
 import textwrap
 
-from common import pairs, plot, runs
+from common import pairs, plot, runs, standing
 from common.markdown import COLUMNS, Mistake, names, shown, table, wrapped
 from common.report import identity
 
@@ -237,10 +237,11 @@ def plot_script(source, fields):
 
 
 def gates_list(source, _fields):
-    gates = [gate for gate in source.document["gates"] if gate["verdict"] != "not measured"]
+    known = standing.of(source.document)
+    gates = [gate for gate in known if gate["verdict"] != standing.NOT_MEASURED]
     met = sum(gate["verdict"] == "met" for gate in gates)
     others = [gate for gate in gates if gate["verdict"] != "met"]
-    left = len(source.document["gates"]) - len(gates)
+    left = len(known) - len(gates)
     first = f"Of {len(gates)} gates {met} are met."
     if left:
         first += f" This run does not measure {left} more."
@@ -255,6 +256,8 @@ def gate_text(gate):
     side = "at least" if gate["relation"] == ">=" else "at most"
     value = gate["value"]
     figure = value if isinstance(value, str) else f"{value:.3g}"
+    if figure == f"{gate['target']:g}":  # not the same, maybe
+        figure = f"{value:.4g}"
     of = ""
     if gate["by"] == "worst":
         of = f", the worst of {len(gate['samples'])}"

@@ -122,8 +122,13 @@ def open_text(path, mode, name):
 
 
 def identity(document):
-    """Its name without spaces, for names of files and of places in a page."""
-    return document["name"].replace(", ", "-").replace(" ", "-")
+    """For names of files and of places in a page."""
+    return identity_of(document["name"])
+
+
+def identity_of(name):
+    """Without spaces."""
+    return name.replace(", ", "-").replace(" ", "-")
 
 
 def published(folder):

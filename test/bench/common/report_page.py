@@ -1,11 +1,14 @@
-"""The page of make report: what results/published has, with each gate and its verdict."""
+"""The page of make report: what results/published has, with each gate and its verdict.
+
+Gates of benchmarks that have no results there are in it, too.
+"""
 
 import collections
 
-from common import plot
+from common import harness, plot, standing
 from common.html_page import plot as drawn
 from common.html_page import tabular, text, whole
-from common.report import identity
+from common.report import identity, identity_of
 
 GATES = ("", "gate", "target", "figure", "interval", "verdict")
 ABOUT = """Each figure is the median of its rounds, each ratio that of the rounds' own. The systems
@@ -13,18 +16,20 @@ take turns in each round, and another one begins. A gate of safety goes by its w
 other one is met if all of its interval is on the right side of the target, missed if all of it is
 on the wrong one, else undecided. One round has no spread and no interval: n/a. Of three rounds the
 interval is from the least to the largest, which has the true median in it three times out of four;
-of six, 97 times out of 100."""
+of six, 97 times out of 100. Gates are those of the sources of today, judged by these samples."""
 TEXT = ("", "gate", "verdict")
 
 
 def page(documents):
+    judged = standing.of_all(documents)
     return whole("rocktier: measurements", [
         "<h1>rocktier: measurements</h1>",
         f"<p>{ABOUT}</p>",
         "<h2>Gates</h2>",
-        f"<p>{counts([gate for document in documents for gate in document['gates']])}</p>",
-        tabular(GATES, [row for document in documents for row in gate_rows(document)], TEXT),
+        f"<p>{counts([gate for _, _, gates in judged for gate in gates])}</p>",
+        tabular(GATES, [row for name, _, gates in judged for row in gate_rows(name, gates)], TEXT),
         *(section(document) for document in documents),
+        *(section_of_none(name) for name, document, _ in judged if document is None),
     ])
 
 
@@ -35,10 +40,10 @@ def counts(gates):
                      for name, number in verdicts.items())
 
 
-def gate_rows(document):
-    for number, gate in enumerate(document["gates"]):
-        name = f'<a href="#{identity(document)}">{text(document["name"])}</a>'
-        yield (f'<tr class="gate"><td>{name if number == 0 else ""}</td>'
+def gate_rows(name, gates):
+    link = f'<a href="#{identity_of(name)}">{text(name)}</a>'
+    for number, gate in enumerate(gates):
+        yield (f'<tr class="gate"><td>{link if number == 0 else ""}</td>'
                f'<td class="text wide">{text(gate["name"])}</td>'
                f'<td>{text(gate["relation"])} {gate["target"]:g}</td>'
                f'<td>{figure(gate["value"])}</td>'
@@ -77,6 +82,16 @@ def section(document):
     return "\n".join(lines)
 
 
+def section_of_none(name):
+    """Of a benchmark that has no results."""
+    benchmark = harness.load("benchmarks", name).BENCHMARK
+    return "\n".join([
+        f'<h2 id="{identity_of(name)}">{text(name)} <small>{text(benchmark.title)}</small></h2>',
+        f"<p>{text(benchmark.ground)}</p>",
+        f"<p>Not published yet: <code>make bench NAME={text(name)} ARGS=--publish</code></p>",
+    ])
+
+
 def ground(document):
     machine, build = document["machine"], document["build"]
     rows = [
@@ -86,6 +101,7 @@ def ground(document):
         ("machine", f"{machine['cpu']}, {machine['cores']} CPUs, {machine['memory_gb']} GB, "
                     f"{machine['kernel']}"),
         ("disk", f"{machine['disk']}, model {machine['disk_model']}"),
+        *document.get("peers", {}).items(),
         *(("ground", one) for one in document["ground"]),
         ("rounds", f"{document['rounds']}; load average before and after each: " + "; ".join(
             f"{before}, {after}" for before, after in document["load_averages"])),

@@ -93,8 +93,9 @@ bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes
         ops_per_kilobyte * static_cast<double>(kilobytes) / static_cast<double>(num_keys);
     return true;
   }
-  if (name == "overwrite" || name == "overwrite_30") {
+  if (name == "overwrite" || name == "overwrite_30" || name == "overwrite_30_reads") {
     workload->overwrite_share = name == "overwrite" ? 0.05 : 0.3;
+    workload->writes = name != "overwrite_30_reads";
     return true;
   }
   if (name == "80_20") {

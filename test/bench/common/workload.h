@@ -68,6 +68,8 @@ struct Workload {
   double ops_per_drift_step = 0;
   // Share of the operations that overwrite the key instead of reading it.
   double overwrite_share = 0;
+  // False: what would overwrite does nothing.
+  bool writes = true;
   // A full scan starts every `scan_period` operations and is spread over `scan_length` of them;
   // 0 = no scans.
   uint64_t scan_period = 0;
@@ -75,9 +77,10 @@ struct Workload {
 };
 
 // False if there is no workload of this name. Names: zipf, zipf_scan, 80_20, drift_slow,
-// drift_fast, uniform, overwrite (5% of the operations), overwrite_30. Periods and speeds are
-// relative to the size of the data, `kilobytes` in `num_keys` keys, so that a cache of a given
-// share of the data sees the same pattern at every size.
+// drift_fast, uniform, overwrite (5% of the operations), overwrite_30, overwrite_30_reads (the same
+// without its writes). Periods and speeds are relative to the size of the data, `kilobytes` in
+// `num_keys` keys, so that a cache of a given share of the data sees the same pattern at every
+// size.
 bool FindWorkload(const std::string& name, uint64_t num_keys, uint64_t kilobytes,
                   Workload* workload);
 

@@ -99,6 +99,7 @@ constexpr double kLast = 0.9;    // of the time, from here on
 constexpr double kBack = 0.9;    // of the reads without the slow device: a stage is as it should be
 constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr int kTicksPerReport = 4;
+constexpr auto kSecond = std::chrono::seconds(1);
 
 // Shares of the operations; the rest are reads.
 struct HotMix {
@@ -166,6 +167,7 @@ class HotBench {
   void RunStages(Clock::time_point start);
   void AddSpan(const std::string& prefix, const HotMoment& from, const HotMoment& to);
   void AddStage(const Stage& stage, const HotMoment& start, const HotMoment& end);
+  void AddEachSecond(const HotMoment& start);
   void AddLatency();
   void AddHot();
   uint64_t StoreBytes() const;
@@ -423,6 +425,21 @@ void HotBench::AddStage(const Stage& stage, const HotMoment& start, const HotMom
   }
 }
 
+// Of the moments that Watch() has seen: operations, and the part of reads without the slow device.
+void HotBench::AddEachSecond(const HotMoment& start) {
+  std::vector<double> seconds, operations, shares;
+  const HotMoment* before = &start;
+  for (const HotMoment& moment : moments_) {
+    if (moment.time - before->time < kSecond) continue;
+    seconds.push_back(std::chrono::duration<double>(moment.time - start.time).count());
+    operations.push_back(static_cast<double>(moment.ops - before->ops));
+    if (const auto share = FastShare(*before, moment)) shares.push_back(*share);
+    before = &moment;
+  }
+  json_.AddSeries("each second",
+                  {{"seconds", seconds}, {"operations", operations}, {"fast_share", shares}});
+}
+
 void HotBench::AddLatency() {
   std::vector<float> all;
   for (const auto& client : clients_) {
@@ -491,6 +508,7 @@ void HotBench::RunStages(Clock::time_point start) {
     AddStage(stages_[i], before, end);
     before = end;
   }
+  AddEachSecond(begin);
   AddSpan("all_", begin, before);
   AddSpan("", last, before);
 }

@@ -14,6 +14,7 @@ SLOW_US = 300
 SLOW = {"read_iops": 10_000, "write_iops": 10_000, "read_bps": 500 << 20, "write_bps": 500 << 20}
 
 SYSTEMS = ("fat", "row_cache", "2q_file", "all_cache", "hot", "fast")
+PEERS = ("hotrap",)  # it has the bytes and the memory of "fat", and does with them what it likes
 # Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not
 # for SSTs (row_cache: that is in memory). "all_cache" has a cache in all that "fat" has. What there
 # really is on it is measured: L0 often has more than its room.
@@ -114,7 +115,7 @@ def flags(where, scale, system):
     if where.slow_us:
         result += [f"--slow={where.slow}", f"--slow_us={where.slow_us}",
                    f"--direct={str(bool(where.devices)).lower()}"]
-    if system in ("fast", "fat", "all_cache"):
+    if system in ("fast", "fat", "all_cache", *PEERS):
         fast, levels = scale.share(FAT), FAT_LEVELS
     else:
         fast, levels = scale.share(UPPER), LEVELS
@@ -124,7 +125,9 @@ def flags(where, scale, system):
     first = "" if system == "all_cache" else f"{db}={fast};"
     result.append(f"--db_paths={first}{slow}={1 << 50}")
     more = scale.share(EXTRA)
-    if system == "row_cache":
+    if system in PEERS:
+        result.append(f"--extra={extra}")
+    elif system == "row_cache":
         result.append(f"--row_cache_bytes={more}")
     elif system == "2q_file":
         result.append(secondary_cache(extra, more))
@@ -164,7 +167,7 @@ def promotion_cache(scale):
 
 def more_cache_bytes(scale, system):
     """Block cache in the place of what "hot" has in memory, less the index of a cache file."""
-    if system == "fat":
+    if system in ("fat", *PEERS):
         return memory_of_hot(scale)
     if system == "all_cache":
         return max(0, memory_of_hot(scale) - cache_systems.index_bytes(scale.share(FAT)))
@@ -181,7 +184,7 @@ def memory_of_hot(scale):
 
 def fill(context, where, scale, system):
     clear(where, system)
-    return run_driver(context, [*flags(where, scale, system), "--mode=fill"])
+    return run_driver(context, system, [*flags(where, scale, system), "--mode=fill"])
 
 
 def trace(context, scale):
@@ -212,14 +215,15 @@ def clear(where, system):
 
 
 def run(context, where, scale, system, seconds, seed, *more, kill=False):
-    return run_driver(context, [
+    return run_driver(context, system, [
         *flags(where, scale, system), f"--seed={seed}", f"--seconds={seconds}",
         f"--kill={str(kill).lower()}", *more,
     ], kill)
 
 
-def run_driver(context, arguments, killed=False):
-    argv = [context.program("hot_driver"), *arguments]
+def run_driver(context, system, arguments, killed=False):
+    program = context.peer(system) if system in PEERS else context.program("hot_driver")
+    argv = [program, *arguments]
     if killed:  # by itself, when it has told its figures
         argv = ["sh", "-c", '"$@"; [ $? -eq 137 ]', "sh", *argv]
     return json.loads(context.child(argv).splitlines()[0])

@@ -162,6 +162,22 @@ std::vector<double> Run(Store* store) {
   return micros;
 }
 
+// Of the time that writes took: moments in seconds, and the records up to each of them.
+void AddEachSecond(const std::vector<double>& micros, rocktier_bench::JsonObject* out) {
+  std::vector<double> seconds, records;
+  double time = 0;
+  double done = 0;
+  for (double each : micros) {
+    time += each / 1e6;
+    done += static_cast<double>(FLAGS_group);
+    if (time < static_cast<double>(seconds.size() + 1)) continue;
+    seconds.push_back(time);
+    records.push_back(done);
+    done = 0;
+  }
+  out->AddSeries("each second", {{"seconds", seconds}, {"operations", records}});
+}
+
 double Percentile(const std::vector<double>& sorted, double percentile) {
   return sorted[static_cast<size_t>(percentile / 100 * static_cast<double>(sorted.size() - 1))];
 }
@@ -181,6 +197,8 @@ int main(int argc, char** argv) {
   std::vector<double> micros = Run(store.get());
   store.reset();
 
+  rocktier_bench::JsonObject out;
+  AddEachSecond(micros, &out);
   std::sort(micros.begin(), micros.end());
   const auto groups = static_cast<double>(micros.size());
   double sum = 0;
@@ -190,7 +208,6 @@ int main(int argc, char** argv) {
     squares += each * each;
   }
   const double mean = sum / groups;
-  rocktier_bench::JsonObject out;
   out.Add("system", FLAGS_system);
   out.Add("persistent", uint64_t{persistent});
   out.Add("group", FLAGS_group);

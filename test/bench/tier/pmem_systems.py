@@ -10,7 +10,7 @@ from common import grounds, machine
 from wal import wal_systems
 
 MEMORY = "/dev/shm"
-FIGURES = ("records_per_s", "mean_us", "stddev_us", "p50_us", "p99_us", "p999_us")
+FIGURES = ("records_per_s", "mean_us", "stddev_us", "p50_us", "p99_us", "p999_us", "each second")
 
 
 def systems():

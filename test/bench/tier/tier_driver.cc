@@ -33,6 +33,7 @@
 #include "rocksdb/trace_reader_writer.h"
 #include "rocksdb/utilities/object_registry.h"
 #include "test/bench/common/devices.h"
+#include "test/bench/common/each_second.h"
 #include "test/bench/common/json_out.h"
 #include "test/bench/common/records.h"
 #include "test/bench/common/slices.h"
@@ -277,7 +278,7 @@ class TierBench {
   std::vector<std::unique_ptr<ColumnFamilyHandle>> families_;
   std::atomic<uint64_t> count_{FLAGS_records};
   Clock::time_point end_;
-  std::atomic<uint64_t> started_{0};  // operations of a slice
+  std::atomic<uint64_t> started_{0};  // operations of the filling, a run or a slice
   // Of scans: how many, and what RocksDB's perf counters say that they read from SSTs.
   std::atomic<uint64_t> scans_{0};
   std::atomic<uint64_t> scan_reads_{0};
@@ -397,10 +398,14 @@ Status TierBench::Fill() {
   Random random(FLAGS_seed);
   Status s;
   Pace pace(1, FLAGS_rate);
+  EachSecond each_second([this] { return started_.load(); });
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++) {
     pace.Wait();
     s = Put(i, &random);
+    started_.store(i + 1, std::memory_order_relaxed);
   }
+  each_second.Stop();
+  each_second.AddTo(&json_);
   json_.Add("ops_per_s", static_cast<double>(FLAGS_records) / SecondsSince(start));
   if (s.ok()) s = Settle();
   json_.Add("settled_s", SecondsSince(start));
@@ -522,9 +527,12 @@ Status TierBench::Run(const TierMix& mix) {
   if (!s.ok()) return s;
   Devices devices;
   std::vector<double> all;
+  EachSecond each_second([this] { return started_.load(); });
   const auto start = Clock::now();
   s = RunClients(mix, FLAGS_seconds, &all);
   const double seconds = SecondsSince(start);
+  each_second.Stop();
+  each_second.AddTo(&json_);
   if (s.ok() && !FLAGS_trace.empty()) s = db_->EndBlockCacheTrace();
   devices.AddTo(&json_);
   AddTiers();
