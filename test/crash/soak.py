@@ -4,8 +4,9 @@
 
 Each run of a test is a line of RESULTS (JSON): what ran, for how long, its seeds, how many kills
 and losses of power it had, and whether it found something. The output of a run that did is kept
-beside it, and what it has left beside its scratch folder. db_stress runs with faults of the FileSystem every other time. A summary ends the
-output; --summary prints that of all lines that there are.
+beside it, and what it has left beside its scratch folder. db_stress runs with faults of the
+FileSystem every other time. A summary ends the output; --summary prints that of all lines that
+there are.
 
 With --kills it goes on after the hours until each plugin has had as many, those in stacks of
 several plugins not counted; it fails if one has not. As long as the file of --pause exists no test

@@ -79,8 +79,8 @@ class Sequence:
             self.compare(worker, self.model)
             self.write(worker, self.model)
 
-    def lose_memory(self):
-        if "memory" in self.stack.parts and self.random.random() < 0.3:
+    def lose_memory(self, chance=0.3):
+        if "memory" in self.stack.parts and self.random.random() < chance:
             self.say("memory is lost")
             remove(self.path("memory"))
             os.mkdir(self.path("memory"))
@@ -151,9 +151,9 @@ class Sequence:
             argv.append(word)
         return argv
 
-    def adopt(self):
+    def adopt(self, command=()):
         """Home is the newest, and nothing of it is lost."""
-        result = subprocess.run(self.command(self.stack.adopt, self.paths()),
+        result = subprocess.run(self.command(command or self.stack.adopt, self.paths()),
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 timeout=120)
         self.say("adopt ->", result.returncode, result.stdout[-200:].replace("\n", " | "))

@@ -124,14 +124,18 @@ def part_is_old(s):
     copy(kept, path)
     before = s.stack.marks(path)
     yield Situation(s.paths(), s.model, old=model.copy() if whole else None)
-    taken = (not whole and (name == "home" or name in s.stack.needs) and
-             s.stack.marks(path) != before)
-    if taken:
+    opened = s.stack.marks(path) != before
+    if opened and not whole and (name == "home" or name in s.stack.needs):
         s.say("it stays")
         remove(path + ".aside")
-    else:
-        remove(path)
-        os.rename(path + ".aside", path)
+        return
+    remove(path)
+    os.rename(path + ".aside", path)
+    if opened and whole and "memory" in s.stack.parts:  # the memory is the older home's now
+        if s.random.random() < 0.5:
+            s.adopt(("tier", "adopt", "@uri", "@home", "--force"))
+        else:
+            s.lose_memory(chance=1)
 
 
 @contextlib.contextmanager
