@@ -29,7 +29,9 @@ void EachSecond::Run() {
   auto next = start_ + std::chrono::seconds(1);
   while (!changed_.wait_until(lock, next, [this] { return stop_; })) {
     Look();
-    next += std::chrono::seconds(1);
+    do {  // one that comes late is not followed by another one at once
+      next += std::chrono::seconds(1);
+    } while (next <= Clock::now());
   }
 }
 

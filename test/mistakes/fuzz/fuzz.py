@@ -20,7 +20,7 @@ import time
 
 from mistakes import MISTAKES
 from stacks import STACKS
-from world import BIN, Model, Worker, Writes, Wrong, copy, remove
+from world import BIN, SECONDS, Model, Worker, Writes, Wrong, copy, remove
 
 
 class Sequence:
@@ -155,7 +155,7 @@ class Sequence:
         """Home is the newest, and nothing of it is lost."""
         result = subprocess.run(self.command(command or self.stack.adopt, self.paths()),
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                timeout=120)
+                                timeout=SECONDS)
         self.say("adopt ->", result.returncode, result.stdout[-200:].replace("\n", " | "))
         if result.returncode != 0:
             raise Wrong("home is not adopted: " + result.stdout[-2000:])
@@ -171,7 +171,7 @@ class Sequence:
             time.sleep(self.random.random() / 20)
             process.kill()
             self.counts["kills"] += 1
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=SECONDS)
         self.say("rocktier", *command, "->", process.returncode, out[-200:].replace("\n", " | "))
         if process.returncode not in (0, 1, 2, -9):
             raise Wrong("rocktier %s ends with %d: %s" %
