@@ -7,7 +7,7 @@ processes, and db_stress checks all its keys each time it starts. A history is o
 rounds that are killed, then one that ends by itself and must have had hits in the secondary cache.
 Caches are small against the data, so that blocks are evicted all the time. Options are drawn from
 the seed, some for a history, most for each round. With ROCKTIER_CRASH_FAULTS calls to the
-FileSystem fail at random, too.
+FileSystem fail at random, too, in rounds that are killed.
 
 Anything but our own SIGKILL that ends db_stress, and anything it says on stderr, fails the test.
 """
@@ -58,9 +58,8 @@ def cache_uri(rng, storage, path):
     return ";".join(["id=TwoQSecondaryCache"] + pairs)
 
 
-def fault_options(rng):
+def fault_options(rng, fails):
     """One of so many calls that fails, as db_crashtest.py draws it; 0: none."""
-    fails = bool(os.environ.get("ROCKTIER_CRASH_FAULTS"))
     one_in = {
         "metadata_read": (0, 32, 1000),
         "metadata_write": (0, 128, 1000),
@@ -195,9 +194,10 @@ class Stress:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def command(self, history, **more):
+    def command(self, history, fails=False, **more):
+        fails = fails and bool(os.environ.get("ROCKTIER_CRASH_FAULTS"))
         options = consistent(
-            {**history, **round_options(self.rng), **fault_options(self.rng),
+            {**history, **round_options(self.rng), **fault_options(self.rng, fails),
              **self.of_this_version, **more}
         )
         options["db"] = self.path("db")
@@ -228,7 +228,7 @@ class Stress:
         return killed, stdout
 
     def kill_round(self, history):
-        command = self.command(history, ops_per_thread=100000000, reopen=0)
+        command = self.command(history, fails=True, ops_per_thread=100000000, reopen=0)
         seconds = self.rng.uniform(*KILL_AFTER)
         killed, stdout = self.run(command, seconds)
         if not killed:
