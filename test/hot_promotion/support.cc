@@ -3,6 +3,7 @@
 #include "test/hot_promotion/support.h"
 
 #include "file/file_util.h"
+#include "test/support/wait.h"
 #include "test_util/testutil.h"
 #include "util/random.h"
 
@@ -71,11 +72,11 @@ void HotDb::Compact() {
 }
 
 void HotDb::Settle() {
-  Status s = SettleHotPromotion(options_.table_factory.get());
-  for (int i = 0; s.IsBusy() && i < 300; i++) {
-    Env::Default()->SleepForMicroseconds(100000);
+  Status s;
+  rocktier::WaitFor([&] {
     s = SettleHotPromotion(options_.table_factory.get());
-  }
+    return !s.IsBusy() && !(may_be_damaged_ && s.IsCorruption());
+  });
   ASSERT_OK(s);
 }
 

@@ -43,7 +43,8 @@ class HotDb : public testing::Test {
 
   // Reads keys so often that they are hot, copied to the store, and served from there.
   void Heat(int from, int to);
-  // The store may be without room until its compactions have caught up.
+  // The store may be without room until its compactions have caught up. A damaged one is opened
+  // anew in some seconds.
   void Settle();
 
   std::string Get(const Slice& key, const ReadOptions& options = ReadOptions());
@@ -74,6 +75,7 @@ class HotDb : public testing::Test {
   const std::string path_;  // of the database
   Options options_;
   HotPromotionOptions hot_;
+  bool may_be_damaged_ = false;  // the store
   BlockBasedTableOptions table_options_;
   std::unique_ptr<DB> db_;
   Served before_;

@@ -124,6 +124,7 @@ class PowerTest : public HotDb {
 
 TEST_F(PowerTest, TheStoreGoesOnOrBeginsAnewAndNoAnswerIsWrong) {
   random_.seed(rocktier::Seed());
+  may_be_damaged_ = true;
   hot_.promotion_cache = 64 << 10;
   hot_.ralt_buffer_bytes = 16 << 10;
   Open();
@@ -160,7 +161,7 @@ TEST_F(PowerTest, TheStoreGoesOnOrBeginsAnewAndNoAnswerIsWrong) {
     EXPECT_GT(TakeServed().store, 0u) << "the store is of no use after this";
     HotStoreInfo info;
     Close();
-    ASSERT_OK(SettleHotPromotion(options_.table_factory.get()));
+    Settle();
     // There may be a damaged block that nobody has come to.
     const Status s = VerifyHotStore(hot_.path, &info);
     ASSERT_TRUE(s.ok() || s.IsCorruption()) << s.ToString();

@@ -424,7 +424,7 @@ TEST_F(VolatileTest, ArchivedLogsAreKept) {
   for (const std::string& name : names) {
     ASSERT_OK(env_->DeleteFile(db_name_ + "//archive/" + name));
   }
-  EXPECT_GT(Stats().segments, 0u);  // under names of ours
+  EXPECT_TRUE(Eventually([this] { return Stats().segments > 0; }));  // under names of ours
   Close();
   LoseMemory();
   open("");
