@@ -117,6 +117,12 @@ class RawWalFileSystem : public FileSystemWrapper {
   // its bytes.
   bool IsWhole(const std::string& path, uint64_t* size);
 
+  // Notes that this is a tool that exports logs: it goes on with those that it had exported.
+  void SetExports() { exports_ = true; }
+  // Puts a plain copy, which is durable, into the place of a log's stub, and frees the log when
+  // that is durable, too. IOError: that did not succeed, and the log stays on the device.
+  IOStatus ReplaceLog(const std::string& path, const std::string& copy);
+
   void AddStats(RawWalStats* stats) const;
   // Adds all figures, with the device and `owner` as labels.
   void AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const;
@@ -167,13 +173,10 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Checks that a stub is of this device, and not newer than the device, and, if this process
   // writes to the device, that it is no copy.
   IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
-  // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
-  IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
-  IOStatus KeepFound(const std::string& path, Log* log);
-  IOStatus CheckKept(const std::string& path, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0. Aborted: not now, since the device
   // stalls, or somebody else deletes it.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  IOStatus FreeLog(const std::string& path, const Stub& stub, Volume* volume);
   IOStatus DeleteSegments(Volume* volume, LogId log);
   IOStatus SyncNames(const std::string& trash) const;
   // Deletes a log that has lost its name: now, or when the device answers again.
@@ -182,6 +185,16 @@ class RawWalFileSystem : public FileSystemWrapper {
   void Forget(LogId log);
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
+
+  // CheckDirectory() to CheckKept(): in found_logs.cc.
+  //
+  // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
+  IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
+  IOStatus CheckLog(const std::string& path, const Volume& volume);
+  // `found`: what came of it when the log was looked for; `log`: null if there is none.
+  IOStatus CheckExported(const std::string& path, const IOStatus& found, const Log* log);
+  IOStatus KeepFound(const std::string& path, Log* log);
+  IOStatus CheckKept(const std::string& path, const Volume& volume);
 
   // KnowsSize(), and GetFileSize() to GetChildrenFileAttributes(): in listing.cc.
   //
@@ -218,6 +231,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   };
 
   RawWalOptions options_;
+  bool exports_ = false;  // constant once a database is locked
 
   std::mutex rename_mutex_;  // one rename at a time sees what it replaces
 
