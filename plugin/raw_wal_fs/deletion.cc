@@ -136,7 +136,7 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
                                      const Volume& volume) const {
   if (stub.uuid != volume.superblock().uuid) {
     return IOStatus::InvalidArgument(path, "is on the log device with uuid " + HexOf(stub.uuid) +
-                                               "; device=" + options_.device + " has uuid " +
+                                               "; device=" + in_force().device + " has uuid " +
                                                HexOf(volume.superblock().uuid));
   }
   IOStatus s = volume.CheckAge(stub.epoch);
@@ -180,7 +180,7 @@ IOStatus RawWalFileSystem::FreeLog(const std::string& path, const Stub& stub, Vo
   }
   if (!s.ok()) {
     Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),
-         options_.standby.c_str(), s.ToString().c_str());
+         in_force().standby.c_str(), s.ToString().c_str());
     s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
@@ -235,21 +235,21 @@ IOStatus RawWalFileSystem::ReplaceLog(const std::string& path, const std::string
 
 // Beside a standby, nobody waits for the device, nor for the standby.
 IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
-  if (options_.standby.empty()) {
+  if (in_force().standby.empty()) {
     return volume->Delete(log);
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (standby_ != nullptr && !standby_->answers()) {
-      return IOStatus::Aborted("standby=" + options_.standby, "does not answer");
+      return IOStatus::Aborted("standby=" + in_force().standby, "does not answer");
     }
   }
   if (volume->health().stalled() && volume->HasSegments(log)) {
     return IOStatus::Aborted("device=" + volume->path(), "does not answer");
   }
-  IOStatus s = volume->Delete(log, std::chrono::milliseconds(options_.failover_latency));
+  IOStatus s = volume->Delete(log, std::chrono::milliseconds(in_force().failover_latency));
   if (s.IsTimedOut()) {
-    volume->NoteStall(Health::Limits(options_));
+    volume->NoteStall(Health::Limits(in_force()));
   }
   return s.ok() || s.IsAborted() ? s : IOStatus::Aborted(s.ToString());
 }
@@ -377,7 +377,7 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   std::string wal_dir;
   bool cleans_wal_dir = false;
   if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
-      CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
+      CheckWalHome(target_.get(), wal_dir, database, in_force().device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     cleans_wal_dir = true;
   }

@@ -105,7 +105,7 @@ IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
   StubFile stub;
   const bool is_durable = FindStub(path, /*contents=*/false, &stub).ok() &&
                           stub.stub.log == log->id() && stub.stub.durable >= log->size();
-  return is_durable || options_.force ? IOStatus::OK() : log->Sync();
+  return is_durable || in_force().force ? IOStatus::OK() : log->Sync();
 }
 
 // Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs

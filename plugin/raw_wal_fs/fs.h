@@ -126,10 +126,11 @@ class RawWalFileSystem : public FileSystemWrapper {
   void AddStats(RawWalStats* stats) const;
   // Adds all figures, with the device and `owner` as labels.
   void AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const;
-  const RawWalOptions& options() const { return options_; }
+  // Returns the options that are in force.
+  const RawWalOptions& options() const { return in_force(); }
 
   // Has `volume` in the place of the device of the options. For `rocktier wal export` without one.
-  void SetVolume(std::shared_ptr<Volume> volume) { volume_ = std::move(volume); }
+  void SetVolume(std::shared_ptr<Volume> volume);
 
  private:
   // Calls on_log(log) if `path` is a log on the device, else otherwise().
@@ -142,10 +143,15 @@ class RawWalFileSystem : public FileSystemWrapper {
     }
     return log != nullptr ? on_log(log) : otherwise();
   }
-  // InUse(), and PrepareOptions() and ParseOption(): in configure.cc.
+  // InUse() to NoteUse(), and PrepareOptions() and ParseOption(): in configure.cc.
   //
   // Returns whether options must stay: the device is open.
   bool InUse() const;
+  // Returns the options as they were when the device was opened, or as they are if it is not open.
+  // Whoever has a pointer to those, as GetOptions() gives it, may write to it at any time.
+  const RawWalOptions& in_force() const;
+  // Keeps the options if the device is open now. Requires mutex_.
+  void NoteUse();
 
   // Returns whether a file that is created is a log for the device.
   bool IsLog(const std::string& path, const FileOptions& options) const;
@@ -230,16 +236,18 @@ class RawWalFileSystem : public FileSystemWrapper {
     LogId log;
   };
 
-  RawWalOptions options_;
-  bool exports_ = false;  // constant once a database is locked
+  RawWalOptions options_;  // as they were set; not looked at but by in_force(), and in configure.cc
+  std::atomic<const RawWalOptions*> in_force_{nullptr};  // the last of kept_; null: not in use
+  bool exports_ = false;                                 // constant once a database is locked
 
   std::mutex rename_mutex_;  // one rename at a time sees what it replaces
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
-  std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
-  std::shared_ptr<Standby> standby_;             // null until it is needed
-  std::vector<Deferred> deferred_;               // logs to be deleted later
+  std::vector<std::unique_ptr<const RawWalOptions>> kept_;  // options that were in force
+  std::shared_ptr<Volume> volume_;                          // for writing if volume_->writable()
+  std::shared_ptr<Standby> standby_;                        // null until it is needed
+  std::vector<Deferred> deferred_;                          // logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
   std::vector<Opening> opening_;
