@@ -4,11 +4,13 @@
 // before RocksDB looks at any: with paranoid_checks=false that would pass over a log that it cannot
 // read.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "plugin/raw_wal_fs/fs.h"
+#include "plugin/raw_wal_fs/logger.h"
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/stub.h"
@@ -101,11 +103,25 @@ IOStatus RawWalFileSystem::CheckExported(const std::string& path, const IOStatus
 // Makes durable what a process has left that was killed before it synced. RocksDB may keep the log
 // and write to others (avoid_flush_during_recovery): what it syncs there would not be replayed if
 // this log lost its end. An export by force takes what it can get, and leaves the log until then.
+// A standby that takes too long is left out, as of a log that is being written.
 IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
   StubFile stub;
-  const bool is_durable = FindStub(path, /*contents=*/false, &stub).ok() &&
-                          stub.stub.log == log->id() && stub.stub.durable >= log->size();
-  return is_durable || in_force().force ? IOStatus::OK() : log->Sync();
+  const bool has_stub =
+      FindStub(path, /*contents=*/false, &stub).ok() && stub.stub.log == log->id();
+  if ((has_stub && stub.stub.durable >= log->size()) || in_force().force) {
+    return IOStatus::OK();
+  }
+  std::shared_ptr<Standby> standby;
+  IOStatus s = has_stub ? StandbyOf(path, stub.stub, &standby) : IOStatus::OK();
+  std::string given_up;
+  if (s.ok()) {
+    s = log->SyncFound(standby, std::chrono::milliseconds(in_force().failover_latency), &given_up);
+  }
+  if (!given_up.empty()) {
+    Warn(InfoLog(), "raw_wal_fs: %s goes on in device=%s alone: %s", path.c_str(),
+         in_force().device.c_str(), given_up.c_str());
+  }
+  return s;
 }
 
 // Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs
