@@ -23,6 +23,15 @@ Status BlobHybridFactory::PrepareOptions(const ConfigOptions& config) {
   return s.ok() ? CompactionFilterFactory::PrepareOptions(config) : s;
 }
 
+Status BlobHybridFactory::ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
+                                      const std::string& name, const std::string& value,
+                                      void* address) {
+  return settings_.families > 0
+             ? Status::InvalidArgument("BlobHybrid: " + name + "=" + value,
+                                       "cannot be changed while a database is open with it")
+             : CompactionFilterFactory::ParseOption(config, info, name, value, address);
+}
+
 Status BlobHybridFactory::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
   Status s = Validate(settings_.options);

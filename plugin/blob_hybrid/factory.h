@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "plugin/blob_hybrid/names.h"
 #include "plugin/blob_hybrid/settings.h"
+#include "rocksdb/utilities/options_type.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -22,6 +24,9 @@ class BlobHybridFactory : public CompactionFilterFactory {
   const char* Name() const override { return kClassName(); }
 
   Status PrepareOptions(const ConfigOptions& config) override;
+  // Called for each option that is set: refused while an open family has the factory.
+  Status ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
+                     const std::string& name, const std::string& value, void* address) override;
   Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& family) const override;
 
   bool ShouldFilterTableFileCreation(TableFileCreationReason reason) const override;

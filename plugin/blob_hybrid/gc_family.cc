@@ -29,7 +29,11 @@ GcFamily::GcFamily(DBImpl* db, uint32_t number, std::shared_ptr<const Settings> 
       settings_(std::move(settings)),
       monitor_(monitor),
       progress_(settings_->options),
-      gate_(number, settings_->counters.get(), monitor) {}
+      gate_(number, settings_->counters.get(), monitor) {
+  settings_->families++;
+}
+
+GcFamily::~GcFamily() { settings_->families--; }
 
 std::unique_ptr<ColumnFamilyHandle> GcFamily::Handle() const {
   return db_->GetColumnFamilyHandleUnlocked(number_);

@@ -31,6 +31,9 @@ class GcFamily {
   // The settings must be those of the family, and `monitor` must outlive it.
   GcFamily(DBImpl* db, uint32_t number, std::shared_ptr<const Settings> settings,
            GcMonitor* monitor);
+  ~GcFamily();
+  GcFamily(const GcFamily&) = delete;
+  GcFamily& operator=(const GcFamily&) = delete;
 
   const Settings& settings() const { return *settings_; }
   Surveyor& surveyor() { return surveyor_; }

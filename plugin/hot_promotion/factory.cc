@@ -75,11 +75,18 @@ Status HotPromotionTable::ParseInner(const ConfigOptions& config, const std::str
   if (!s.ok()) {
     return s;
   }
-  const bool same =
+  bool same =
       inner == nullptr || inner_ == nullptr ? inner == inner_ : inner->GetId() == inner_->GetId();
-  if (may_not_change_ && !same) {
+  if (same && IsInUse()) {  // RocksDB puts back what it has; that stays, as others use it
+    std::string mismatch;
+    same = inner == nullptr || inner->AreEquivalent(config, inner_.get(), &mismatch);
+  }
+  if ((may_not_change_ || IsInUse()) && !same) {
     return Status::InvalidArgument("HotPromotionTable: table",
                                    "cannot be changed while the database is open");
+  }
+  if (IsInUse()) {
+    return s;
   }
   inner_ = std::move(inner);
   CopyOfInner();
@@ -87,7 +94,7 @@ Status HotPromotionTable::ParseInner(const ConfigOptions& config, const std::str
 }
 
 // SetOptions() changes an option of a clone. RocksDB then uses and persists the clone as it is, so
-// a wrong value is taken back here.
+// a wrong value is taken back here. So it is if somebody sets an option of a factory in use.
 Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
                                       const std::string& name, const std::string& value,
                                       void* address) {
@@ -104,16 +111,30 @@ Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionT
   }
   const HotPromotionOptions before = options_;
   Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, address);
-  if (s.ok() && address == &options_ && is_clone_ && !configures_) {
-    s = may_not_change_ ? ValidateChange(before_, options_) : Status::OK();
-    if (s.ok() && Validate(before).ok()) {
-      s = Validate(options_);
-    }
+  if (s.ok() && address == &options_) {
+    s = CheckChange(before);
     if (!s.ok()) {
       options_ = before;
     }
   }
   return s;
+}
+
+Status HotPromotionTable::CheckChange(const HotPromotionOptions& before) const {
+  if (!IsInUse() && (!is_clone_ || configures_)) {
+    return Status::OK();  // they are checked together
+  }
+  Status s;
+  if (IsInUse() || may_not_change_) {
+    s = ValidateChange(IsInUse() ? before : before_, options_);
+  }
+  if (s.ok() && before.slow != options_.slow) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    s = parsed_ ? Status::InvalidArgument("HotPromotionTable: slow=" + options_.slow,
+                                          "of a factory in use is changed by DB::SetOptions()")
+                : Status::OK();
+  }
+  return s.ok() && Validate(before).ok() ? Validate(options_) : s;
 }
 
 bool HotPromotionTable::IsInstanceOf(const std::string& name) const {

@@ -69,6 +69,10 @@ class HotPromotionTable : public BlockBasedTableFactory {
   Status ConfigureInner(const ConfigOptions& config,
                         std::unordered_map<std::string, std::string>* options);
   Status ParseInner(const ConfigOptions& config, const std::string& value);
+  // Whether a database has been opened with this very factory.
+  bool IsInUse() const { return !is_clone_ && writes_; }
+  // Checks the options if one was set; they were these before.
+  Status CheckChange(const HotPromotionOptions& before) const;
   BlockBasedTableOptions* OfBaseClass() const;
   void CopyOfInner() const;
 

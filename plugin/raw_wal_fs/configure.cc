@@ -2,6 +2,10 @@
 //
 // The part of RawWalFileSystem that takes its options.
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "plugin/raw_wal_fs/format_device.h"
 #include "plugin/raw_wal_fs/fs.h"
 #include "plugin/raw_wal_fs/options.h"
@@ -30,6 +34,27 @@ bool RawWalFileSystem::InUse() const {
   return volume_ != nullptr || !locked_.empty();
 }
 
+const RawWalOptions& RawWalFileSystem::in_force() const {
+  const RawWalOptions* const kept = in_force_.load(std::memory_order_acquire);
+  return kept != nullptr ? *kept : options_;
+}
+
+// What was kept before stays as long as the FileSystem: somebody may be reading it.
+void RawWalFileSystem::NoteUse() {
+  if (volume_ == nullptr) {
+    in_force_.store(nullptr, std::memory_order_release);
+  } else if (in_force_.load(std::memory_order_relaxed) == nullptr) {
+    kept_.push_back(std::make_unique<const RawWalOptions>(options_));
+    in_force_.store(kept_.back().get(), std::memory_order_release);
+  }
+}
+
+void RawWalFileSystem::SetVolume(std::shared_ptr<Volume> volume) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  volume_ = std::move(volume);
+  NoteUse();
+}
+
 // PrepareOptions() would be too late. RocksDB has set the options then, and perhaps another target
 // in the place of the one that open logs use.
 Status RawWalFileSystem::ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
@@ -39,7 +64,13 @@ Status RawWalFileSystem::ParseOption(const ConfigOptions& config, const OptionTy
                  : FileSystemWrapper::ParseOption(config, info, name, value, address);
 }
 
+// Options that were changed through a pointer are refused, and not in force.
 Status RawWalFileSystem::PrepareOptions(const ConfigOptions& options) {
+  std::string changed;
+  if (!OptionTypeInfo::TypesAreEqual(ConfigOptions(), OptionTypes(), &in_force(), &options_,
+                                     &changed)) {
+    return RefuseChange(changed);
+  }
   Status s = Validate(options_);
   if (s.ok()) {
     s = CheckDevice(options_);

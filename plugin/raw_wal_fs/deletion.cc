@@ -35,6 +35,10 @@
 //     name of RocksDB's, and is this database's    deleted it was interrupted
 //   it is called otherwise than RocksDB calls      the same as of RocksDB's logs, but that its
 //     logs: somebody keeps it                      damage is only told to who reads it
+//   a copy of it was made by `rocktier wal         Corruption if the log has less: the export is to
+//     export`, which was interrupted               be run again. It puts the copy into the place of
+//                                                  the stub, durably, and then deletes the log; by
+//                                                  force in the opposite order
 //
 //   it names a standby that is not at hand         InvalidArgument
 //   it says that the log goes on in the standby,   Corruption
@@ -49,8 +53,8 @@
 //   The device is blank, or holds something else   it stays as it is: only a file that is not there
 //                                                  is made
 //
-// A log loses its name first (*.trash), then its headers, then the stub. So each stub under the
-// name of a log has its log.
+// A log loses its name first (*.trash, or a plain log has it), then its headers, then the stub. So
+// each stub under the name of a log has its log, but where an export by force was interrupted.
 //
 // Lock order: RawWalFileSystem::rename_mutex_, LogWriter::io_mutex_, RawWalFileSystem::mutex_, that
 // of open_volumes.cc, LogWriter::mutex_, Volume::mutex_. Nothing is called under the one of
@@ -58,7 +62,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -127,42 +130,13 @@ IOStatus CheckOwner(const std::string& path, const Stub& stub, const Volume& vol
                 "' tells what would be lost; --force makes the logs those of this directory");
 }
 
-// Returns whether a plain log begins with zeros, or is empty: RocksDB has not written to it.
-bool IsEmptied(FileSystem* target, const std::string& path) {
-  constexpr size_t kRecordHeader = 7;
-  std::unique_ptr<FSRandomAccessFile> file;
-  char scratch[kRecordHeader];
-  Slice bytes;
-  return target->NewRandomAccessFile(path, FileOptions(), &file, nullptr).ok() &&
-         file->Read(0, kRecordHeader, IOOptions(), &bytes, scratch, nullptr).ok() &&
-         IsZero(bytes.data(), bytes.size());
-}
-
-IOStatus CheckPlain(FileSystem* target, const std::string& path, const Volume& volume) {
-  const DirectoryId here = IdentityOf(DirectoryOf(path));
-  const std::string base = path.substr(path.rfind('/') + 1);
-  if (!here.known() || !IsEmptied(target, path)) {
-    return IOStatus::OK();
-  }
-  for (const Volume::Segment& segment : volume.segments()) {
-    if (segment.owner == Volume::Owner::kLog && segment.directory == here &&
-        segment.name.substr(segment.name.rfind('/') + 1) == base) {
-      return IOStatus::Corruption(
-          path, "is empty, and log " + segment.log.ToString() + " on device=" + volume.path() +
-                    " was created under this name: was the file cut off? If that log is not "
-                    "needed, free it with 'rocktier wal rm'");
-    }
-  }
-  return IOStatus::OK();
-}
-
 }  // namespace
 
 IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
                                      const Volume& volume) const {
   if (stub.uuid != volume.superblock().uuid) {
     return IOStatus::InvalidArgument(path, "is on the log device with uuid " + HexOf(stub.uuid) +
-                                               "; device=" + options_.device + " has uuid " +
+                                               "; device=" + in_force().device + " has uuid " +
                                                HexOf(volume.superblock().uuid));
   }
   IOStatus s = volume.CheckAge(stub.epoch);
@@ -173,52 +147,6 @@ IOStatus RawWalFileSystem::CheckStub(const std::string& path, const Stub& stub,
   }
   s = s.ok() && volume.writable() ? CheckOwner(path, stub, volume, standby.get()) : s;
   return s.ok() && volume.writable() ? CheckOpener(path) : s;
-}
-
-// Checks before RocksDB looks at any log: with paranoid_checks=false it would pass over a log that
-// it cannot read. The logs that are found are kept for RocksDB.
-IOStatus RawWalFileSystem::CheckDirectory(const std::string& directory, const Volume& volume) {
-  std::vector<std::string> names;
-  IOStatus s = target_->GetChildren(directory, IOOptions(), &names, nullptr);
-  for (const std::string& name : names) {
-    if (!s.ok()) {
-      break;
-    }
-    const std::string path = directory + "/" + name;
-    if (!IsStubName(name) || IsTrashName(name) ||
-        target_->FileExists(path + kExported, IOOptions(), nullptr).ok()) {
-      continue;  // the last was exported, and may be on the device no more
-    }
-    if (!IsLogName(name)) {
-      s = CheckKept(path, volume);
-      continue;
-    }
-    std::shared_ptr<Log> log;
-    s = FindLog(path, /*fresh=*/true, &log);
-    if (s.ok()) {
-      s = log == nullptr ? CheckPlain(target_.get(), path, volume) : KeepFound(path, log.get());
-    }
-    s = s.IsPathNotFound() ? IOStatus::OK() : s;  // deleted meanwhile
-  }
-  return s;
-}
-
-// Makes durable what a process has left that was killed before it synced. RocksDB may keep the log
-// and write to others (avoid_flush_during_recovery): what it syncs there would not be replayed if
-// this log lost its end. An export by force takes what it can get, and leaves the log until then.
-IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
-  StubFile stub;
-  const bool is_durable = FindStub(path, /*contents=*/false, &stub).ok() &&
-                          stub.stub.log == log->id() && stub.stub.durable >= log->size();
-  return is_durable || options_.force ? IOStatus::OK() : log->Sync();
-}
-
-// Checks a log that somebody keeps under a name of his own: whose it is. He reads it when he needs
-// it, and knows what is lost if it is damaged.
-IOStatus RawWalFileSystem::CheckKept(const std::string& path, const Volume& volume) {
-  StubFile stub;
-  return FindStub(path, /*contents=*/false, &stub).ok() ? CheckStub(path, stub.stub, volume)
-                                                        : IOStatus::OK();
 }
 
 // Frees the log, and leaves the stub: as long as it is there the space belongs to somebody.
@@ -237,59 +165,93 @@ IOStatus RawWalFileSystem::DeleteLog(const std::string& path, LogId* deleted) {
   if (s.ok()) {
     s = CheckStub(path, stub.stub, *volume);
   }
-  if (s.ok()) {
-    s = DeleteSegments(volume.get(), stub.stub.log);
-  }
+  return s.ok() ? FreeLog(path, stub.stub, volume.get()) : s;
+}
+
+IOStatus RawWalFileSystem::FreeLog(const std::string& path, const Stub& stub, Volume* volume) {
+  IOStatus s = DeleteSegments(volume, stub.log);
   if (!s.ok()) {
     return s;
   }
   std::shared_ptr<Standby> standby;
-  s = StandbyOf(path, stub.stub, &standby);
+  s = StandbyOf(path, stub, &standby);
   if (s.ok() && standby != nullptr) {
-    s = Standby::DeleteInTime(standby, stub.stub.log);
+    s = Standby::DeleteInTime(standby, stub.log);
   }
   if (!s.ok()) {
     Warn(InfoLog(), "raw_wal_fs: the end of %s stays in standby=%s: %s", path.c_str(),
-         options_.standby.c_str(), s.ToString().c_str());
+         in_force().standby.c_str(), s.ToString().c_str());
     s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.stub.log);
+  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.log);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = found_.find(stub.stub.log);
+    const auto it = found_.find(stub.log);
     if (it != found_.end()) {
       log = log != nullptr ? log : it->second;
       found_.erase(it);
     }
   }
-  if (log != nullptr && &log->volume() == volume.get()) {
+  if (log != nullptr && &log->volume() == volume) {
     log->ReleaseWhenDestroyed();
   } else {
-    volume->Release(stub.stub.log);
+    volume->Release(stub.log);
   }
   return s;
 }
 
+// Whoever opens the database finds the copy or the log, whenever this is interrupted: a stub whose
+// log is gone would be missed, or, with paranoid_checks=false, passed over.
+IOStatus RawWalFileSystem::ReplaceLog(const std::string& path, const std::string& copy) {
+  std::lock_guard<std::mutex> lock(rename_mutex_);
+  StubFile stub;
+  std::shared_ptr<Volume> volume;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  if (s.ok()) {
+    s = ForWriting(&volume);
+  }
+  if (s.ok()) {
+    s = CheckStub(path, stub.stub, *volume);
+  }
+  if (s.ok()) {
+    s = target_->RenameFile(copy, path, IOOptions(), nullptr);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  s = SyncDirectory(target_.get(), DirectoryOf(path));
+  TEST_SYNC_POINT("RawWalFileSystem::ReplaceLog:Replaced");
+  if (s.ok()) {
+    s = FreeLog(path, stub.stub, volume.get());
+  }
+  Forget(stub.stub.log);
+  return s.ok()
+             ? s
+             : IOStatus::IOError(path, "is a plain log now, and log " + stub.stub.log.ToString() +
+                                           " stays on device=" + volume->path() + ": " +
+                                           s.ToString() + ". 'rocktier wal rm' frees it");
+}
+
 // Beside a standby, nobody waits for the device, nor for the standby.
 IOStatus RawWalFileSystem::DeleteSegments(Volume* volume, LogId log) {
-  if (options_.standby.empty()) {
+  if (in_force().standby.empty()) {
     return volume->Delete(log);
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (standby_ != nullptr && !standby_->answers()) {
-      return IOStatus::Aborted("standby=" + options_.standby, "does not answer");
+      return IOStatus::Aborted("standby=" + in_force().standby, "does not answer");
     }
   }
   if (volume->health().stalled() && volume->HasSegments(log)) {
     return IOStatus::Aborted("device=" + volume->path(), "does not answer");
   }
-  std::chrono::milliseconds limit(options_.failover_latency);
+  std::chrono::milliseconds limit(in_force().failover_latency);
   TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::DeleteSegments:Limit", &limit);
   IOStatus s = volume->Delete(log, limit);
   if (s.IsTimedOut()) {
-    volume->NoteStall(Health::Limits(options_));
+    volume->NoteStall(Health::Limits(in_force()));
   }
   return s.ok() || s.IsAborted() ? s : IOStatus::Aborted(s.ToString());
 }
@@ -417,7 +379,7 @@ IOStatus RawWalFileSystem::LockFile(const std::string& path, const IOOptions& op
   std::string wal_dir;
   bool cleans_wal_dir = false;
   if (s.ok() && FindWalDir(target_.get(), database, &wal_dir).ok() && wal_dir != database &&
-      CheckWalHome(target_.get(), wal_dir, database, options_.device).ok()) {
+      CheckWalHome(target_.get(), wal_dir, database, in_force().device).ok()) {
     s = CheckDirectory(wal_dir, *volume);
     cleans_wal_dir = true;
   }

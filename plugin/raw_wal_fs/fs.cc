@@ -61,7 +61,8 @@ IOStatus RawWalFileSystem::ForWriting(std::shared_ptr<Volume>* result) {
   std::lock_guard<std::mutex> lock(mutex_);
   IOStatus s;
   if (volume_ == nullptr || !volume_->writable()) {
-    s = OpenForWriting(options_, &volume_);
+    s = OpenForWriting(in_force(), &volume_);
+    NoteUse();
   }
   *result = volume_;
   return s;
@@ -71,7 +72,8 @@ IOStatus RawWalFileSystem::ForReading(std::shared_ptr<Volume>* result) {
   std::lock_guard<std::mutex> lock(mutex_);
   IOStatus s;
   if (volume_ == nullptr || !volume_->writable()) {
-    s = OpenForReading(options_, &volume_);
+    s = OpenForReading(in_force(), &volume_);
+    NoteUse();
   }
   *result = volume_;
   return s;
@@ -175,7 +177,7 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
     }
     if (s.ok()) {
       s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
-                                options_.force, result);
+                                in_force().force, result);
     }
     damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
   }
@@ -242,7 +244,7 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   std::shared_ptr<LogWriter> log;
   s = LogWriter::Create(volume, settings, path, &log);
-  if (s.IsNoSpace() && options_.on_full == OnFull::kSpill) {
+  if (s.IsNoSpace() && in_force().on_full == OnFull::kSpill) {
     settings.on_spill(path, s);
     return target_->NewWritableFile(path, options, result, dbg);
   }
@@ -255,26 +257,26 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
 LogWriter::Settings RawWalFileSystem::SettingsOfLogs(Counters* counters) const {
   LogWriter::Settings settings;
   settings.target = target_.get();
-  settings.tail_size = options_.tail_size;
-  settings.on_full = options_.on_full;
+  settings.tail_size = in_force().tail_size;
+  settings.on_full = in_force().on_full;
   settings.on_create = AddOpenLog;
   settings.on_spill = [this, counters](const std::string& path, const IOStatus& reason) {
     counters->logs_spilled++;
     Warn(InfoLog(), "raw_wal_fs: %s goes on in FileSystem %s: %s", path.c_str(), target_->Name(),
          reason.ToString().c_str());
   };
-  settings.failover_latency = std::chrono::milliseconds(options_.failover_latency);
-  settings.health = Health::Limits(options_);
-  settings.mode = options_.hedge                       ? StandbyMode::kHedge
-                  : options_.durable == Durable::kBoth ? StandbyMode::kMirror
-                                                       : StandbyMode::kFailover;
+  settings.failover_latency = std::chrono::milliseconds(in_force().failover_latency);
+  settings.health = Health::Limits(in_force());
+  settings.mode = in_force().hedge                       ? StandbyMode::kHedge
+                  : in_force().durable == Durable::kBoth ? StandbyMode::kMirror
+                                                         : StandbyMode::kFailover;
   settings.on_failover = [this](const std::string& path, const IOStatus& reason) {
     Warn(InfoLog(), "raw_wal_fs: %s goes on in standby=%s: %s", path.c_str(),
-         options_.standby.c_str(), reason.ToString().c_str());
+         in_force().standby.c_str(), reason.ToString().c_str());
   };
   settings.on_no_copy = [this](const std::string& path, const IOStatus& reason) {
     Warn(InfoLog(), "raw_wal_fs: %s goes on in device=%s alone: %s", path.c_str(),
-         options_.device.c_str(), reason.ToString().c_str());
+         in_force().device.c_str(), reason.ToString().c_str());
   };
   return settings;
 }
@@ -282,12 +284,12 @@ LogWriter::Settings RawWalFileSystem::SettingsOfLogs(Counters* counters) const {
 IOStatus RawWalFileSystem::StandbyForWriting(const Volume& volume,
                                              std::shared_ptr<Standby>* result) {
   result->reset();
-  if (options_.standby.empty()) {
+  if (in_force().standby.empty()) {
     return IOStatus::OK();
   }
   std::lock_guard<std::mutex> lock(mutex_);
   IOStatus s = standby_ != nullptr ? IOStatus::OK()
-                                   : Standby::OpenForWriting(target_, options_.standby,
+                                   : Standby::OpenForWriting(target_, in_force().standby,
                                                              volume.superblock().uuid, &standby_);
   *result = standby_;
   return s;
@@ -299,8 +301,8 @@ IOStatus RawWalFileSystem::StandbyOf(const std::string& path, const Stub& stub,
     std::lock_guard<std::mutex> lock(mutex_);
     *result = standby_;
   }
-  IOStatus s = Standby::OfStub(target_, options_.standby, path, stub, result);
-  if (!s.ok() && options_.force) {  // takes what there is without it
+  IOStatus s = Standby::OfStub(target_, in_force().standby, path, stub, result);
+  if (!s.ok() && in_force().force) {  // takes what there is without it
     result->reset();
     s = IOStatus::OK();
   }

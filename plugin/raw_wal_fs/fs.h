@@ -117,13 +117,20 @@ class RawWalFileSystem : public FileSystemWrapper {
   // its bytes.
   bool IsWhole(const std::string& path, uint64_t* size);
 
+  // Notes that this is a tool that exports logs: it goes on with those that it had exported.
+  void SetExports() { exports_ = true; }
+  // Puts a plain copy, which is durable, into the place of a log's stub, and frees the log when
+  // that is durable, too. IOError: that did not succeed, and the log stays on the device.
+  IOStatus ReplaceLog(const std::string& path, const std::string& copy);
+
   void AddStats(RawWalStats* stats) const;
   // Adds all figures, with the device and `owner` as labels.
   void AddMetrics(const MetricsPage::Labels& owner, MetricsPage* page) const;
-  const RawWalOptions& options() const { return options_; }
+  // Returns the options that are in force.
+  const RawWalOptions& options() const { return in_force(); }
 
   // Has `volume` in the place of the device of the options. For `rocktier wal export` without one.
-  void SetVolume(std::shared_ptr<Volume> volume) { volume_ = std::move(volume); }
+  void SetVolume(std::shared_ptr<Volume> volume);
 
  private:
   // Calls on_log(log) if `path` is a log on the device, else otherwise().
@@ -136,10 +143,15 @@ class RawWalFileSystem : public FileSystemWrapper {
     }
     return log != nullptr ? on_log(log) : otherwise();
   }
-  // InUse(), and PrepareOptions() and ParseOption(): in configure.cc.
+  // InUse() to NoteUse(), and PrepareOptions() and ParseOption(): in configure.cc.
   //
   // Returns whether options must stay: the device is open.
   bool InUse() const;
+  // Returns the options as they were when the device was opened, or as they are if it is not open.
+  // Whoever has a pointer to those, as GetOptions() gives it, may write to it at any time.
+  const RawWalOptions& in_force() const;
+  // Keeps the options if the device is open now. Requires mutex_.
+  void NoteUse();
 
   // Returns whether a file that is created is a log for the device.
   bool IsLog(const std::string& path, const FileOptions& options) const;
@@ -167,13 +179,10 @@ class RawWalFileSystem : public FileSystemWrapper {
   // Checks that a stub is of this device, and not newer than the device, and, if this process
   // writes to the device, that it is no copy.
   IOStatus CheckStub(const std::string& path, const Stub& stub, const Volume& volume) const;
-  // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
-  IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
-  IOStatus KeepFound(const std::string& path, Log* log);
-  IOStatus CheckKept(const std::string& path, const Volume& volume);
   // Frees a log's space if `path` is a log's; which one, or 0. Aborted: not now, since the device
   // stalls, or somebody else deletes it.
   IOStatus DeleteLog(const std::string& path, LogId* deleted);
+  IOStatus FreeLog(const std::string& path, const Stub& stub, Volume* volume);
   IOStatus DeleteSegments(Volume* volume, LogId log);
   IOStatus SyncNames(const std::string& trash) const;
   // Deletes a log that has lost its name: now, or when the device answers again.
@@ -182,6 +191,16 @@ class RawWalFileSystem : public FileSystemWrapper {
   void Forget(LogId log);
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
+
+  // CheckDirectory() to CheckKept(): in found_logs.cc.
+  //
+  // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
+  IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
+  IOStatus CheckLog(const std::string& path, const Volume& volume);
+  // `found`: what came of it when the log was looked for; `log`: null if there is none.
+  IOStatus CheckExported(const std::string& path, const IOStatus& found, const Log* log);
+  IOStatus KeepFound(const std::string& path, Log* log);
+  IOStatus CheckKept(const std::string& path, const Volume& volume);
 
   // KnowsSize(), and GetFileSize() to GetChildrenFileAttributes(): in listing.cc.
   //
@@ -217,15 +236,18 @@ class RawWalFileSystem : public FileSystemWrapper {
     LogId log;
   };
 
-  RawWalOptions options_;
+  RawWalOptions options_;  // as they were set; not looked at but by in_force(), and in configure.cc
+  std::atomic<const RawWalOptions*> in_force_{nullptr};  // the last of kept_; null: not in use
+  bool exports_ = false;                                 // constant once a database is locked
 
   std::mutex rename_mutex_;  // one rename at a time sees what it replaces
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
-  std::shared_ptr<Volume> volume_;               // for writing if volume_->writable()
-  std::shared_ptr<Standby> standby_;             // null until it is needed
-  std::vector<Deferred> deferred_;               // logs to be deleted later
+  std::vector<std::unique_ptr<const RawWalOptions>> kept_;  // options that were in force
+  std::shared_ptr<Volume> volume_;                          // for writing if volume_->writable()
+  std::shared_ptr<Standby> standby_;                        // null until it is needed
+  std::vector<Deferred> deferred_;                          // logs to be deleted later
   std::map<LogId, std::shared_ptr<Log>> found_;  // logs that were scanned and that nobody writes
   std::map<FileLock*, std::string> locked_;      // directories of databases
   std::vector<Opening> opening_;

@@ -30,7 +30,7 @@ bool RawWalFileSystem::KnowsSize(const std::string& path, const Stub& stub) {
   }
   std::shared_ptr<Volume> volume;
   const bool is_of_version1 = stub.epoch == 0;  // its stub does not say how much
-  return IsArchived(path) && !options_.standby.empty() && !is_of_version1 && stub.durable > 0 &&
+  return IsArchived(path) && !in_force().standby.empty() && !is_of_version1 && stub.durable > 0 &&
          ForReading(&volume).ok() && volume->writable() &&
          FindOpenLog(*volume, stub.log) == nullptr && CheckStub(path, stub, *volume).ok();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,8 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
+
+class Standby;
 
 // The byte that takes the place of bytes that were durable and are gone. RocksDB's log reader
 // reports it as a damaged record; it would pass over zeros in silence.
@@ -45,6 +48,13 @@ class Log {
   virtual std::unique_ptr<Window> TakeVerified() { return nullptr; }
   // Makes all bytes durable that are there now.
   virtual IOStatus Sync() = 0;
+  // Does so with a log that an earlier process has left, which may have frames in `standby`. If the
+  // log is whole without them, these may take no longer than `limit`, nor fail: else the log goes
+  // on without, for good, and *given_up says why.
+  virtual IOStatus SyncFound(const std::shared_ptr<const Standby>& /*standby*/,
+                             std::chrono::milliseconds /*limit*/, std::string* /*given_up*/) {
+    return Sync();
+  }
 
   // Lists the segments that Locate() knows nothing of, by ordinal, and the end of the log's bytes
   // in them: Reader scans these. None in a log that is being written.

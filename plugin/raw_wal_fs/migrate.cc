@@ -157,10 +157,16 @@ class Migration {
       s = SyncDirectory(fs_.get(), DirectoryOf(path));
     }
     if (s.ok()) {
-      s = is_lost_ ? PutBeside(copy, path)
-                   : fs_->RenameFile(copy, path, IOOptions(), nullptr);  // deletes the log first
+      s = is_lost_ ? PutBeside(copy, path) : Replace(copy, path);
     }
     return s.ok() ? SyncDirectory(fs_.get(), DirectoryOf(path)) : s;
+  }
+
+  // The copy has its name before the log is deleted. What was taken by force may lack what another
+  // disk has: then the stub stays until the log is deleted, and an opening in between is refused.
+  IOStatus Replace(const std::string& copy, const std::string& path) {
+    return fs_->options().force ? fs_->RenameFile(copy, path, IOOptions(), nullptr)
+                                : fs_->ReplaceLog(path, copy);
   }
 
   // Puts a copy in the place of a stub, and keeps the stub, and what the standby has: a device that
@@ -229,6 +235,9 @@ Status Migrate(const RawWalOptions& options, const std::string& directory, bool 
                uint64_t* logs, const RawWalProgress& progress) {
   auto fs = std::make_shared<RawWalFileSystem>(FileSystem::Default());
   *fs->GetOptions<RawWalOptions>() = options;
+  if (!to_device) {
+    fs->SetExports();
+  }
   const bool is_lost = !to_device && IsLost(options);
   Status s = is_lost ? UseWithoutDevice(options, fs.get()) : fs->PrepareOptions(ConfigOptions());
   if (!s.ok()) {

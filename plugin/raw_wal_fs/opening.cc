@@ -43,7 +43,7 @@ IOStatus RawWalFileSystem::CheckOpener(const std::string& path) const {
   IOStatus s;
   for (const std::string& place : {DirectoryOf(path), DatabaseOf(path)}) {  // in archive: two
     if (s.ok() && !database.empty()) {
-      s = CheckWalHome(target_.get(), place, database, options_.device);
+      s = CheckWalHome(target_.get(), place, database, in_force().device);
     }
   }
   return s;
@@ -54,7 +54,7 @@ IOStatus RawWalFileSystem::TakeWalDirOf(const std::string& path) {
   if (opening.database.empty() || !IsLogName(path) || IsTrashName(path)) {
     return IOStatus::OK();
   }
-  IOStatus s = TakeWalDir(target_.get(), DirectoryOf(path), opening.database, options_.device);
+  IOStatus s = TakeWalDir(target_.get(), DirectoryOf(path), opening.database, in_force().device);
   if (s.ok()) {
     EndOpening(opening.lock);  // the thread may open another one, and write to this
   }

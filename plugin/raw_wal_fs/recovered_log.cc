@@ -122,6 +122,7 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   ExtentMap map;
   map.Assign(std::vector<Extent>(found.begin(), middle));
   const uint64_t end = map.ContiguousEnd(contents->early_end);
+  contents->on_device = end;
   std::vector<Extent> all = map.all();
   const auto add = [&all](const ExtentMap& more) {
     all.insert(all.end(), more.all().begin(), more.all().end());
@@ -144,6 +145,10 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
 // were durable.
 void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents) {
   uint64_t end = contents->extents.ContiguousEnd(contents->early_end);
+  uint64_t here = contents->on_device;
+  for (const Run& run : runs) {
+    here = run.begin <= here ? std::max(here, run.end()) : here;
+  }
   for (Run& run : runs) {
     if (run.begin <= end && run.end() > end) {
       end = run.end();
@@ -156,6 +161,7 @@ void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* co
   }
   contents->extents.Truncate(end);
   contents->size = end;
+  contents->is_whole_here = contents->on_device > 0 && !contents->damaged && here >= end;
 }
 
 IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
@@ -190,6 +196,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
     claimed = stub.durable;
   }
   FindEnd(claimed, std::move(file.runs), &contents);
+  contents.is_whole_here = contents.is_whole_here && contents.on_device >= stub.durable;
   if (volume->superblock().segment_size <= Window::kMax) {
     contents.kept_window = volume->KeepWindow(std::move(window));
   }
@@ -226,7 +233,7 @@ bool RecoveredLog::Locate(uint64_t offset, size_t n, Extent* extent, std::string
 
 // Makes durable what an earlier process had appended without a sync: it may be in the device's
 // cache, or in the page cache, where the stub is.
-IOStatus RecoveredLog::Sync() {
+IOStatus RecoveredLog::SyncHere() {
   std::unique_ptr<FSRandomRWFile> stub;
   IOStatus s = volume().device()->Flush();
   if (s.ok()) {
@@ -238,10 +245,45 @@ IOStatus RecoveredLog::Sync() {
   if (s.ok()) {
     s = stub->Close(IOOptions(), nullptr);
   }
-  if (s.ok() && contents_.spill != nullptr) {
-    s = contents_.spill->SyncFound(target_);
-  }
   return s.ok() ? SyncDirectory(target_, DirectoryOf(path())) : s;
+}
+
+IOStatus RecoveredLog::Sync() {
+  IOStatus s = SyncHere();
+  return s.ok() && contents_.spill != nullptr && !gave_up_ ? contents_.spill->SyncFound(target_)
+                                                           : s;
+}
+
+IOStatus RecoveredLog::SyncFound(const std::shared_ptr<const Standby>& standby,
+                                 std::chrono::milliseconds limit, std::string* given_up) {
+  const bool is_there = contents_.spill != nullptr && contents_.spill->path() != path();
+  if (standby == nullptr || !is_there || !contents_.is_whole_here) {
+    return Sync();
+  }
+  IOStatus s = SyncHere();
+  IOStatus synced = s.ok() ? Standby::SyncInTime(standby, id(), limit) : IOStatus::OK();
+  if (!synced.ok()) {
+    *given_up = synced.ToString();
+    s = GoOnHere();
+  }
+  return s;
+}
+
+// As LogWriter does it. What is here is durable, and the stub knows of no more.
+IOStatus RecoveredLog::GoOnHere() {
+  std::unique_ptr<FSRandomRWFile> stub;
+  IOStatus s = target_->NewRandomRWFile(path(), FileOptions(), &stub, nullptr);
+  if (s.ok()) {
+    s = WritePlace(stub.get(), Stub::kGoesOnOnDevice, contents_.on_device);
+  }
+  if (s.ok()) {
+    s = stub->Close(IOOptions(), nullptr);
+  }
+  if (s.ok()) {
+    gave_up_ = true;
+    mutable_volume()->counters().copies_lost++;
+  }
+  return s;
 }
 
 }  // namespace raw_wal_fs

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +22,7 @@ namespace raw_wal_fs {
 // one that may still write it. RawWalFileSystem finds it when somebody opens it to read, and finds
 // it again to see what was written since.
 //
-// Constant once it was found. Thread-safe.
+// Constant once it was found, but for gave_up_. Thread-safe.
 class RecoveredLog : public Log {
  public:
   // Finds a log and its end, by a scan of its last segment that holds anything. What is in the
@@ -41,6 +43,8 @@ class RecoveredLog : public Log {
   bool Locate(uint64_t offset, size_t n, Extent* extent, std::string* bytes) const override;
   std::unique_ptr<Window> TakeVerified() override;
   IOStatus Sync() override;
+  IOStatus SyncFound(const std::shared_ptr<const Standby>& standby, std::chrono::milliseconds limit,
+                     std::string* given_up) override;
 
  private:
   struct Contents {
@@ -51,7 +55,9 @@ class RecoveredLog : public Log {
     std::vector<Run> runs;  // bytes that are in the stub only
     uint64_t size = 0;
     bool damaged = false;
-    uint64_t kept_window = 0;  // see Volume::KeepWindow(); 0 if there is none
+    uint64_t on_device = 0;      // bytes from 0 on that frames on the device have
+    bool is_whole_here = false;  // these and the stub have all of it
+    uint64_t kept_window = 0;    // see Volume::KeepWindow(); 0 if there is none
   };
 
   RecoveredLog(const std::shared_ptr<Volume>& volume, FileSystem* target, std::string path,
@@ -64,10 +70,13 @@ class RecoveredLog : public Log {
                           Frames* frames, Contents* contents);
   static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
   static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
+  IOStatus SyncHere();
+  IOStatus GoOnHere();
   const Spill* spill() const override { return contents_.spill.get(); }
 
   FileSystem* const target_;
   const Contents contents_;
+  std::atomic<bool> gave_up_{false};  // the log goes on without its file in the standby
 };
 
 }  // namespace raw_wal_fs

@@ -52,7 +52,7 @@ void RawWalFileSystem::AddMetrics(const MetricsPage::Labels& owner, MetricsPage*
 void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directory) {
   // RocksDB begins new ones.
   const auto log = [this, directory] { return info_logs_.Find(target_.get(), directory); };
-  const bool together = !options_.metrics_file.empty();
+  const bool together = !in_force().metrics_file.empty();
   const auto warn = [log](const IOStatus& reason) {
     Warn(log(), "raw_wal_fs: cannot write statistics: %s", reason.ToString().c_str());
   };
@@ -70,9 +70,9 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
     report.warn = warn;
     return report;
   };
-  const std::pair<std::string, std::string> device = {"device", options_.device};
+  const std::pair<std::string, std::string> device = {"device", in_force().device};
   MetricsReport own =
-      report_of(directory + "/" + kMetricsName, together ? 0 : options_.metrics_interval,
+      report_of(directory + "/" + kMetricsName, together ? 0 : in_force().metrics_interval,
                 {{"db", AbsolutePath(target_.get(), directory)}, device});
   own.alone = true;
   own.log = [this, log] { LogStatistics(*this, log().get()); };
@@ -82,7 +82,7 @@ void RawWalFileSystem::StartReporting(FileLock* lock, const std::string& directo
   std::unique_ptr<MetricsReporter>& of_all = reporters_[nullptr];
   if (together && of_all == nullptr) {
     of_all = std::make_unique<MetricsReporter>(
-        report_of(options_.metrics_file, options_.metrics_interval, {device}));
+        report_of(in_force().metrics_file, in_force().metrics_interval, {device}));
   }
 }
 

@@ -200,8 +200,8 @@ IOStatus Standby::Open(const std::shared_ptr<FileSystem>& fs, const std::string&
 // Makes the name of a mark durable, which stubs will name: who made it may have been killed before
 // that was so. Goes on if that takes too long, as it does while the standby does not answer.
 IOStatus Standby::KeepMark(const std::shared_ptr<Standby>& standby) {
-  IOStatus s =
-      InTime(standby, [standby] { return SyncDirectory(standby->fs_.get(), standby->directory_); });
+  IOStatus s = InTime(standby, kPatience,
+                      [standby] { return SyncDirectory(standby->fs_.get(), standby->directory_); });
   return s.IsTimedOut() ? IOStatus::OK() : s;
 }
 

@@ -88,6 +88,10 @@ class Standby {
   IOStatus Delete(LogId log) const;
   // The same, and waits for kPatience at most. TimedOut: it goes on. Holds the standby meanwhile.
   static IOStatus DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log);
+  // Makes durable what an earlier process has written of a log, and waits for `limit` at most, as
+  // DeleteInTime() does.
+  static IOStatus SyncInTime(const std::shared_ptr<const Standby>& standby, LogId log,
+                             std::chrono::milliseconds limit);
   // Finds what the newest log says of the device: uuid, geometry and epoch. NotFound: no log.
   IOStatus DescribeDevice(Superblock* result) const;
 
@@ -131,10 +135,10 @@ class Standby {
   static IOStatus Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                        const std::string& uuid, Purpose purpose, std::shared_ptr<Standby>* result);
   static IOStatus KeepMark(const std::shared_ptr<Standby>& standby);
-  // Calls work(), and waits for kPatience at most. TimedOut: it goes on. Holds the standby
-  // meanwhile.
+  // Calls work(), and waits for `limit` at most. TimedOut: it goes on. Holds the standby meanwhile.
   static IOStatus InTime(const std::shared_ptr<const Standby>& standby,
-                         const std::function<IOStatus()>& work);
+                         std::chrono::milliseconds limit, const std::function<IOStatus()>& work);
+  IOStatus SyncFound(LogId log) const;
   std::string PathOf(LogId log) const;
   // Reads a log's header, and what it says of the device and of its frames. Errors as of
   // Describe().

@@ -13,7 +13,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
 IOStatus Standby::InTime(const std::shared_ptr<const Standby>& standby,
-                         const std::function<IOStatus()>& work) {
+                         std::chrono::milliseconds limit, const std::function<IOStatus()>& work) {
   struct Call {
     std::mutex mutex;
     std::condition_variable ended;
@@ -36,15 +36,29 @@ IOStatus Standby::InTime(const std::shared_ptr<const Standby>& standby,
     return work();
   }
   std::unique_lock<std::mutex> lock(call->mutex);
-  if (call->ended.wait_for(lock, kPatience, [&call] { return call->has_ended; })) {
+  if (call->ended.wait_for(lock, limit, [&call] { return call->has_ended; })) {
     return call->result;
   }
   call->stuck = standby->NoteStuck();
-  return standby->TimedOut(kPatience);
+  return standby->TimedOut(limit);
 }
 
 IOStatus Standby::DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log) {
-  return InTime(standby, [standby, log] { return standby->Delete(log); });
+  return InTime(standby, kPatience, [standby, log] { return standby->Delete(log); });
+}
+
+IOStatus Standby::SyncInTime(const std::shared_ptr<const Standby>& standby, LogId log,
+                             std::chrono::milliseconds limit) {
+  return InTime(standby, limit, [standby, log] { return standby->SyncFound(log); });
+}
+
+IOStatus Standby::SyncFound(LogId log) const {
+  std::unique_ptr<FSRandomRWFile> file;
+  IOStatus s = fs_->NewRandomRWFile(PathOf(log), FileOptions(), &file, nullptr);
+  if (s.ok()) {
+    s = file->Fsync(IOOptions(), nullptr);
+  }
+  return s.ok() ? file->Close(IOOptions(), nullptr) : s;
 }
 
 std::shared_ptr<void> Standby::NoteStuck() const {

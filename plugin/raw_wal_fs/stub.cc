@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "plugin/raw_wal_fs/coding.h"
 #include "plugin/raw_wal_fs/name.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -35,6 +36,15 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& path) {
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = fs->NewDirectory(path, IOOptions(), &directory, nullptr);
   return s.ok() ? directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions()) : s;
+}
+
+IOStatus WritePlace(FSRandomRWFile* stub, uint64_t place, uint64_t bytes) {
+  char words[16];  // of one sector
+  EncodeFixed64(words, place);
+  EncodeFixed64(words + 8, bytes);
+  static_assert(Stub::kPlaceAt + 8 == Stub::kDurableAt, "written at once");
+  IOStatus s = stub->Write(Stub::kPlaceAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
+  return s.ok() ? stub->Fsync(IOOptions(), nullptr) : s;
 }
 
 IOStatus ReplaceFile(FileSystem* fs, const std::string& path, const Slice& bytes) {

@@ -36,6 +36,10 @@ IOStatus ReadStub(FileSystem* target, const std::string& path, bool contents, St
 // Returns whether a stub says that nothing was ever appended to its log.
 bool IsOfEmptyLog(FileSystem* target, const std::string& path);
 
+// Writes into a stub where its log goes on, Stub::kGoesOnInStandby or the other one, and how many
+// bytes of it are durable there; durably.
+IOStatus WritePlace(FSRandomRWFile* stub, uint64_t place, uint64_t bytes);
+
 // Writes a small file, durably, in the place of one of that name, by way of PATH.tmp: a crash
 // leaves the one or the other.
 IOStatus ReplaceFile(FileSystem* fs, const std::string& path, const Slice& bytes);

@@ -66,12 +66,7 @@ IOStatus Tail::SetDurable(uint64_t bytes) {
 }
 
 IOStatus Tail::SetPlace(uint64_t place, uint64_t bytes) {
-  char words[16];  // of one sector
-  EncodeFixed64(words, place);
-  EncodeFixed64(words + 8, bytes);
-  static_assert(Stub::kPlaceAt + 8 == Stub::kDurableAt, "written at once");
-  IOStatus s = file_->Write(Stub::kPlaceAt, Slice(words, sizeof(words)), IOOptions(), nullptr);
-  s = s.ok() ? file_->Fsync(IOOptions(), nullptr) : s;
+  IOStatus s = WritePlace(file_.get(), place, bytes);
   TEST_SYNC_POINT_CALLBACK("Tail::Durable", const_cast<std::string*>(&path_));
   return s;
 }

@@ -57,54 +57,6 @@ TwoQSecondaryCache::~TwoQSecondaryCache() {
   shards_.clear();  // before the store that their blocks belong to
 }
 
-// If it fails, RocksDB has set all options back, and has tried to prepare those.
-Status TwoQSecondaryCache::ConfigureOptions(
-    const ConfigOptions& config_options,
-    const std::unordered_map<std::string, std::string>& options,
-    std::unordered_map<std::string, std::string>* unused) {
-  Status s = SecondaryCache::ConfigureOptions(config_options, options, unused);
-  if (!s.ok()) {
-    refused_ = s.ToString();
-  }
-  return s;
-}
-
-Status TwoQSecondaryCache::PrepareOptions(const ConfigOptions& config_options) {
-  Status s = Validate(options_);
-  if (!s.ok()) {
-    if (open_) {
-      options_ = in_force_;
-    }
-    return s;
-  }
-  if (open_ || !pass_through_.empty()) {
-    if (!SameButCapacity(options_, in_force_)) {
-      const std::string changed = FirstChange(options_, in_force_);
-      options_ = in_force_;
-      return Status::InvalidArgument(
-          "TwoQSecondaryCache: " + changed,
-          "cannot be changed: only capacity can be changed after creation");
-    }
-    return open_ ? SetCapacity(options_.capacity) : Status::OK();
-  }
-  in_force_ = options_;
-  shard_bits_ = ShardBits(options_);
-  compression_ = CompressionOf(options_);
-  capacity_ = options_.capacity;
-  s = OpenStore();
-  if (s.IsBusy()) {
-    pass_through_ = s.ToString();
-    s = Status::OK();
-  }
-  if (s.ok()) {
-    s = SecondaryCache::PrepareOptions(config_options);
-  }
-  if (s.ok() && open_) {
-    StartReporting();
-  }
-  return s;
-}
-
 void TwoQSecondaryCache::StartReporting() {
   MetricsReport report;
   report.fs = FileSystem::Default();

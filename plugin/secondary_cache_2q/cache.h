@@ -18,6 +18,7 @@
 #include "plugin/secondary_cache_2q/shard.h"
 #include "plugin/secondary_cache_2q/store.h"
 #include "rocksdb/secondary_cache.h"
+#include "rocksdb/utilities/options_type.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -71,6 +72,9 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   Status ConfigureOptions(const ConfigOptions& config_options,
                           const std::unordered_map<std::string, std::string>& options,
                           std::unordered_map<std::string, std::string>* unused) override;
+  // Called for each option that is set. Prepares those that are set one by one.
+  Status ParseOption(const ConfigOptions& config_options, const OptionTypeInfo& info,
+                     const std::string& name, const std::string& value, void* address) override;
 
  private:
   using Fill = std::function<Status(char*)>;
@@ -97,6 +101,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   void StartReporting();
 
   TwoQSecondaryCacheOptions options_;  // as configured
+  bool configures_ = false;            // several options are set, and prepared together
 
   // Constant once prepared.
   bool open_ = false;

@@ -153,13 +153,14 @@ struct TieredAdoption {
   std::vector<std::string> missing;  // files of the database that are not there
   // Files in its folders that it does not name: the next opening puts them aside.
   std::vector<std::string> unnamed;
-  bool adopted = false;  // false: nothing was changed
+  bool adopted = false;  // false: nothing was changed, unless there was an error
 };
 
 // Makes a closed database the owner of its folders in the tiers: one that is not opened because it
 // is a copy or an older state, or because a tier's device was replaced. If anything is missing or
-// unnamed, nothing is changed without `force`; nothing ever is with `dry_run`. Does not begin as an
-// opening does.
+// unnamed, nothing is changed without `force`; nothing ever is with `dry_run`. IOError names the
+// tiers that cannot be written to, and so are still another's; the others were adopted, and it can
+// be called again. Does not begin as an opening does.
 Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result,
                   bool dry_run = false);
 

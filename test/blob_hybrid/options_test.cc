@@ -67,6 +67,23 @@ TEST_F(OptionsTest, AllCanBeSetByName) {
   ASSERT_OK(OpenDb(options, path_, &db_));
 }
 
+TEST_F(OptionsTest, TheyStayWhileADatabaseIsOpen) {
+  const Options options = FromStrings(kListener, kFamily);
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  Put(1, 1);
+  Flush();
+  CompactionFilterFactory* const factory = options.compaction_filter_factory.get();
+  const ConfigOptions config;
+  ExpectError(factory->ConfigureOption(config, "gc_garbage_ratio", "0.5"), "gc_garbage_ratio=0.5");
+  ExpectError(factory->ConfigureFromString(config, "space_floor=1M;readahead_size=4K"), "");
+  EXPECT_EQ(0.25, OptionsOf(options).gc_garbage_ratio);
+  EXPECT_EQ(2u << 20, OptionsOf(options).space_floor);
+  EXPECT_EQ(0u, OptionsOf(options).readahead_size);
+  Close();
+  ASSERT_OK(factory->ConfigureOption(config, "gc_garbage_ratio", "0.5"));
+  EXPECT_EQ(0.5, OptionsOf(options).gc_garbage_ratio);
+}
+
 TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {
   ASSERT_OK(OpenDb(FromStrings(kListener, kFamily), path_, &db_));
   Close();

@@ -535,6 +535,32 @@ TEST_F(DbTest, OptionsFileRoundTrip) {
   ASSERT_OK(CheckOptionsCompatibility(config, path_, db_options, families));
 }
 
+// What would be told, and not be in force, is refused.
+TEST_F(DbTest, OptionsOfAFactoryInUse) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  Heat(0, 10);
+  TableFactory* const factory = options_.table_factory.get();
+  const ConfigOptions config;
+  for (const std::string text : {"path=/elsewhere", "budget=64M", "scan_records=7;budget=64M",
+                                 "metrics_interval=5;block_size=16K", "table=BlobHybridTable"}) {
+    EXPECT_FALSE(factory->ConfigureFromString(config, text).ok()) << text;
+    EXPECT_EQ(hot_.path, factory->GetOptions<HotPromotionOptions>()->path) << text;
+    EXPECT_EQ(hot_.budget, factory->GetOptions<HotPromotionOptions>()->budget) << text;
+    EXPECT_EQ(hot_.scan_records, factory->GetOptions<HotPromotionOptions>()->scan_records) << text;
+  }
+  Status s = factory->ConfigureOption(config, "path", "/elsewhere");
+  EXPECT_NE(std::string::npos, s.ToString().find("path: cannot be changed")) << s.ToString();
+  s = factory->ConfigureOption(config, "slow", "/elsewhere");
+  EXPECT_NE(std::string::npos, s.ToString().find("DB::SetOptions()")) << s.ToString();
+  EXPECT_EQ(hot_.slow, factory->GetOptions<HotPromotionOptions>()->slow);
+  ASSERT_OK(factory->ConfigureOption(config, "scan_records", "7"));
+  EXPECT_EQ(7u, factory->GetOptions<HotPromotionOptions>()->scan_records);
+  EXPECT_EQ(ValueOf(7), Get(7));
+  EXPECT_EQ(1u, TakeServed().store);
+}
+
 TEST_F(DbTest, SetOptionsWhileRecordsAreServed) {
   Open();
   Fill(0, 10);

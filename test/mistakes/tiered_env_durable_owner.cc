@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/stub.h"
 #include "test/mistakes/samples.h"
 #include "test/mistakes/tiered_env_durable.h"
@@ -61,6 +62,14 @@ class OwnerMistakes : public DurableMistakes {
       return path.compare(0, start.size(), start) == 0 ? IOStatus::IOError(path, "injected")
                                                        : IOStatus::OK();
     };
+  }
+  // As another home's opening would have left the folder there.
+  void GiveAway(const std::string& tier) const {
+    const std::string path = FolderIn(tier) + "/OWNER";
+    Identity identity;
+    ASSERT_OK(Identity::Decode(ReadFile(path), path, &identity));
+    identity.opening = NewOpening(identity.opening);
+    WriteFile(path, identity.Encode());
   }
   // As the first version wrote it.
   void MakeOld(const std::string& path) const {
@@ -191,6 +200,44 @@ TEST_F(OwnerMistakes, AdoptingSaysWhatWouldBeLost) {
   EXPECT_TRUE(Everything() == before);
   Rename("db", "copy");
   Rename("newest", "db");
+  ExpectWhole(Tiers());
+}
+
+// A disk that is full, as it were. What can be adopted is, and another run does the rest.
+TEST_F(OwnerMistakes, ATierThatCannotBeAdoptedYet) {
+  FillTiers();
+  GiveAway("fast");
+  GiveAway("slow");
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  hooks->before_create = NoneIn("fast");
+  ExpectRefused(Tiers(), {"rocktier tier adopt"});
+  NewFs(Tiers(), kPlacement);
+  TieredAdoption adoption;
+  const Status s = AdoptTiers(fs_.get(), db_name_, /*force=*/false, &adoption);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_NE(s.ToString().find("tier fast (" + TierPath("fast") + "): IO error: "),
+            std::string::npos)
+      << s.ToString();
+  EXPECT_EQ(s.ToString().find("tier slow ("), std::string::npos) << s.ToString();
+  EXPECT_FALSE(adoption.adopted);
+  ExpectRefused(Tiers(), {TierPath("fast"), "rocktier tier adopt"});
+  hooks->before_create = nullptr;
+  Adopt(/*force=*/false, /*adopted=*/true);
+  ExpectWhole(Tiers());
+}
+
+// A folder that was the home's stays so, whether it can be written to or not.
+TEST_F(OwnerMistakes, ATierThatNeedsNoAdoption) {
+  FillTiers();
+  GiveAway("slow");
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  hooks->before_create = NoneIn("fast");
+  ExpectRefused(Tiers(), {TierPath("slow"), "rocktier tier adopt"});
+  Adopt(/*force=*/false, /*adopted=*/true);
+  ExpectWhole(Tiers());
+  hooks->before_create = nullptr;
   ExpectWhole(Tiers());
 }
 

@@ -78,6 +78,7 @@
 #include "rocksdb/version.h"
 #include "test/raw_wal_fs/support.h"
 #include "test/support/seed.h"
+#include "test/support/wait.h"
 #include "test_util/sync_point.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
@@ -904,6 +905,40 @@ TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {
   ASSERT_OK(fs_->UnlockFile(lock, kIO, nullptr));
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &second, nullptr));
   ASSERT_OK(fs_->UnlockFile(second, kIO, nullptr));
+}
+
+// RocksDB gives a pointer to the options. What is written there later changes no log.
+TEST_F(RawWalCallsTest, OptionsThatAreSetThroughAPointerAreNotInForce) {
+  const std::string standby = folder_ + "/standby";
+  std::filesystem::create_directory(standby);
+  NewFs("standby=" + standby);
+  fs_->GetOptions<raw_wal_fs::RawWalOptions>()->durable = raw_wal_fs::Durable::kBoth;
+  Open();  // nothing was open before
+  Put("a", "1");
+  auto* const options = fs_->GetOptions<raw_wal_fs::RawWalOptions>();
+  options->durable = raw_wal_fs::Durable::kOne;
+  options->standby = "";
+  const Status s = fs_->PrepareOptions(ConfigOptions());
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("cannot be changed while the FileSystem is in use"),
+            std::string::npos)
+      << s.ToString();
+  const std::string first = NewestLog();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Put("b", "2");
+  const std::string second = NewestLog();
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(WaitFor([&] { return !std::filesystem::exists(first); }));
+  raw_wal_fs::Stub stub;
+  ASSERT_OK(
+      raw_wal_fs::Stub::Decode(ReadAll(second).substr(0, raw_wal_fs::Stub::kSize), second, &stub));
+  EXPECT_NE(stub.standby, "");
+  EXPECT_TRUE(std::filesystem::exists(standby + "/" + stub.log.ToString() + ".frames"));
+  db_.reset();
+  NewFs("durable=both;standby=" + standby);
+  Open();
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b"), "2");
 }
 
 // Nor does the target change, which open logs use.

@@ -5,12 +5,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
@@ -29,6 +33,58 @@ constexpr char kMirror[] = "durable=both";
 // For what is made to stall. The long one is longer than anything else takes here.
 constexpr std::chrono::milliseconds kLong(30000);
 constexpr std::chrono::milliseconds kShort(100);
+
+// A FileSystem in which files that logs have in a standby cannot be synced for a while, once they
+// are found.
+class SlowSyncs : public FileSystemWrapper {
+ public:
+  SlowSyncs() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "SlowSyncs"; }
+
+  void Stall(bool stalls) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stalls_ = stalls;
+    changed_.notify_all();
+  }
+  int waiting() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return waiting_;
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
+    IOStatus s = target_->NewRandomRWFile(path, options, result, dbg);
+    if (s.ok() && Slice(path).ends_with(".frames")) {
+      *result = std::make_unique<File>(this, std::move(*result));
+    }
+    return s;
+  }
+
+ private:
+  class File : public FSRandomRWFileOwnerWrapper {
+   public:
+    File(SlowSyncs* fs, std::unique_ptr<FSRandomRWFile>&& file)
+        : FSRandomRWFileOwnerWrapper(std::move(file)), fs_(fs) {}
+    IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+      fs_->Wait();
+      return FSRandomRWFileOwnerWrapper::Fsync(options, dbg);
+    }
+
+   private:
+    SlowSyncs* const fs_;
+  };
+
+  void Wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    waiting_++;
+    changed_.wait(lock, [this] { return !stalls_; });
+    waiting_--;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stalls_ = false;
+  int waiting_ = 0;
+};
 
 class RawWalCopiesTest : public RawWalStandbyTest {
  protected:
@@ -120,6 +176,47 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     std::fstream file(stub, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(4088);
     file.write("\0\0\0\0\0\0\0\0", 8);
+  }
+  // Closes the database, and leaves all files as they were: as a process that is killed does.
+  void Kill() {
+    const std::filesystem::path kept = folder_ + "/kept";
+    std::filesystem::create_directory(kept);
+    for (const std::string& directory : {db_name_, standby_}) {
+      std::filesystem::copy(directory, kept / std::filesystem::path(directory).filename());
+    }
+    std::filesystem::copy_file(device_, kept / "device");
+    Close();
+    for (const std::string& directory : {db_name_, standby_}) {  // which stay what they are
+      for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        std::filesystem::remove(entry.path());
+      }
+      std::filesystem::copy(kept / std::filesystem::path(directory).filename(), directory);
+    }
+    std::filesystem::copy_file(kept / "device", device_,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove_all(kept);
+  }
+  void PutWithoutSync(const std::string& key) {
+    Put(key, "v", /*sync=*/false);
+    written_[key] = "v";
+  }
+  // Opens the database over that FileSystem; its logs stay.
+  void OpenOver(const std::shared_ptr<FileSystem>& target, raw_wal_fs::Durable durable) {
+    raw_wal_fs::RawWalOptions wal = ToolOptions();
+    wal.durable = durable;
+    wal.failover_latency = static_cast<uint64_t>(latency_);
+    wal.failback_after = 0;
+    ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(wal, target, &fs_));
+    env_ = NewCompositeEnv(fs_);
+    Options options = DbOptions();
+    options.avoid_flush_during_recovery = true;
+    Open(options);
+  }
+  static raw_wal_fs::Stub StubAt(const std::string& path) {
+    raw_wal_fs::Stub stub;
+    EXPECT_OK(
+        raw_wal_fs::Stub::Decode(ReadAll(path).substr(0, raw_wal_fs::Stub::kSize), path, &stub));
+    return stub;
   }
   Status PutWithSync(const std::string& key) {
     WriteOptions sync;
@@ -699,6 +796,73 @@ TEST_F(RawWalCopiesTest, AnExportWithoutTheStandbyThatFailed) {
   ASSERT_OK(raw_wal_fs::ExportLogs(ToolOptions(), db_name_, &logs));
   EXPECT_EQ(logs, 1u);
   OpenPlain();
+  Check();
+}
+
+// When the database is opened after a kill, the standby is left out of a log that the device has,
+// too, as while it is written.
+TEST_F(RawWalCopiesTest, AStandbyWhoseSyncsStallHoldsNoOpeningUp) {
+  more_ = ";metrics_interval=0";
+  Begin(kMirror, kShort);
+  Write(20);
+  PutWithoutSync("last");
+  const std::string log = NewestLog();
+  Kill();
+  EXPECT_FALSE(StubAt(log).on_device);
+  const auto slow = std::make_shared<SlowSyncs>();
+  slow->Stall(true);
+  std::atomic<bool> is_over{false};
+  std::thread end([&] {  // else it would be waited for
+    WaitFor([&] { return is_over.load(); });
+    slow->Stall(false);
+  });
+  OpenOver(slow, raw_wal_fs::Durable::kBoth);
+  EXPECT_EQ(slow->waiting(), 1);
+  is_over = true;
+  end.join();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_GE(Stats().copies_lost, 1u);
+  EXPECT_TRUE(StubAt(log).on_device);
+  Check();
+  // So it stays, and nothing is missing.
+  Write(20);
+  EXPECT_TRUE(WaitFor([&] { return slow->waiting() == 0; }));
+  Close();
+  ExpectInLog(log + " goes on in device=" + device_ + " alone: ");
+  OpenOver(FileSystem::Default(), raw_wal_fs::Durable::kBoth);
+  Check();
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_TRUE(WaitFor([&] { return !std::filesystem::exists(log); }));
+}
+
+// What nothing else has is waited for.
+TEST_F(RawWalCopiesTest, AStandbyThatHasTheEndAloneIsWaitedFor) {
+  more_ = ";metrics_interval=0";
+  Begin("hedge=false", kShort);
+  Write(20);
+  device_trouble_.Fail();
+  Write(5);
+  PutWithoutSync("last");
+  device_trouble_.End();
+  const std::string log = NewestLog();
+  Kill();
+  EXPECT_TRUE(StubAt(log).in_standby);
+  const auto slow = std::make_shared<SlowSyncs>();
+  slow->Stall(true);
+  std::atomic<bool> is_open{false};
+  std::atomic<bool> was_open{false};
+  std::thread end([&] {
+    EXPECT_TRUE(WaitFor([&] { return slow->waiting() == 1; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * kShort));
+    was_open = is_open.load();
+    slow->Stall(false);
+  });
+  OpenOver(slow, raw_wal_fs::Durable::kOne);
+  is_open = true;
+  end.join();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_FALSE(was_open);
+  EXPECT_TRUE(StubAt(log).in_standby);
   Check();
 }
 

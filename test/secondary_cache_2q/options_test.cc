@@ -109,6 +109,21 @@ TEST(OptionsTest, OnlyTheCapacityCanBeChangedLater) {
   EXPECT_EQ(Policy::k2Q, OptionsOf(cache)->policy);
 }
 
+TEST(OptionsTest, SoItIsWhenOneOptionIsSet) {
+  const auto cache = NewCache("capacity=1M");
+  ASSERT_OK(cache->ConfigureOption(ConfigOptions(), "capacity", "2M"));
+  size_t capacity = 0;
+  ASSERT_OK(cache->GetCapacity(capacity));
+  EXPECT_EQ(2u << 20, capacity);
+  const Status s = cache->ConfigureOption(ConfigOptions(), "policy", "lru");
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(std::string::npos, s.ToString().find("policy: cannot be changed")) << s.ToString();
+  EXPECT_EQ(Policy::k2Q, OptionsOf(cache)->policy);
+  EXPECT_EQ(2u << 20, OptionsOf(cache)->capacity);
+  EXPECT_FALSE(cache->ConfigureOption(ConfigOptions(), "capacity", "1").ok());
+  EXPECT_EQ(2u << 20, OptionsOf(cache)->capacity);
+}
+
 TEST(OptionsTest, ShardsAreFewWhenSmall) {
   TwoQSecondaryCacheOptions options;
   options.capacity = 64 << 20;

@@ -782,6 +782,20 @@ class Checking(TierTest):
         self.assertEqual((adopted["adopted"], adopted["missing"]), (True, would["missing"]))
         self.refused(tier("evacuate", self.uri, self.db), "rocktier tier check")
 
+    def test_a_tier_that_cannot_be_adopted_is_told(self):
+        shutil.copytree(self.db, self.folder + "/copy")
+        self.write("--use_existing_db", "--benchmarks=readrandom", "--reads=10")
+        shutil.rmtree(self.db)
+        os.rename(self.folder + "/copy", self.db)
+        folder, = os.listdir(self.folder + "/fast")
+        blocked = self.folder + "/fast/" + folder + "/OWNER.tiers-tmp"
+        os.mkdir(blocked)  # nothing can be written in the place of it
+        for _ in range(2):
+            self.refused(tier("adopt", self.uri, self.db, "--force"),
+                         "has not adopted", "tier fast (")
+        os.rmdir(blocked)
+        self.assertTrue(self.answer("adopt", self.uri, self.db, "--force")["adopted"])
+
     def test_a_directory_that_was_moved_is_its_own(self):
         os.rename(self.db, self.folder + "/moved")
         self.db = self.folder + "/moved"

@@ -156,7 +156,7 @@ Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirector
     info->tiers.push_back(Describe(session, *tier));
     AddFamilies(tier->options(), families, &info->tiers.back());
   }
-  info->mover_bytes_per_second = ours->GetOptions<TieredOptions>()->mover_bytes_per_second;
+  info->mover_bytes_per_second = ours->options().mover_bytes_per_second;
   std::map<std::string, Database::Misplaced> misplaced;
   for (const Database::Misplaced& file : session.database().FindMisplaced(session.policy())) {
     misplaced[file.base] = file;

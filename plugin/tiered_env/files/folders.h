@@ -81,7 +81,9 @@ class Folders {
   }
   // Whose a directory's folder in a tier is. `other`: what its OWNER names.
   Ownership OwnershipOf(const std::string& directory, const Tier& tier, std::string* other);
-  // Takes over the folders of a closed database that Claim() refuses.
+  // Takes over the folders of a closed database that Claim() refuses. IOError names the tiers that
+  // still keep it from being opened: nothing could be written there. The others are its own then,
+  // and it can be called again.
   IOStatus Adopt(const std::string& directory);
   // Writes OWNER in a directory's folder.
   IOStatus TakeOver(const std::string& directory, const Tier& tier);
@@ -113,7 +115,13 @@ class Folders {
   // Why a database is not opened; empty if it is.
   static std::string Explain(Ownership ownership, const std::string& directory, const Tier& tier,
                              const Identity& owner);
+  // Why the folder in a tier keeps the database from being opened; empty if it does not.
+  std::string WhyRefused(const std::string& directory, const Folder& folder,
+                         const Tier& tier) const;
   IOStatus CheckOwners(const std::string& directory, const Folder& folder) const;
+  // Whether all folders are the home's once it has adopted them. `failures`: as of Renew().
+  IOStatus CheckAdopted(const std::string& directory, const Folder& folder,
+                        const std::map<int, std::string>& failures) const;
   IOStatus WriteTiers(const std::string& directory, const Identity& identity);
   IOStatus WriteOwner(const Tier& tier, const std::string& directory, const Identity& identity);
   static IOStatus LockIn(const Tier& tier, Folder* folder);
@@ -127,8 +135,10 @@ class Folders {
   IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
   // Does that before the first file goes to the tier, and has TIERS say so.
   IOStatus Begin(const Tier& tier, const std::string& directory, Folder* folder);
-  // Gives a directory and its folders a new id.
-  IOStatus Renew(const std::string& directory, Folder* folder);
+  // Gives a directory and its folders a new id. `failures`: why that was not written to a tier, by
+  // the tier's index; may be null.
+  IOStatus Renew(const std::string& directory, Folder* folder,
+                 std::map<int, std::string>* failures = nullptr);
   std::string NewSuffix();
 
   FileSystem* const target_;

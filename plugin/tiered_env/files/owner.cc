@@ -6,6 +6,7 @@
 // state of this one, or another host's.
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "plugin/tiered_env/files/folders.h"
@@ -164,23 +165,27 @@ std::string Folders::Explain(Ownership ownership, const std::string& directory, 
   }
 }
 
+// What is in memory is compared with its recipe: it may be what an earlier opening has left on this
+// host. What a later one has is not this home's; of two ids of an earlier version nobody knows.
+// Elsewhere an OWNER that an earlier version was writing when the power failed may be torn.
+std::string Folders::WhyRefused(const std::string& directory, const Folder& folder,
+                                const Tier& tier) const {
+  Identity owner;
+  const Ownership ownership =
+      tier.is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, tier, &owner);
+  const bool tolerated =
+      tier.is_volatile()
+          ? ownership == Ownership::kUnknown ||
+                (ownership == Ownership::kForeign &&
+                 (IsEarlier(owner.opening, folder.identity.opening) ||
+                  (!CountsOpenings(owner.opening) && !CountsOpenings(folder.identity.opening))))
+          : ownership == Ownership::kUnknown && folder.identity.tiers.count(tier.name()) == 0;
+  return tolerated ? "" : Explain(ownership, directory, tier, owner);
+}
+
 IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder) const {
   for (const auto& tier : tiers_) {
-    Identity owner;
-    const Ownership ownership =
-        tier->is_home() ? Ownership::kNone : OwnershipIn(folder.identity, directory, *tier, &owner);
-    // What is in memory is compared with its recipe: it may be what an earlier opening has left on
-    // this host. What a later one has is not this home's; of two ids of an earlier version nobody
-    // knows. Elsewhere an OWNER that an earlier version was writing when the power failed may be
-    // torn.
-    const bool tolerated =
-        tier->is_volatile()
-            ? ownership == Ownership::kUnknown ||
-                  (ownership == Ownership::kForeign &&
-                   (IsEarlier(owner.opening, folder.identity.opening) ||
-                    (!CountsOpenings(owner.opening) && !CountsOpenings(folder.identity.opening))))
-            : ownership == Ownership::kUnknown && folder.identity.tiers.count(tier->name()) == 0;
-    const std::string why = tolerated ? "" : Explain(ownership, directory, *tier, owner);
+    const std::string why = WhyRefused(directory, folder, *tier);
     if (!why.empty()) {
       return IOStatus::InvalidArgument(directory, why);
     }
@@ -200,7 +205,8 @@ IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
 // TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is
 // interrupted, each OWNER has an id that TIERS has, also when the next opening does not name its
 // tier. What cannot be written to keeps the one that it has.
-IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
+IOStatus Folders::Renew(const std::string& directory, Folder* folder,
+                        std::map<int, std::string>* failures) {
   folder->identity.version = Identity::kVersion;
   folder->identity.directory = AbsolutePath(directory);
   folder->identity.opening = NewOpening(folder->identity.opening);
@@ -218,9 +224,13 @@ IOStatus Folders::Renew(const std::string& directory, Folder* folder) {
   }
   IOStatus s = WriteTiers(directory, folder->identity);
   TEST_SYNC_POINT("Folders::Renew:BeforeOwners");
-  for (Tier* const tier : writable) {
-    if (s.ok() && !MakeIn(*tier, directory, folder).ok()) {
-      tier->Failed();
+  for (size_t i = 0; s.ok() && i < writable.size(); i++) {
+    IOStatus made = MakeIn(*writable[i], directory, folder);
+    if (!made.ok()) {
+      writable[i]->Failed();
+    }
+    if (!made.ok() && failures != nullptr) {
+      (*failures)[writable[i]->index()] = made.ToString();
     }
   }
   TEST_SYNC_POINT("Folders::Renew:AfterOwners");
@@ -335,6 +345,8 @@ IOStatus Folders::RemoveVanished(const std::string& folder, bool dry_run) {
   return result;
 }
 
+// A folder that was its own stays so if nothing can be written there: TIERS goes on to know the id
+// that its OWNER has. What was not stays another home's.
 IOStatus Folders::Adopt(const std::string& directory) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);
@@ -343,6 +355,16 @@ IOStatus Folders::Adopt(const std::string& directory) {
   for (const auto& tier : tiers_) {
     if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
       s = LockIn(*tier, folder);
+    }
+  }
+  std::set<std::string> own;
+  for (const auto& tier : tiers_) {
+    Identity owner;
+    const Ownership ownership = s.ok() && !tier->is_home()
+                                    ? OwnershipIn(folder->identity, directory, *tier, &owner)
+                                    : Ownership::kNone;
+    if (ownership == Ownership::kOurs || ownership == Ownership::kMoved) {
+      own.insert(tier->name());
     }
   }
   for (const auto& tier : tiers_) {  // whoever had them is an earlier one now
@@ -360,11 +382,33 @@ IOStatus Folders::Adopt(const std::string& directory) {
     }
   }
   if (s.ok()) {
-    folder->identity.tiers.clear();
-    s = Renew(directory, folder);
+    auto& known = folder->identity.tiers;
+    for (auto it = known.begin(); it != known.end();) {
+      it = own.count(it->first) > 0 ? std::next(it) : known.erase(it);
+    }
+    std::map<int, std::string> failures;
+    s = Renew(directory, folder, &failures);
+    s = s.ok() ? CheckAdopted(directory, *folder, failures) : s;
   }
   folders_.erase(directory);
   return s;
+}
+
+IOStatus Folders::CheckAdopted(const std::string& directory, const Folder& folder,
+                               const std::map<int, std::string>& failures) const {
+  std::string left;
+  for (const auto& tier : tiers_) {
+    if (!WhyRefused(directory, folder, *tier).empty()) {
+      const auto failure = failures.find(tier->index());
+      left.append(left.empty() ? "" : ", ").append(tier->ToString()).append(": ");
+      left += failure == failures.end() ? "is read-only" : failure->second;
+    }
+  }
+  return left.empty()
+             ? IOStatus::OK()
+             : IOStatus::IOError(directory, "has not adopted what cannot be written to (" + left +
+                                                "). Make room there, or mount it for writing, and "
+                                                "adopt again");
 }
 
 }  // namespace tiered_env

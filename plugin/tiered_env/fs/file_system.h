@@ -120,6 +120,8 @@ class TieredFileSystem : public FileSystemWrapper {
   Relocator* relocator() const { return relocator_.get(); }
   RecipeLogFollower* follower() { return follower_.get(); }
   const Retention& retention() const { return setup_.retention; }
+  // The options that are in force.
+  const TieredOptions& options() const { return in_force_; }
 
   // Called when a compaction has rewritten these SSTs, and RocksDB has installed, durably, what
   // became of them.
@@ -217,11 +219,14 @@ class TieredFileSystem : public FileSystemWrapper {
   // it.
   IOStatus Shelter(const std::shared_ptr<OpenDatabase>& database);
 
+  // As they were set. Whoever has a pointer to them, as GetOptions() gives it, may write to it at
+  // any time: only PrepareOptions() looks at them.
   TieredOptions options_;
   InfoLogs info_logs_;
   // All below: constant after PrepareOptions().
-  std::string prepared_;  // options_ as they were then
-  Setup setup_;           // the policy and the directories beside have gone to names_
+  TieredOptions in_force_;  // options_ as they were then
+  std::string prepared_;    // their text
+  Setup setup_;             // the policy and the directories beside have gone to names_
   std::shared_ptr<RateLimiter> limiter_;
   std::unique_ptr<Namespace> names_;
   std::unique_ptr<RecipeLogFollower> follower_;

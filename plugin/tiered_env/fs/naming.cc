@@ -383,7 +383,7 @@ IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::str
   const FileRef to(to_path);
   Place source;
   IOStatus s = names_->Resolve(from.path, &source);
-  const bool plain = options_.checkpoints == "plain" && to.directory != from.directory &&
+  const bool plain = in_force_.checkpoints == "plain" && to.directory != from.directory &&
                      databases_.Find(to.directory) == nullptr;
   for (int i = 0; s.ok() && source.stub && (plain || source.tier->is_volatile()); i++) {
     s = LinkPlain(source, to);

@@ -66,6 +66,7 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
     return s;
   }
   mover_.reset();
+  in_force_ = options_;
   prepared_ = TextOf(options_);
   setup_ = std::move(setup);
   names_ = std::make_unique<Namespace>(this, target_.get(), std::move(setup_.policy),

@@ -99,12 +99,12 @@ void TieredFileSystem::LogStatistics(const OpenDatabase& database) {
 // The reporter goes before the database, and before the FileSystem.
 void TieredFileSystem::StartReporting(const std::shared_ptr<OpenDatabase>& database) {
   OpenDatabase* const reported = database.get();
-  const bool together = !options_.metrics_file.empty();
+  const bool together = !in_force_.metrics_file.empty();
   MetricsReport report;
   report.fs = target_;
   report.path = reported->directory() + "/" + kMetricsName;
   report.alone = true;
-  report.interval = together ? 0 : options_.metrics_interval;
+  report.interval = together ? 0 : in_force_.metrics_interval;
   report.text = [this, reported] {
     MetricsPage page;
     AddMetrics(*reported, &page);
@@ -122,8 +122,8 @@ void TieredFileSystem::StartReporting(const std::shared_ptr<OpenDatabase>& datab
   }
   MetricsReport all;
   all.fs = target_;
-  all.path = options_.metrics_file;
-  all.interval = options_.metrics_interval;
+  all.path = in_force_.metrics_file;
+  all.interval = in_force_.metrics_interval;
   all.text = [this] { return MetricsText(); };
   all.warn = [this, path = all.path](const IOStatus& reason) {
     for (const auto& open : databases_.All()) {

@@ -93,7 +93,8 @@ std::vector<VolatileTable*> Recovery::All() {
   return all;
 }
 
-IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, bool salvage) {
+IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, const Families& families,
+                       bool salvage) {
   salvage_ = salvage;
   IOStatus s = recipe_log_->Load(&contents_);
   if (s.IsCorruption() && salvage) {
@@ -101,7 +102,7 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, bool salvage
     s = IOStatus::OK();
   }
   if (s.ok()) {
-    s = FindTables(tables);
+    s = FindTables(tables, families);
   }
   if (s.ok()) {
     s = ForTables(All(), [this](VolatileTable* table) { return finder_.Check(table); });
@@ -146,7 +147,7 @@ IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
   rehearse_ = true;
   IOStatus s = recipe_log_->Load(&contents_);
   if (s.ok()) {
-    s = FindTables(tables);
+    s = FindTables(tables, {});
   }
   for (const VolatileTable& table : tables_) {
     lost_bytes_ += table.size;
@@ -183,9 +184,13 @@ IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
   return s.ok() ? ForTables(All(), [this](VolatileTable* table) { return Rebuild(table); }) : s;
 }
 
-IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables) {
-  IOStatus s = finder_.Find(tables);
+IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
+                              const Families& families) {
+  IOStatus s = finder_.Find(tables, families);
   tables_ = finder_.TakeFound();
+  for (const TableFinder::Durable& table : finder_.durable()) {
+    writer_.Count(table);
+  }
   return s;
 }
 

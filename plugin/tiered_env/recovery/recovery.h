@@ -31,9 +31,13 @@ class Recovery {
  public:
   Recovery(Namespace* names, std::string directory, RecipeLog* recipe_log, uint32_t threads);
 
+  // Names of column families by id, as the MANIFEST has them; empty: they are not known.
+  using Families = std::map<uint32_t, std::string>;
+
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
   // SSTs are failures(), and so is all that a damaged recipe log would know of.
-  IOStatus Run(const std::map<uint64_t, LiveTable>& tables, bool salvage = false);
+  IOStatus Run(const std::map<uint64_t, LiveTable>& tables, const Families& families,
+               bool salvage = false);
   // Rebuilds all SSTs in volatile tiers, instead of Run(), whether they are there or not, and
   // compares checksums. Changes nothing. What could not be rebuilt is in failures().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
@@ -83,7 +87,7 @@ class Recovery {
                      const std::function<IOStatus(VolatileTable*)>& work);
   std::vector<VolatileTable*> All();
 
-  IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables);
+  IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables, const Families& families);
   // Reads the logs that recipes refer to.
   IOStatus LoadSegments();
   IOStatus CollectReferences();

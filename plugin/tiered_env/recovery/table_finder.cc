@@ -40,11 +40,13 @@ bool TableFinder::IsElsewhere(uint64_t number, const LiveTable& live) const {
          IsMissing(names_->target()->FileExists(directory_ + "/" + base, IOOptions(), nullptr));
 }
 
-IOStatus TableFinder::Find(const std::map<uint64_t, LiveTable>& tables) {
+IOStatus TableFinder::Find(const std::map<uint64_t, LiveTable>& tables,
+                           const std::map<uint32_t, std::string>& families) {
   IOStatus s;
   for (auto it = tables.begin(); s.ok() && it != tables.end(); ++it) {
     if (!IsElsewhere(it->first, it->second)) {
-      s = Classify(it->first, it->second);
+      const auto family = families.find(it->second.column_family);
+      s = Classify(it->first, it->second, family == families.end() ? "" : family->second);
     }
   }
   return s;
@@ -89,10 +91,11 @@ void TableFinder::NoteMissing(const std::string& base) {
 }
 
 // A stub of a volatile tier is not synced: power may have taken it, or a part of it.
-IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live) {
+IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live, const std::string& family) {
   VolatileTable table;
   table.base = BaseOf(MakeTableFileName(number));
   table.size = live.size;
+  table.family = family;
   table.has_recipe = contents_.recipes.count(table.base) > 0;
   const std::string path = directory_ + "/" + table.base;
   IOStatus s = names_->Resolve(path, &table.place);
@@ -101,19 +104,26 @@ IOStatus TableFinder::Classify(uint64_t number, const LiveTable& live) {
     return table.place.fs()->GetFileSize(table.place.path, IOOptions(), &size, nullptr).ok() &&
            size == live.size;
   };
+  const auto is_durable = [&] {
+    if (!is_there()) {
+      return false;
+    }
+    durable_.push_back({table.place.tier, live.size, family});
+    return true;
+  };
   if (s.IsCorruption() && table.has_recipe) {
     table.place = Place();
   } else if (!s.ok()) {
     return s;
   } else if (table.place.stub && !table.place.tier->is_volatile()) {
     s = CheckKind(table);
-    if (s.ok() && !is_there()) {
+    if (s.ok() && !is_durable()) {
       NoteMissing(table.base);  // RocksDB says so
     }
     return s;
   } else if (table.place.stub) {
     table.has_stub = true;
-  } else if (is_there() || (!table.has_recipe && names_->IsBeside(table.base, live.size))) {
+  } else if (is_durable() || (!table.has_recipe && names_->IsBeside(table.base, live.size))) {
     return s;
   } else if (!table.has_recipe) {
     NoteMissing(table.base);

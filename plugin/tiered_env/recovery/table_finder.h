@@ -21,7 +21,8 @@ namespace tiered_env {
 struct VolatileTable {
   std::string base;
   Place place;
-  uint64_t size = 0;  // as the MANIFEST has it
+  uint64_t size = 0;   // as the MANIFEST has it
+  std::string family;  // name of its column family; empty: not known
   bool has_recipe = false;
   bool has_stub = false;
   bool intact = false;    // is there, and what its recipe says
@@ -41,15 +42,24 @@ class TableFinder {
         contents_(contents),
         info_log_(std::move(info_log)) {}
 
-  // Looks for `tables`, which a MANIFEST names. InvalidArgument: tiers= is not what it was.
-  // Requires that nobody else changes what names stand for.
-  IOStatus Find(const std::map<uint64_t, LiveTable>& tables);
+  // Looks for `tables`, which a MANIFEST names, as it does their column families.
+  // InvalidArgument: tiers= is not what it was. Requires that nobody else changes what names stand
+  // for.
+  IOStatus Find(const std::map<uint64_t, LiveTable>& tables,
+                const std::map<uint32_t, std::string>& families);
   // Looks for `tables` while others use the database: finds those that have a stub and a recipe.
   // What has not was deleted meanwhile.
   void FindInUse(const std::map<uint64_t, LiveTable>& tables);
 
   // What was found.
   std::vector<VolatileTable> TakeFound() { return std::move(found_); }
+  // An SST in a durable tier that is there.
+  struct Durable {
+    const Tier* tier = nullptr;
+    uint64_t size = 0;   // bytes
+    std::string family;  // as of VolatileTable
+  };
+  const std::vector<Durable>& durable() const { return durable_; }
   // SSTs in durable tiers that are missing, or not as long as the MANIFEST says.
   const std::vector<std::string>& missing() const { return missing_; }
 
@@ -59,7 +69,7 @@ class TableFinder {
  private:
   // Whether an SST is in another directory of db_paths, and nothing of it is here.
   bool IsElsewhere(uint64_t number, const LiveTable& live) const;
-  IOStatus Classify(uint64_t number, const LiveTable& live);
+  IOStatus Classify(uint64_t number, const LiveTable& live, const std::string& family);
   // Refuses a tier that was memory, and is not now.
   IOStatus CheckKind(const VolatileTable& table) const;
   void NoteMissing(const std::string& base);
@@ -70,6 +80,7 @@ class TableFinder {
   const RecipeLogContents& contents_;
   const std::shared_ptr<Logger> info_log_;
   std::vector<VolatileTable> found_;
+  std::vector<Durable> durable_;
   std::vector<std::string> missing_;
 };
 

@@ -2,10 +2,12 @@
 
 #include "plugin/tiered_env/recovery/table_writer.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -27,8 +29,12 @@ TableWriter::~TableWriter() {
 }
 
 void TableWriter::Count(const VolatileTable& table) {
-  table.place.tier->Take(table.size);
+  usage_.Take(table.place.tier, table.family, table.size);
   Hold(table.place.tier, table.size);
+}
+
+void TableWriter::Count(const TableFinder::Durable& table) {
+  usage_.Learn(*table.tier, table.family, table.size);
 }
 
 void TableWriter::Hold(Tier* tier, uint64_t bytes) {
@@ -41,15 +47,33 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   if (in_use) {  // counts as it was
     return WriteTo(wanted, table, sst, in_use);
   }
-  IOStatus s = IOStatus::NoSpace(directory_ + "/" + table->base, "finds no room in any tier");
-  for (Tier* tier : SpillOrder(names_->policy(), wanted)) {
-    if ((tier->is_volatile() && tier != wanted) || !tier->Reserve(sst.size())) {
+  std::vector<Tier*> tiers = SpillOrder(names_->policy(), wanted);
+  IOStatus s = WriteToOneOf(tiers, wanted, /*beyond=*/false, table, sst);
+  if (!s.IsNoSpace() || std::none_of(tiers.begin(), tiers.end(), [table](const Tier* tier) {
+        return FamilyBudgetOf(tier->options(), table->family) != 0;
+      })) {
+    return s;
+  }
+  std::sort(tiers.begin(), tiers.end(),
+            [](const Tier* a, const Tier* b) { return a->index() > b->index(); });
+  return WriteToOneOf(tiers, wanted, /*beyond=*/true, table, sst);
+}
+
+IOStatus TableWriter::WriteToOneOf(const std::vector<Tier*>& tiers, Tier* wanted, bool beyond,
+                                   VolatileTable* table, const Slice& sst) {
+  const std::string path = directory_ + "/" + table->base;
+  const bool of_family = !usage_.FamilyHasRoom(*wanted, table->family, sst.size());
+  IOStatus s = IOStatus::NoSpace(path, "finds no room in any tier");
+  for (Tier* tier : tiers) {
+    if ((tier->is_volatile() && tier != wanted) ||
+        !(beyond ? usage_.ReserveOfTier(tier, table->family, sst.size())
+                 : usage_.Reserve(tier, table->family, sst.size()))) {
       continue;
     }
     Hold(tier, sst.size());
-    s = WriteTo(tier, table, sst, in_use);
+    s = WriteTo(tier, table, sst, /*in_use=*/false);
     if (s.ok() && tier != wanted) {
-      names_->ReportSpill(directory_ + "/" + table->base, *wanted, *tier);
+      names_->ReportSpill(path, *wanted, *tier, of_family ? table->family : "");
     }
     if (!s.IsNoSpace()) {
       break;

@@ -10,6 +10,7 @@
 
 #include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recovery/table_finder.h"
+#include "plugin/tiered_env/tier/usage.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/slice.h"
 
@@ -17,8 +18,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // Writes SSTs that were rebuilt. Recovery has one, and calls it from each of its threads. Takes the
-// bytes of SSTs off the budgets of their tiers as long as it exists: until whoever counts the
-// database's files has done so. Thread-safe.
+// bytes of SSTs off the budgets of their tiers, and of their column families there, as long as it
+// exists: until whoever counts the database's files has done so. Thread-safe.
 class TableWriter {
  public:
   TableWriter(Namespace* names, std::string directory)
@@ -29,11 +30,18 @@ class TableWriter {
 
   // Takes the bytes of an SST that is there, whatever the budget.
   void Count(const VolatileTable& table);
-  // Writes an SST to its tier or, where that has no room, durably to another. `in_use`: others
-  // read it, and its tier has room for it; see TableFinder::FindInUse().
+  // Takes those of an SST in a durable tier, off the budget of its column family alone: what a
+  // tier's budget has of such SSTs has never kept a recovery from being done.
+  void Count(const TableFinder::Durable& table);
+  // Writes an SST to its tier or, where that or its column family has no room there, durably to
+  // another. If budgets of the family leave no tier, the slowest takes it. `in_use`: others read
+  // it, and its tier has room for it; see TableFinder::FindInUse().
   IOStatus Write(VolatileTable* table, const Slice& sst, bool in_use);
 
  private:
+  // Writes to the first of `tiers` that has room; `beyond`: whatever the family's budgets.
+  IOStatus WriteToOneOf(const std::vector<Tier*>& tiers, Tier* wanted, bool beyond,
+                        VolatileTable* table, const Slice& sst);
   IOStatus WriteTo(Tier* tier, VolatileTable* table, const Slice& sst, bool in_use);
   // Gives `path` to what was written for it.
   IOStatus NameDurably(const std::string& path, const Place& place, const std::string& written);
@@ -43,6 +51,7 @@ class TableWriter {
 
   Namespace* const names_;
   const std::string directory_;
+  Usage usage_;
 
   std::mutex mutex_;
   std::vector<std::pair<Tier*, uint64_t>> held_;  // guarded by mutex_

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "plugin/tiered_env/files/stub.h"
+#include "rocksdb/utilities/checkpoint.h"
 #include "test/support/files.h"
 #include "test/tiered_env/support/tiered_test.h"
 
@@ -228,6 +229,33 @@ TEST_F(TieredOpeningTest, OptionsStayWhileADatabaseIsOpen) {
   Verify();
   EXPECT_EQ(FilesIn("fast"), 0u);
   EXPECT_GT(FilesIn("slow"), 0u);
+}
+
+// RocksDB gives a pointer to the options. What is written there later is not in force.
+TEST_F(TieredOpeningTest, OptionsThatAreSetThroughAPointerAreNotInForce) {
+  NewFs(Tiers(), "0..=fast");
+  Open();
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  auto* const options = fs_->GetOptions<TieredOptions>();
+  options->checkpoints = "linked";
+  options->tiers = Tiers("budget=1M");
+  Checkpoint* made = nullptr;
+  ASSERT_OK(Checkpoint::Create(db_.get(), &made));
+  const std::unique_ptr<Checkpoint> checkpoint(made);
+  const std::string copy = folder_ + "/checkpoint";
+  ASSERT_OK(checkpoint->CreateCheckpoint(copy));
+  size_t ssts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(copy)) {
+    Stub stub;
+    const std::string path = entry.path().string();
+    if (entry.path().extension() == ".sst") {
+      EXPECT_FALSE(Stub::Decode(ReadFile(path), path, &stub).ok()) << path;
+      ssts++;
+    }
+  }
+  EXPECT_GT(ssts, 0u);
+  EXPECT_EQ(StatsOf("fast").budget, 0u);
 }
 
 TEST_F(TieredOpeningTest, AMovedDirectory) {

@@ -316,6 +316,51 @@ TEST_F(TieredFamilyTest, EachDatabaseHasItsOwn) {
   Verify();
 }
 
+// Memory is lost, and a family has less of it afterwards: what has no room there goes to the next
+// tier at once, without the mover.
+TEST_F(TieredFamilyTest, ARecoveryHoldsToThem) {
+  const auto mount = [this](const std::string& memory, const std::string& more) {
+    NewFs("memory={kind=memory;path=" + TierPath("memory") + memory +
+              "};slow={path=" + TierPath("slow") + more,
+          "0..2=memory;3..=slow", "mover=false");
+  };
+  mount("", "}");
+  OpenFamilies({"a", "b"}, WithoutCompactions(DbOptions()));
+  for (int i = 0; i < 8; i++) {
+    Write("a", 800);
+    Write("b", 800);
+  }
+  const uint64_t bytes_of_a = BytesOf("a", "memory");
+  const uint64_t bytes_of_b = BytesOf("b", "memory");
+  EXPECT_GT(bytes_of_a, 500 * kKiB);
+  const struct {
+    const char* memory;
+    const char* more;
+    uint64_t least_at_home;
+  } kCases[] = {
+      {";cf:a=300K", "}", 0},
+      // No tier is left: the slowest takes it, and the database opens.
+      {";cf:a=200K", ";cf:a=100K};home={cf:a=50K}", 51 * kKiB},
+  };
+  for (const auto& each : kCases) {
+    CloseFamilies();
+    std::filesystem::remove_all(TierPath("memory"));
+    mount(each.memory, each.more);
+    ASSERT_FALSE(HasFailure());
+    OpenFamilies({"a", "b"}, WithoutCompactions(DbOptions()));
+    ASSERT_FALSE(HasFailure());
+    const uint64_t in_memory = BytesOf("a", "memory");
+    EXPECT_EQ(CountedOf("a", "memory"), in_memory);
+    EXPECT_LE(in_memory, (each.least_at_home == 0 ? 300 : 200) * kKiB);
+    EXPECT_GT(in_memory + 90 * kKiB, (each.least_at_home == 0 ? 300 : 200) * kKiB);
+    EXPECT_GE(BytesOf("a", "home"), each.least_at_home);
+    EXPECT_EQ(in_memory + BytesOf("a", "slow") + BytesOf("a", "home"), bytes_of_a);
+    EXPECT_EQ(BytesOf("b", "memory"), bytes_of_b);
+    EXPECT_NE(ReadFile(db_name_ + "/LOG").find("for column family a"), std::string::npos);
+    VerifyFamilies();
+  }
+}
+
 TEST_F(TieredFamilyTest, Figures) {
   NewFs(Tiers("cf:a*=100K", "cf:*=2G"), "0..=fast");
   OpenFamilies({"a", "a\"2"});
