@@ -14,6 +14,7 @@
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/place.h"
 #include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
@@ -115,7 +116,9 @@ IOStatus RawWalFileSystem::KeepFound(const std::string& path, Log* log) {
   IOStatus s = has_stub ? StandbyOf(path, stub.stub, &standby) : IOStatus::OK();
   std::string given_up;
   if (s.ok()) {
-    s = log->SyncFound(standby, std::chrono::milliseconds(in_force().failover_latency), &given_up);
+    std::chrono::milliseconds limit(in_force().failover_latency);
+    TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::KeepFound:Limit", &limit);
+    s = log->SyncFound(standby, limit, &given_up);
   }
   if (!given_up.empty()) {
     Warn(InfoLog(), "raw_wal_fs: %s goes on in device=%s alone: %s", path.c_str(),

@@ -200,12 +200,16 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     Put(key, "v", /*sync=*/false);
     written_[key] = "v";
   }
-  // Opens the database over that FileSystem; its logs stay.
+  // Opens the database over that FileSystem, where syncs of what is found may take kShort; its logs
+  // stay.
   void OpenOver(const std::shared_ptr<FileSystem>& target, raw_wal_fs::Durable durable) {
     raw_wal_fs::RawWalOptions wal = ToolOptions();
     wal.durable = durable;
-    wal.failover_latency = static_cast<uint64_t>(latency_);
+    wal.failover_latency = static_cast<uint64_t>(kLong.count());
     wal.failback_after = 0;
+    SyncPoint::GetInstance()->SetCallBack("RawWalFileSystem::KeepFound:Limit", [](void* limit) {
+      *static_cast<std::chrono::milliseconds*>(limit) = kShort;
+    });
     ASSERT_OK(raw_wal_fs::NewRawWalFileSystem(wal, target, &fs_));
     env_ = NewCompositeEnv(fs_);
     Options options = DbOptions();
@@ -853,7 +857,7 @@ TEST_F(RawWalCopiesTest, AStandbyThatHasTheEndAloneIsWaitedFor) {
   std::atomic<bool> was_open{false};
   std::thread end([&] {
     EXPECT_TRUE(WaitFor([&] { return slow->waiting() == 1; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(3 * kShort));
+    std::this_thread::sleep_for(3 * kShort);
     was_open = is_open.load();
     slow->Stall(false);
   });
