@@ -13,6 +13,14 @@ namespace {
 // 2^64 by the golden ratio: its multiples divide the circle of numbers more evenly than chance.
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 
+// Bytes. A file counts as so many at least.
+constexpr double kSmallest = 4096;
+// A directory that got nothing for a while, or less, is not given more than so many bytes to make
+// up for it, by its share.
+constexpr double kMostBehind = 256 << 20;
+// A directory is idle with fewer files than this part of its share.
+constexpr double kMostOfShare = 0.9;
+
 bool HasSeveral(const Policy& policy, const Tier& tier) {
   const auto next = static_cast<size_t>(tier.first()) + 1;
   return next < policy.tiers.size() && policy.tiers[next]->first() == tier.first();
@@ -49,51 +57,74 @@ Directories::Range Directories::DirectoriesOf(const Tier& tier) const {
   return range;
 }
 
+// By chance, as likely as its share. The number is the chance.
 Tier* Directories::For(Tier* tier, uint64_t number) const {
-  return Choose(DirectoriesOf(*tier), free_, number);
-}
-
-// With k files being written, a directory's share of k + 1 is by its free space. It weighs what it
-// lacks of that.
-Tier* Directories::ForNew(Tier* tier, uint64_t number) const {
   const Range range = DirectoriesOf(*tier);
-  double free = 0;
-  double files = 1;
-  for (size_t i = range.first; i < range.end; i++) {
-    if (free_[i] > 0) {
-      free += free_[i];
-      files += policy_.tiers[i]->writers();
-    }
-  }
-  std::vector<double> lacks(free_.size(), 0);
-  for (size_t i = range.first; i < range.end; i++) {
-    if (free_[i] > 0) {
-      lacks[i] = std::max(0.0, files * free_[i] / free - policy_.tiers[i]->writers());
-    }
-  }
-  return Choose(range, lacks, number);
-}
-
-Tier* Directories::Choose(const Range& range, const std::vector<double>& weights,
-                          uint64_t number) const {
-  double sum = 0;
-  for (size_t i = range.first; i < range.end; i++) {
-    sum += weights[i];
-  }
-  const double turn = static_cast<double>(number * kGolden) /
-                      static_cast<double>(std::numeric_limits<uint64_t>::max());
-  double left = turn * sum;
+  double left = static_cast<double>(number * kGolden) /
+                static_cast<double>(std::numeric_limits<uint64_t>::max());
   size_t chosen = range.first;
   for (size_t i = range.first; i < range.end; i++) {
-    if (weights[i] > 0) {
+    const double share = ShareOf(range, i);
+    if (share > 0) {
       chosen = i;
-      if (left < weights[i]) {
+      if (left < share) {
         break;
       }
-      left -= weights[i];
+      left -= share;
     }
   }
   return policy_.tiers[chosen].get();
+}
+
+double Directories::ShareOf(const Range& range, size_t index) const {
+  double free = 0;
+  for (size_t i = range.first; i < range.end; i++) {
+    free += free_[i];
+  }
+  return free > 0 ? free_[index] / free : 0;
+}
+
+Tier* Directories::ForNew(Tier* tier) const {
+  const Range range = DirectoriesOf(*tier);
+  Count(range);
+  int files = 1;  // that are written at once, with this one
+  for (size_t i = range.first; i < range.end; i++) {
+    files += policy_.tiers[i]->writers();
+  }
+  Tier* chosen = nullptr;
+  bool chosen_is_idle = false;
+  double chosen_share = 0;
+  for (size_t i = range.first; i < range.end; i++) {
+    Tier* const one = policy_.tiers[i].get();
+    const double share = ShareOf(range, i);
+    const bool is_idle = one->writers() < kMostOfShare * share * files;
+    if (share > 0 &&
+        (chosen == nullptr || is_idle > chosen_is_idle ||
+         (is_idle == chosen_is_idle && one->turn()->given() < chosen->turn()->given()))) {
+      chosen = one;
+      chosen_is_idle = is_idle;
+      chosen_share = share;
+    }
+  }
+  if (chosen == nullptr) {
+    return policy_.tiers[range.first].get();
+  }
+  chosen->turn()->Give(kSmallest / chosen_share);
+  return chosen;
+}
+
+void Directories::Count(const Range& range) const {
+  double most = 0;
+  for (size_t i = range.first; i < range.end; i++) {
+    const double share = ShareOf(range, i);
+    Tier* const tier = policy_.tiers[i].get();
+    tier->turn()->Count(tier->written_bytes.load(std::memory_order_relaxed),
+                        share > 0 ? 1 / share : 1);
+    most = std::max(most, tier->turn()->given());
+  }
+  for (size_t i = range.first; i < range.end; i++) {
+    policy_.tiers[i]->turn()->SkipTo(most - kMostBehind);
+  }
 }
 
 }  // namespace tiered_env

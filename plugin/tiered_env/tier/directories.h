@@ -20,9 +20,10 @@ class Directories {
 
   // The directory for a file of this number: one of the tier that `tier` is a directory of.
   Tier* For(Tier* tier, uint64_t number) const;
-  // The same for a file that is written now: one where fewer files are being written than its share
-  // of them, so that the directories are written to at once.
-  Tier* ForNew(Tier* tier, uint64_t number) const;
+  // The directory for a file that is written now: one where fewer files are being written than its
+  // share of them, and of these the one that was given the fewest bytes for its share. So the
+  // directories are written to at once, and evenly.
+  Tier* ForNew(Tier* tier) const;
 
  private:
   // The directories of the tier: indexes, the last one excluded.
@@ -31,8 +32,10 @@ class Directories {
     size_t end;
   };
   Range DirectoriesOf(const Tier& tier) const;
-  // A directory by chance, as likely as its weight. The number is the chance.
-  Tier* Choose(const Range& range, const std::vector<double>& weights, uint64_t number) const;
+  // How much of what the tier gets is for the directory: 0 to 1.
+  double ShareOf(const Range& range, size_t index) const;
+  // Brings the directories' turns up to date.
+  void Count(const Range& range) const;
 
   const Policy& policy_;
   std::vector<double> free_;  // bytes, by the index of the tier; 0 of a tier's only directory

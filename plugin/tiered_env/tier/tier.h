@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,37 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
+
+// What a directory was given for its share of what its tier gets: who was given least is next.
+// Thread-safe.
+class Turn {
+ public:
+  // Counts what was written since the last call, each byte `weight` times. `written`: bytes in all.
+  void Count(uint64_t written, double weight) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    given_ += static_cast<double>(written - std::min(written, written_)) * weight;
+    written_ = std::max(written, written_);
+  }
+  // Counts bytes that may come.
+  void Give(double bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    given_ += bytes;
+  }
+  // Counts so many at least.
+  void SkipTo(double bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    given_ = std::max(given_, bytes);
+  }
+  double given() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return given_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  double given_ = 0;      // bytes, by their weight
+  uint64_t written_ = 0;  // bytes
+};
 
 // A tier at work: where its files are, and how much of it is used. Thread-safe.
 class Tier {
@@ -76,6 +108,8 @@ class Tier {
 
   // Files that are being written there (Writing).
   int writers() const { return writers_.load(std::memory_order_relaxed); }
+  // Whose turn it is among the directories of a tier (Directories).
+  Turn* turn() { return &turn_; }
 
   // Whether new files may be put there: not if it is read-only, nor for a while after a failure;
   // unless it is home, the last resort.
@@ -124,6 +158,7 @@ class Tier {
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> held_{0};  // of these
   std::atomic<int> writers_{0};
+  Turn turn_;
   std::atomic<int64_t> usable_from_{INT64_MIN};
   std::atomic<bool> read_only_{false};
 };

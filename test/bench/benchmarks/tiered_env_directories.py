@@ -20,7 +20,9 @@ LEAST_GAIN = 2.5
 
 METRICS = (
     Metric("ops_per_s", "ops/s", "ops/s", "{:.0f}", show_ratio=True),
+    Metric("mb_per_s", "MB/s of the devices", "MB/s", "{:.1f}", show_ratio=True),
     Metric("least_share", "least share of files", "ratio", "{:.2f}"),
+    Metric("least_io", "least share of I/O", "ratio", "{:.2f}"),
 )
 
 PANELS = (Panel("ops_per_s", "Operations per second (more is better)", log=True),)
@@ -62,7 +64,10 @@ def paths(place, system):
 
 
 def measured(context, place, system, records, *flags):
-    """What db_bench does in a second. Logs and MANIFEST are on the data folder's disk."""
+    """What db_bench says, and what each device has read and written meanwhile.
+
+    Logs and MANIFEST are on the data folder's disk.
+    """
     options = context.path("directories.ini")
     with open(options, "w", encoding="utf-8") as file:
         file.write("[Version]\n  rocksdb_version=9.10.0\n  options_file_version=1.1\n[DBOptions]\n"
@@ -74,6 +79,7 @@ def measured(context, place, system, records, *flags):
                    "  max_bytes_for_level_base=16M\n"
                    '[TableOptions/BlockBasedTable "default"]\n  block_size=65536\n')
     tier = ",".join(paths(place, system))
+    before = place.transferred()
     text = context.child([
         context.program("db_bench"), f"--db={database(context, system)}",
         f"--options_file={options}", f"--num={records}", f"--value_size={VALUE_SIZE}",
@@ -81,7 +87,13 @@ def measured(context, place, system, records, *flags):
         f"--fs_uri=id=TieredFileSystem;tiers={{slow={{path={tier}}}}};placement={{0..=slow}}",
         *db_bench.flags(context), *flags,
     ])
-    return text, db_bench.series(context)
+    after = place.transferred()
+    return text, [after[name] - before[name] for name in SYSTEMS[system]], db_bench.series(context)
+
+
+def bandwidth(transferred, seconds):
+    return {"mb_per_s": sum(transferred) / seconds / 1e6,
+            "least_io": min(transferred) / sum(transferred)}
 
 
 def run_load(system, records, _, context, number):
@@ -90,24 +102,25 @@ def run_load(system, records, _, context, number):
     clear(context, place, system)
     for path in paths(place, system):
         os.makedirs(path)
-    text, series = measured(context, place, system, records, f"--seed={42 + number}",
-                            "--benchmarks=fillrandom,waitforcompaction", "--threads=1")
+    text, transferred, series = measured(
+        context, place, system, records, f"--seed={42 + number}",
+        "--benchmarks=fillrandom,waitforcompaction", "--threads=1")
     done, seconds = volatile_figures.rate(text, "fillrandom")
     with open(f"{database(context, system)}/LOG", encoding="utf-8", errors="replace") as log:
         settled = volatile_figures.seconds_until_settled(log.read(), seconds)
     files = [volatile_figures.sizes(path, volatile_figures.TABLE.fullmatch)
              for path in paths(place, system)]
-    return {system: {"ops_per_s": done / settled, "least_share": min(files) / sum(files),
-                     **series}}
+    return {system: {"ops_per_s": done / settled, **bandwidth(transferred, settled),
+                     "least_share": min(files) / sum(files), **series}}
 
 
 def run_read(system, records, seconds, context, number):
     place = ground(context, records)
-    text, series = measured(context, place, system, records, f"--seed={142 + number}",
-                            "--benchmarks=readrandom", "--use_existing_db", "--threads=16",
-                            f"--duration={seconds}")
+    text, transferred, series = measured(
+        context, place, system, records, f"--seed={142 + number}", "--benchmarks=readrandom",
+        "--use_existing_db", "--threads=16", f"--duration={seconds}")
     done, took = volatile_figures.rate(text, "readrandom")
-    return {system: {"ops_per_s": done / took, **series}}
+    return {system: {"ops_per_s": done / took, **bandwidth(transferred, took), **series}}
 
 
 def clear(context, place, system):
@@ -118,6 +131,8 @@ def clear(context, place, system):
 def gates(results):
     judge = Judge(results)
     for name in (LOAD, READ):
+        yield judge.ratio(f"{name}: bandwidth, three directories / one", name, "mb_per_s", "three",
+                          ("one",), LEAST_GAIN, True)
         yield judge.ratio(f"{name}: ops/s, three directories / one", name, "ops_per_s", "three",
                           ("one",), LEAST_GAIN, True)
 

@@ -14,6 +14,7 @@ from common import cgroups, machine
 from common.cgroups import write
 
 ZRAM = "/sys/class/zram-control"
+SECTOR = 512  # bytes, in /sys/block/*/stat, whatever the device has
 UNITS = {"read_iops": "{:,} reads/s", "write_iops": "{:,} writes/s",
          "read_bps": "{:,} B/s of reads", "write_bps": "{:,} B/s of writes"}
 
@@ -139,6 +140,12 @@ class Ground:
     def flags(self):
         """Of a driver: the devices whose requests it counts."""
         return [f"--devices={self.counters()}"]
+
+    def transferred(self):
+        """By name: the bytes that the device has read and written since it was made."""
+        stats = {name: cgroups.read(f"/sys/block/{os.path.basename(device)}/stat").split()
+                 for name, device in self.devices.items()}
+        return {name: (int(fields[2]) + int(fields[6])) * SECTOR for name, fields in stats.items()}
 
     def counters(self):
         return ";".join(f"{name}={os.path.basename(device)}"

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <random>
 
 #include "plugin/tiered_env/options/tier_options.h"
+#include "test/support/seed.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
@@ -92,12 +94,12 @@ TEST_F(DirectoriesTest, NeighboursGoToDifferentOnes) {
 }
 
 // How many of so many files that are written at once each directory gets.
-std::map<std::string, int> WrittenAtOnce(const Policy& policy, int count, uint64_t number) {
+std::map<std::string, int> WrittenAtOnce(const Policy& policy, int count) {
   const Directories directories(policy);
   std::map<std::string, int> shares;
   std::vector<Writing> writing(static_cast<size_t>(count));
   for (Writing& one : writing) {
-    Tier* const tier = directories.ForNew(policy.tier(1), number++);
+    Tier* const tier = directories.ForNew(policy.tier(1));
     shares[tier->name()]++;
     one = Writing(tier);
   }
@@ -105,39 +107,67 @@ std::map<std::string, int> WrittenAtOnce(const Policy& policy, int count, uint64
 }
 
 TEST_F(DirectoriesTest, FilesThatAreWrittenAtOnceAreInAll) {
-  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
-  for (uint64_t number = 1; number < 1000; number++) {
-    EXPECT_EQ(WrittenAtOnce(policy_, 3, number * 7919),
+  Make({{"/b1", 1000}, {"/b2", 1020}, {"/b3", 980}});
+  std::mt19937_64 random(rocktier::Seed());
+  for (int round = 0; round < 1000; round++) {
+    policy_.tier(1 + static_cast<int>(random() % 3))->written_bytes += random() % (64 << 20);
+    EXPECT_EQ(WrittenAtOnce(policy_, 3),
               (std::map<std::string, int>{{"b", 1}, {"b.2", 1}, {"b.3", 1}}));
-    EXPECT_EQ(WrittenAtOnce(policy_, 6, number * 7919),
+    EXPECT_EQ(WrittenAtOnce(policy_, 6),
               (std::map<std::string, int>{{"b", 2}, {"b.2", 2}, {"b.3", 2}}));
   }
   for (int i = 1; i < 4; i++) {
     EXPECT_EQ(policy_.tier(i)->writers(), 0);
   }
   Make({{"/b1", 600}, {"/b2", 300}, {"/b3", 100}});
-  const auto shares = WrittenAtOnce(policy_, 10, 1);
+  const auto shares = WrittenAtOnce(policy_, 10);
   EXPECT_NEAR(shares.at("b"), 6, 1);
   EXPECT_NEAR(shares.at("b.2"), 3, 1);
 }
 
-// One after the other, each gets its share, as without writers.
+// Writes files one after the other, of up to so many bytes. Returns how many each directory got.
+std::map<std::string, int> WriteFiles(const Policy& policy, int count, uint64_t most) {
+  std::mt19937_64 random(rocktier::Seed());
+  const Writing elsewhere(policy.tier(4));
+  std::map<std::string, int> files;
+  for (int i = 0; i < count; i++) {
+    Tier* const tier = Directories(policy).ForNew(policy.tier(1));
+    files[tier->name()]++;
+    tier->written_bytes += random() % (most + 1);
+  }
+  return files;
+}
+
 TEST_F(DirectoriesTest, NewFilesGoByFreeSpace) {
   Make({{"/b1", 600}, {"/b2", 300}, {"/b3", 100}});
-  const Directories directories(policy_);
-  const Writing one(policy_.tier(4));  // elsewhere
-  std::map<Tier*, int> shares;
-  for (uint64_t number = 1; number <= 1000; number++) {
-    Tier* const tier = directories.ForNew(policy_.tier(1), number);
-    EXPECT_EQ(tier, directories.For(policy_.tier(1), number));
-    shares[tier]++;
-  }
-  EXPECT_NEAR(shares[policy_.tier(3)], 100, 5);
+  EXPECT_NEAR(WriteFiles(policy_, 1000, 0)["b.3"], 100, 1);
   Make({{"/b1", 0}, {"/b2", 300}, {"/b3", 0}});
   const Directories full(policy_);
   const Writing two(policy_.tier(2));
-  EXPECT_EQ(full.ForNew(policy_.tier(1), 5), policy_.tier(2));
-  EXPECT_EQ(full.ForNew(policy_.tier(0), 5), policy_.tier(0));
+  EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(2));
+  EXPECT_EQ(full.ForNew(policy_.tier(0)), policy_.tier(0));
+  Make({});
+  EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(1)) << "it says why it fails";
+}
+
+TEST_F(DirectoriesTest, EachIsWrittenItsShareOfBytes) {
+  Make({{"/b1", 500}, {"/b2", 300}, {"/b3", 200}});
+  WriteFiles(policy_, 1000, 8 << 20);
+  const double all = 1000 * 4.0 * (1 << 20);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(1)->written_bytes) / all, 0.5, 0.05);
+  const double of_first = static_cast<double>(policy_.tier(1)->written_bytes);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(2)->written_bytes) / of_first, 0.6, 0.01);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(3)->written_bytes) / of_first, 0.4, 0.01);
+}
+
+// Else it would be written to alone.
+TEST_F(DirectoriesTest, OneThatWasOutOfUseDoesNotMakeUpForAllOfIt) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  policy_.tier(1)->written_bytes = uint64_t{10} << 30;
+  policy_.tier(2)->written_bytes = uint64_t{10} << 30;
+  auto files = WriteFiles(policy_, 1200, 2 << 20);
+  EXPECT_GT(files["b.3"], 420);
+  EXPECT_LT(files["b.3"], 500);
 }
 
 TEST_F(DirectoriesTest, WhatTakesNothingGetsNothing) {
