@@ -147,7 +147,8 @@ TEST_F(DirectoriesTest, NewFilesGoByFreeSpace) {
   EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(2));
   EXPECT_EQ(full.ForNew(policy_.tier(0)), policy_.tier(0));
   Make({});
-  EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(1)) << "it says why it fails";
+  EXPECT_EQ(Directories(policy_).ForNew(policy_.tier(1)), policy_.tier(1))
+      << "it says why it fails";
 }
 
 TEST_F(DirectoriesTest, EachIsWrittenItsShareOfBytes) {
