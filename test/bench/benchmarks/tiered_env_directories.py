@@ -9,8 +9,8 @@ from common.gates import Judge
 from common.harness import Benchmark, Case, Metric, Panel
 from tier import volatile_figures
 
-RECORDS, VALUE_SIZE = 200_000, 1000
-QUICK_RECORDS = 40_000
+RECORDS, VALUE_SIZE = 80_000, 1000
+QUICK_RECORDS = 20_000
 SECONDS, QUICK_SECONDS = 20, 2
 # Of each device: so low that the devices are what is waited for, with three of them, too.
 LIMITS = {"read_bps": 10 << 20, "write_bps": 10 << 20}
@@ -77,8 +77,8 @@ def measured(context, place, system, records, *flags):
                    "  use_direct_reads=true\n  use_direct_io_for_flush_and_compaction=true\n"
                    "  listeners={id=TieredEnvListener}\n"
                    '[CFOptions "default"]\n  compression=kNoCompression\n'
-                   "  write_buffer_size=1M\n  target_file_size_base=512K\n"
-                   "  max_bytes_for_level_base=4M\n"
+                   "  write_buffer_size=512K\n  target_file_size_base=256K\n"
+                   "  max_bytes_for_level_base=2M\n"
                    '[TableOptions/BlockBasedTable "default"]\n  block_size=65536\n')
     tier = ",".join(paths(place, system))
     before = place.transferred()
