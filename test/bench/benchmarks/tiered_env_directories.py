@@ -9,8 +9,8 @@ from common.gates import Judge
 from common.harness import Benchmark, Case, Metric, Panel
 from tier import volatile_figures
 
-RECORDS, VALUE_SIZE = 80_000, 1000
-QUICK_RECORDS = 20_000
+RECORDS, VALUE_SIZE = 200_000, 1000
+QUICK_RECORDS = 40_000
 SECONDS, QUICK_SECONDS = 20, 2
 # Of each device: so low that the devices are what is waited for, with three of them, too.
 LIMITS = {"read_bps": 10 << 20, "write_bps": 10 << 20}
@@ -73,12 +73,12 @@ def measured(context, place, system, records, *flags):
     options = context.path("directories.ini")
     with open(options, "w", encoding="utf-8") as file:
         file.write("[Version]\n  rocksdb_version=9.10.0\n  options_file_version=1.1\n[DBOptions]\n"
-                   "  create_if_missing=true\n  max_background_jobs=6\n  max_subcompactions=6\n"
+                   "  create_if_missing=true\n  max_background_jobs=16\n  max_subcompactions=16\n"
                    "  use_direct_reads=true\n  use_direct_io_for_flush_and_compaction=true\n"
                    "  listeners={id=TieredEnvListener}\n"
                    '[CFOptions "default"]\n  compression=kNoCompression\n'
-                   "  write_buffer_size=512K\n  target_file_size_base=256K\n"
-                   "  max_bytes_for_level_base=2M\n"
+                   "  write_buffer_size=4M\n  target_file_size_base=1M\n"
+                   "  max_bytes_for_level_base=16M\n"
                    '[TableOptions/BlockBasedTable "default"]\n  block_size=65536\n')
     tier = ",".join(paths(place, system))
     before = place.transferred()
@@ -120,7 +120,8 @@ def run_read(system, records, seconds, context, number):
     place = ground(context, records)
     text, transferred, series = measured(
         context, place, system, records, f"--seed={142 + number}", "--benchmarks=readrandom",
-        "--use_existing_db", f"--threads={READERS}", f"--duration={seconds}")
+        "--use_existing_db", f"--threads={READERS}", f"--duration={seconds}",
+        "--ops_between_duration_checks=1")
     done, took = volatile_figures.rate(text, "readrandom")
     return {system: {"ops_per_s": done / took, **bandwidth(transferred, took), **series}}
 
