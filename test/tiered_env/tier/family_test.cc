@@ -414,6 +414,7 @@ TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
   ASSERT_FALSE(HasFailure());
   EXPECT_EQ(BytesOf("a", "home"), bytes);
   VerifyFamilies();
+  CloseFamilies();
 }
 
 // What was not written takes of no budget.
@@ -428,6 +429,7 @@ TEST_F(TieredFamilyRecoveryTest, ATierThatIsFullOnceIsUsedAgain) {
   EXPECT_LT(BytesOf("a", "home"), bytes / 5) << "one SST of eight";
   EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
   VerifyFamilies();
+  CloseFamilies();
 }
 
 TEST_F(TieredFamilyTest, Figures) {
