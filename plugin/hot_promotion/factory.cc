@@ -94,7 +94,8 @@ Status HotPromotionTable::ParseInner(const ConfigOptions& config, const std::str
 }
 
 // SetOptions() changes an option of a clone. RocksDB then uses and persists the clone as it is, so
-// a wrong value is taken back here. So it is if somebody sets an option of a factory in use.
+// a wrong value is not taken here. Nor is it if somebody sets an option of a factory in use: others
+// read the options meanwhile.
 Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionTypeInfo& type,
                                       const std::string& name, const std::string& value,
                                       void* address) {
@@ -109,32 +110,50 @@ Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionT
     }
     return s;
   }
-  const HotPromotionOptions before = options_;
-  Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, address);
-  if (s.ok() && address == &options_) {
-    s = CheckChange(before);
-    if (!s.ok()) {
-      options_ = before;
-    }
+  if (address != &options_) {
+    return BlockBasedTableFactory::ParseOption(config, type, name, value, address);
+  }
+  HotPromotionOptions after = options_;
+  Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, &after);
+  if (s.ok()) {
+    s = CheckChange(after);
+  }
+  if (s.ok()) {
+    Take(after);
   }
   return s;
 }
 
-Status HotPromotionTable::CheckChange(const HotPromotionOptions& before) const {
+Status HotPromotionTable::CheckChange(const HotPromotionOptions& after) const {
   if (!IsInUse() && (!is_clone_ || configures_)) {
     return Status::OK();  // they are checked together
   }
   Status s;
   if (IsInUse() || may_not_change_) {
-    s = ValidateChange(IsInUse() ? before : before_, options_);
+    s = ValidateChange(IsInUse() ? options_ : before_, after);
   }
-  if (s.ok() && before.slow != options_.slow) {
+  if (s.ok() && options_.slow != after.slow) {
     std::lock_guard<std::mutex> lock(mutex_);
-    s = parsed_ ? Status::InvalidArgument("HotPromotionTable: slow=" + options_.slow,
+    s = parsed_ ? Status::InvalidArgument("HotPromotionTable: slow=" + after.slow,
                                           "of a factory in use is changed by DB::SetOptions()")
                 : Status::OK();
   }
-  return s.ok() && Validate(before).ok() ? Validate(options_) : s;
+  return s.ok() && Validate(options_).ok() ? Validate(after) : s;
+}
+
+// Of a factory in use, no more than what CheckChange() lets change.
+void HotPromotionTable::Take(const HotPromotionOptions& after) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!IsInUse()) {
+    options_ = after;
+    return;
+  }
+  options_.slow_read_micros = after.slow_read_micros;
+  options_.retention = after.retention;
+  options_.scan_records = after.scan_records;
+  if (!parsed_) {
+    options_.slow = after.slow;
+  }
 }
 
 bool HotPromotionTable::IsInstanceOf(const std::string& name) const {

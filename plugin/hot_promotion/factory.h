@@ -71,8 +71,9 @@ class HotPromotionTable : public BlockBasedTableFactory {
   Status ParseInner(const ConfigOptions& config, const std::string& value);
   // Whether a database has been opened with this very factory.
   bool IsInUse() const { return !is_clone_ && writes_; }
-  // Checks the options if one was set; they were these before.
-  Status CheckChange(const HotPromotionOptions& before) const;
+  // Checks the options as they shall be, of which one is another than now.
+  Status CheckChange(const HotPromotionOptions& after) const;
+  void Take(const HotPromotionOptions& after);
   BlockBasedTableOptions* OfBaseClass() const;
   void CopyOfInner() const;
 

@@ -91,14 +91,35 @@ IOStatus RawWalFileSystem::CheckExported(const std::string& path, const IOStatus
                                          const Log* log) {
   const std::string copy = path + kExported;
   uint64_t copied = 0;
-  const bool is_short = found.ok() && log != nullptr &&
-                        target_->GetFileSize(copy, IOOptions(), &copied, nullptr).ok() &&
-                        log->size() < copied;
+  if (found.ok() && log != nullptr) {
+    IOStatus s = target_->GetFileSize(copy, IOOptions(), &copied, nullptr);
+    if (!s.ok()) {
+      return s;
+    }
+  }
+  const bool is_short = log != nullptr && log->size() < copied;
   return is_short || found.IsCorruption()
              ? IOStatus::Corruption(
                    path, "was being exported, and has less than " + copy +
                              " now: run 'rocktier wal export' again, which puts that in its place")
              : found;
+}
+
+// Gives another name to what an export that was interrupted has left beside an earlier log of this
+// name: the database was destroyed since, or put back. It would be taken for a copy of the log that
+// is begun now.
+IOStatus RawWalFileSystem::SetAsideCopy(const std::string& path) {
+  const std::string copy = path + kExported;
+  if (!target_->FileExists(copy, IOOptions(), nullptr).ok()) {
+    return IOStatus::OK();
+  }
+  std::string aside = copy + ".old-1";
+  for (int i = 2; target_->FileExists(aside, IOOptions(), nullptr).ok(); i++) {
+    aside = copy + ".old-" + std::to_string(i);
+  }
+  Warn(InfoLog(), "raw_wal_fs: %s is of an earlier log of that name; it is called %s now",
+       copy.c_str(), aside.c_str());
+  return target_->RenameFile(copy, aside, IOOptions(), nullptr);
 }
 
 // Makes durable what a process has left that was killed before it synced. RocksDB may keep the log

@@ -234,6 +234,7 @@ IOStatus RawWalFileSystem::NewWritableFile(const std::string& path, const FileOp
   }
   std::shared_ptr<Volume> volume;
   s = ForWriting(&volume);
+  s = s.ok() ? SetAsideCopy(path) : s;
   if (!s.ok()) {
     return s;
   }
@@ -370,6 +371,7 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
   if (s.ok() && !IsStubName(to)) {
     return Refuse(from, "renamed to " + to + ", which is no name of a log");
   }
+  const bool begins = s.ok() && from != to && !IsTrashName(to);  // a log, under this name
   s = s.ok() ? CheckOpener(from) : IOStatus::OK();
   if (!s.ok()) {
     return s;
@@ -384,7 +386,8 @@ IOStatus RawWalFileSystem::RenameFile(const std::string& from, const std::string
       return s.IsAborted() ? IOStatus::Busy(s.ToString()) : s;
     }
   }
-  s = target_->RenameFile(from, to, options, dbg);
+  s = begins ? SetAsideCopy(to) : s;
+  s = s.ok() ? target_->RenameFile(from, to, options, dbg) : s;
   Forget(replaced);
   Forget(stub.stub.log);  // what was found knows the old path
   return s;

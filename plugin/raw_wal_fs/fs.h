@@ -192,7 +192,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CleanTrash(const std::string& directory);
   std::shared_ptr<Logger> InfoLog() const;
 
-  // CheckDirectory() to CheckKept(): in found_logs.cc.
+  // CheckDirectory() to CheckKept(), and SetAsideCopy(): in found_logs.cc.
   //
   // Checks the stubs of all logs in a directory, and that no plain log is an emptied stub.
   IOStatus CheckDirectory(const std::string& directory, const Volume& volume);
@@ -201,6 +201,8 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CheckExported(const std::string& path, const IOStatus& found, const Log* log);
   IOStatus KeepFound(const std::string& path, Log* log);
   IOStatus CheckKept(const std::string& path, const Volume& volume);
+  // To be called before a log gets this name.
+  IOStatus SetAsideCopy(const std::string& path);
 
   // KnowsSize(), and GetFileSize() to GetChildrenFileAttributes(): in listing.cc.
   //

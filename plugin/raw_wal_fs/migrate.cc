@@ -130,12 +130,13 @@ class Migration {
   }
 
   // Tells whether a log is copied, and not what an earlier run has left taken for its copy. What
-  // was taken by force may lack what is at hand now; what is being deleted is not whole.
+  // was taken by force may lack what is at hand now, as the standby; what is being deleted is not
+  // whole.
   bool NeedsCopy(const std::string& path, const std::string& copy) {
     uint64_t size = 0;
     uint64_t copied = 0;
     return !Exists(copy) ||
-           (!fs_->options().force && fs_->IsWhole(path, &size) && size > 0 &&
+           (fs_->IsWhole(path, &size) && size > 0 &&
             fs_->GetFileSize(copy, IOOptions(), &copied, nullptr).ok() && size >= copied);
   }
 

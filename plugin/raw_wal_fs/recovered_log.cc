@@ -133,7 +133,8 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
     ExtentMap early = spill;
     early.Truncate(contents->early_end);
     add(early);
-    contents->early_segments.clear();
+    contents->unread_segments.swap(contents->early_segments);
+    contents->unread_end = contents->early_end;
     contents->early_end = 0;
   }
   spill.Skip(end);
@@ -262,11 +263,27 @@ IOStatus RecoveredLog::SyncFound(const std::shared_ptr<const Standby>& standby,
   }
   IOStatus s = SyncHere();
   IOStatus synced = s.ok() ? Standby::SyncInTime(standby, id(), limit) : IOStatus::OK();
-  if (!synced.ok()) {
-    *given_up = synced.ToString();
-    s = GoOnHere();
+  if (synced.ok()) {
+    return s;
   }
-  return s;
+  if (!HasUnread()) {  // the standby is needed
+    return synced.IsTimedOut() ? Sync() : synced;
+  }
+  *given_up = synced.ToString();
+  return GoOnHere();
+}
+
+// Reads what Merge() took from the standby alone: nobody would ask that again.
+bool RecoveredLog::HasUnread() const {
+  const auto window = std::make_unique<Window>();
+  Frames frames;
+  IOStatus s;
+  for (const uint64_t segment : contents_.unread_segments) {
+    s = s.ok() ? ScanSegment(volume(), id(), segment, window.get(), &frames) : s;
+  }
+  ExtentMap map;
+  map.Assign(std::move(frames.extents));
+  return s.ok() && map.ContiguousEnd() >= contents_.unread_end;
 }
 
 // As LogWriter does it. What is here is durable, and the stub knows of no more.

@@ -50,12 +50,14 @@ class RecoveredLog : public Log {
   struct Contents {
     std::vector<uint64_t> early_segments;
     uint64_t early_end = 0;
+    std::vector<uint64_t> unread_segments;  // early ones, if the spill has all of these, too
+    uint64_t unread_end = 0;                // end of the log's bytes in them
     ExtentMap extents;
     std::unique_ptr<Spill> spill;
     std::vector<Run> runs;  // bytes that are in the stub only
     uint64_t size = 0;
     bool damaged = false;
-    uint64_t on_device = 0;      // bytes from 0 on that frames on the device have
+    uint64_t on_device = 0;      // bytes from 0 on that frames on the device have, or should
     bool is_whole_here = false;  // these and the stub have all of it
     uint64_t kept_window = 0;    // see Volume::KeepWindow(); 0 if there is none
   };
@@ -71,6 +73,8 @@ class RecoveredLog : public Log {
   static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
   static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
   IOStatus SyncHere();
+  // Whether the device has what it should have in unread_segments.
+  bool HasUnread() const;
   IOStatus GoOnHere();
   const Spill* spill() const override { return contents_.spill.get(); }
 

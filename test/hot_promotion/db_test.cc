@@ -2,6 +2,9 @@
 //
 // What users see: right answers from copies, and copies that live as long as they should.
 
+#include <atomic>
+#include <thread>
+
 #include "rocksdb/convenience.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/options_util.h"
@@ -559,6 +562,33 @@ TEST_F(DbTest, OptionsOfAFactoryInUse) {
   EXPECT_EQ(7u, factory->GetOptions<HotPromotionOptions>()->scan_records);
   EXPECT_EQ(ValueOf(7), Get(7));
   EXPECT_EQ(1u, TakeServed().store);
+}
+
+// Others read the options of a factory in use.
+TEST_F(DbTest, AnOptionThatIsRefusedIsNeverThere) {
+  Open();
+  Fill(0, 10);
+  Flush();
+  TableFactory* const factory = options_.table_factory.get();
+  const auto* const now = factory->GetOptions<HotPromotionOptions>();
+  std::atomic<bool> stop{false};
+  std::atomic<int> looks{0};
+  std::atomic<int> others{0};
+  std::thread reader([&] {
+    while (!stop) {
+      others += now->path == hot_.path && now->budget == hot_.budget ? 0 : 1;
+      looks++;
+    }
+  });
+  const ConfigOptions config;
+  const std::string elsewhere = "/" + std::string(1000, 'x');
+  for (int i = 0; i < 1000 || looks < 100; i++) {
+    EXPECT_FALSE(factory->ConfigureOption(config, "path", elsewhere).ok());
+    EXPECT_FALSE(factory->ConfigureOption(config, "budget", "64M").ok());
+  }
+  stop = true;
+  reader.join();
+  EXPECT_EQ(0, others);
 }
 
 TEST_F(DbTest, SetOptionsWhileRecordsAreServed) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -282,6 +283,53 @@ TEST_F(RawWalMistakes, AnExportThatAnEarlierVersionHasNotFinished) {
     Export();
     ExpectWholeWithoutThePlugin();
   }
+}
+
+// Numbers of logs come again when a database was destroyed, or put back from a backup. Neither
+// takes away what an export has left that was killed.
+TEST_F(RawWalMistakes, ACopyOfAnEarlierLogOfTheName) {
+  const std::string other(300 << 10, 'x');  // longer than the log
+  for (const bool exports : {false, true}) {
+    CloseAll();
+    std::filesystem::remove_all(db_name_);
+    std::filesystem::remove(device_);
+    std::filesystem::create_directory(db_name_);
+    for (int i = 1; i < 20; i++) {
+      char name[40];
+      snprintf(name, sizeof(name), "/%06d.log.exported", i);
+      std::ofstream(db_name_ + name, std::ios::binary) << other;
+    }
+    Fill();
+    const std::string path = NewestLog();
+    EXPECT_EQ(ReadAll(path + ".exported.old-1"), other);
+    if (!exports) {
+      ASSERT_OK(TryOpen(/*paranoid=*/true));
+      ExpectAll();
+      continue;
+    }
+    Export();
+    // The other way round: the log gets the name of a plain one.
+    std::ofstream(path + ".exported", std::ios::binary) << other;
+    raw_wal_fs::RawWalOptions options;
+    options.device = device_;
+    uint64_t logs = 0;
+    ASSERT_OK(raw_wal_fs::ImportLogs(options, db_name_, &logs));
+    EXPECT_GT(logs, 0u);
+    EXPECT_EQ(ReadAll(path + ".exported.old-2"), other);
+    Export();
+    ExpectWholeWithoutThePlugin();
+  }
+}
+
+// The first one had not all of the log at hand, and was killed when it had its copy.
+TEST_F(RawWalMistakes, AnExportByForceAfterAnotherOne) {
+  Fill();
+  const std::string path = NewestLog();
+  std::string log;
+  ASSERT_OK(ReadFileToString(env_.get(), path, &log));
+  std::ofstream(path + ".exported", std::ios::binary) << log.substr(0, log.size() / 2);
+  Export(/*force=*/true);
+  ExpectWholeWithoutThePlugin();
 }
 
 TEST_F(RawWalMistakes, SuperblocksThatCannotBe) {

@@ -216,6 +216,24 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     options.avoid_flush_during_recovery = true;
     Open(options);
   }
+  // Damages a frame of a log on the device, not in its last segment, and too large to have been
+  // written twice.
+  void DamageLargeFrame(const std::string& id) {
+    raw_wal_fs::RawWalDeviceInfo info;
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+    for (const raw_wal_fs::RawWalLogInfo& log : info.logs) {
+      for (const raw_wal_fs::RawWalFrame& frame : log.frames) {
+        if (log.id == id && frame.length > 5000) {
+          EXPECT_LT(frame.offset + 2 * info.segment_size, log.bytes);
+          std::fstream file(device_, std::ios::in | std::ios::out | std::ios::binary);
+          file.seekp(static_cast<std::streamoff>(frame.position + 1000));
+          file << "something else";
+          return;
+        }
+      }
+    }
+    FAIL() << "has no large frame";
+  }
   static raw_wal_fs::Stub StubAt(const std::string& path) {
     raw_wal_fs::Stub stub;
     EXPECT_OK(
@@ -837,6 +855,34 @@ TEST_F(RawWalCopiesTest, AStandbyWhoseSyncsStallHoldsNoOpeningUp) {
   Check();
   ASSERT_OK(db_->Flush(FlushOptions()));
   EXPECT_TRUE(WaitFor([&] { return !std::filesystem::exists(log); }));
+}
+
+// Of a long log most is read in the standby alone. It is looked for on the device before that is
+// left to it.
+TEST_F(RawWalCopiesTest, AStandbyIsWaitedForIfTheDeviceHasAHole) {
+  more_ = ";metrics_interval=0";
+  Begin(kMirror, kShort);
+  Write(200);
+  PutWithoutSync("last");
+  const std::string log = NewestLog();
+  Kill();
+  DamageLargeFrame(StubAt(log).log.ToString());
+  ASSERT_FALSE(HasFailure());
+  const auto slow = std::make_shared<SlowSyncs>();
+  slow->Stall(true);
+  std::thread end([&] {
+    EXPECT_TRUE(WaitFor([&] { return slow->waiting() == 2; })) << "one that nobody waits for";
+    slow->Stall(false);
+  });
+  OpenOver(slow, raw_wal_fs::Durable::kBoth);
+  end.join();
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(Stats().copies_lost, 0u);
+  EXPECT_FALSE(StubAt(log).on_device);
+  Check();
+  Close();
+  OpenOver(FileSystem::Default(), raw_wal_fs::Durable::kBoth);
+  Check();
 }
 
 // What nothing else has is waited for.

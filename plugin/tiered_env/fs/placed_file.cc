@@ -58,7 +58,7 @@ void PlacedFile::Start() {
   purpose_.level = facts.level;
   family_ = facts.family;
   Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
-  status_ = StartIn(Directories(policy).ForNew(tier));
+  status_ = StartIn(Directories(policy).ForNew(tier, Wanted()));
   if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
     file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
   }
@@ -106,7 +106,7 @@ IOStatus PlacedFile::StartIn(Tier* first) {
 }
 
 IOStatus PlacedFile::StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, bool beyond) {
-  const uint64_t wanted = counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
+  const uint64_t wanted = Wanted();
   IOStatus s = IOStatus::NoSpace(request_.path, "finds no room in any tier");
   for (Tier* tier : tiers) {
     if (!MayUse(*tier) || !TakeRoom(tier, wanted, beyond)) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,6 +72,10 @@ class PlacedFile {
  private:
   bool counts() const {
     return request_.kind == Content::kTable || request_.kind == Content::kBlob;
+  }
+  // Bytes that it begins with, as far as is known; 0 if it takes of no budget.
+  uint64_t Wanted() const {
+    return counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
   }
   Facts WhatIsKnown();
   Tier* FirstTier(Tier* wanted);

@@ -49,35 +49,45 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   }
   std::vector<Tier*> tiers = SpillOrder(names_->policy(), wanted);
   IOStatus s = WriteToOneOf(tiers, wanted, /*beyond=*/false, table, sst);
-  if (!s.IsNoSpace() || std::none_of(tiers.begin(), tiers.end(), [table](const Tier* tier) {
+  if (s.ok() || std::none_of(tiers.begin(), tiers.end(), [table](const Tier* tier) {
         return FamilyBudgetOf(tier->options(), table->family) != 0;
       })) {
     return s;
   }
   std::sort(tiers.begin(), tiers.end(),
             [](const Tier* a, const Tier* b) { return a->index() > b->index(); });
-  return WriteToOneOf(tiers, wanted, /*beyond=*/true, table, sst);
+  IOStatus slowest = WriteToOneOf(tiers, wanted, /*beyond=*/true, table, sst);
+  return slowest.IsNoSpace() ? s : slowest;
 }
 
+// Goes on where another tier than the SST's own cannot be written to: one behind it may take it.
 IOStatus TableWriter::WriteToOneOf(const std::vector<Tier*>& tiers, Tier* wanted, bool beyond,
                                    VolatileTable* table, const Slice& sst) {
   const std::string path = directory_ + "/" + table->base;
   const bool of_family = !usage_.FamilyHasRoom(*wanted, table->family, sst.size());
   IOStatus s = IOStatus::NoSpace(path, "finds no room in any tier");
   for (Tier* tier : tiers) {
-    if ((tier->is_volatile() && tier != wanted) ||
+    if ((tier != wanted && (tier->is_volatile() || !tier->usable())) ||
         !(beyond ? usage_.ReserveOfTier(tier, table->family, sst.size())
                  : usage_.Reserve(tier, table->family, sst.size()))) {
       continue;
     }
-    Hold(tier, sst.size());
-    s = WriteTo(tier, table, sst, /*in_use=*/false);
-    if (s.ok() && tier != wanted) {
-      names_->ReportSpill(path, *wanted, *tier, of_family ? table->family : "");
+    IOStatus written = WriteTo(tier, table, sst, /*in_use=*/false);
+    if (written.ok()) {
+      Hold(tier, sst.size());
+      if (tier != wanted) {
+        names_->ReportSpill(path, *wanted, *tier, of_family ? table->family : "");
+      }
+      return written;
     }
-    if (!s.IsNoSpace()) {
-      break;
+    usage_.Release(tier, table->family, sst.size());
+    if (!written.IsNoSpace()) {
+      if (tier == wanted) {
+        return written;
+      }
+      names_->ReportFailure(path, tier, written);
     }
+    s = s.IsNoSpace() ? written : s;
   }
   return s;
 }

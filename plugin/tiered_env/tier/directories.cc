@@ -84,13 +84,18 @@ double Directories::ShareOf(const Range& range, size_t index) const {
   return free > 0 ? free_[index] / free : 0;
 }
 
-Tier* Directories::ForNew(Tier* tier) const {
+// A directory that is nearly full is idle, and was given little, as a rule: a file that has no room
+// there would be written twice.
+Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
   const Range range = DirectoriesOf(*tier);
   Count(range);
   int files = 1;  // that are written at once, with this one
+  double most = 0;
   for (size_t i = range.first; i < range.end; i++) {
     files += policy_.tiers[i]->writers();
+    most = std::max(most, free_[i]);
   }
+  const double needed = std::min(static_cast<double>(bytes), most);
   Tier* chosen = nullptr;
   bool chosen_is_idle = false;
   double chosen_share = 0;
@@ -98,7 +103,7 @@ Tier* Directories::ForNew(Tier* tier) const {
     Tier* const one = policy_.tiers[i].get();
     const double share = ShareOf(range, i);
     const bool is_idle = one->writers() < kMostOfShare * share * files;
-    if (share > 0 &&
+    if (share > 0 && free_[i] >= needed &&
         (chosen == nullptr || is_idle > chosen_is_idle ||
          (is_idle == chosen_is_idle && one->turn()->given() < chosen->turn()->given()))) {
       chosen = one;

@@ -22,8 +22,9 @@ class Directories {
   Tier* For(Tier* tier, uint64_t number) const;
   // The directory for a file that is written now: one where fewer files are being written than its
   // share of them, and of these the one that was given the fewest bytes for its share. So the
-  // directories are written to at once, and evenly.
-  Tier* ForNew(Tier* tier) const;
+  // directories are written to at once, and evenly. `bytes`: what has not so much free gets it only
+  // if none has.
+  Tier* ForNew(Tier* tier, uint64_t bytes = 0) const;
 
  private:
   // The directories of the tier: indexes, the last one excluded.

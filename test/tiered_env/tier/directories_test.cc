@@ -142,13 +142,35 @@ TEST_F(DirectoriesTest, NewFilesGoByFreeSpace) {
   Make({{"/b1", 600}, {"/b2", 300}, {"/b3", 100}});
   EXPECT_NEAR(WriteFiles(policy_, 1000, 0)["b.3"], 100, 1);
   Make({{"/b1", 0}, {"/b2", 300}, {"/b3", 0}});
-  const Directories full(policy_);
-  const Writing two(policy_.tier(2));
-  EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(2));
-  EXPECT_EQ(full.ForNew(policy_.tier(0)), policy_.tier(0));
+  {
+    const Directories full(policy_);
+    const Writing two(policy_.tier(2));
+    EXPECT_EQ(full.ForNew(policy_.tier(1)), policy_.tier(2));
+    EXPECT_EQ(full.ForNew(policy_.tier(0)), policy_.tier(0));
+  }
   Make({});
   EXPECT_EQ(Directories(policy_).ForNew(policy_.tier(1)), policy_.tier(1))
       << "it says why it fails";
+}
+
+// It has no writers, and was given nothing: it would be the first one, and again when the others
+// have many writers.
+TEST_F(DirectoriesTest, OneThatIsNearlyFullGetsNoLargeFile) {
+  constexpr uint64_t kLarge = 64 << 20;
+  Make({{"/b1", kLarge - 1}, {"/b2", uint64_t{1} << 40}, {"/b3", uint64_t{1} << 40}});
+  {
+    const Directories directories(policy_);
+    std::vector<Writing> writing(40);
+    for (Writing& one : writing) {
+      Tier* const tier = directories.ForNew(policy_.tier(1), kLarge);
+      EXPECT_NE(tier, policy_.tier(1));
+      one = Writing(tier);
+    }
+    EXPECT_EQ(directories.ForNew(policy_.tier(1), kLarge - 1), policy_.tier(1)) << "a smaller one";
+  }
+  Make({{"/b1", 100}, {"/b2", 200}, {"/b3", 100}});
+  EXPECT_EQ(Directories(policy_).ForNew(policy_.tier(1), kLarge), policy_.tier(2))
+      << "none has room: the one that has most";
 }
 
 TEST_F(DirectoriesTest, EachIsWrittenItsShareOfBytes) {

@@ -2,8 +2,12 @@
 //
 // Budgets of column families.
 
+#include <functional>
+#include <memory>
+
 #include "plugin/tiered_env/options/tier_options.h"
 #include "test/support/files.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
@@ -359,6 +363,73 @@ TEST_F(TieredFamilyTest, ARecoveryHoldsToThem) {
     EXPECT_NE(ReadFile(db_name_ + "/LOG").find("for column family a"), std::string::npos);
     VerifyFamilies();
   }
+}
+
+// Memory is lost, and the family may have nothing there from then on. Writes to the next tier fail.
+class TieredFamilyRecoveryTest : public TieredFamilyTest {
+ protected:
+  // Fills memory. Returns how many bytes the family has there.
+  uint64_t FillMemory() {
+    Mount("", "");
+    OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
+    for (int i = 0; i < 8; i++) {
+      Write("a", 800);
+    }
+    return BytesOf("a", "memory");
+  }
+  // `before`: what comes of it when an SST is begun in slow.
+  void LoseMemory(const std::string& of_slow, const std::function<IOStatus()>& before) {
+    CloseFamilies();
+    std::filesystem::remove_all(TierPath("memory"));
+    hooks_->before_create = [this, before](const std::string& path) {
+      const bool is_one = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 &&
+                          path.find(".sst") != std::string::npos;
+      return is_one ? before() : IOStatus::OK();
+    };
+    Mount(";cf:a=1K", of_slow);
+    OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
+  }
+
+ private:
+  void Mount(const std::string& of_memory, const std::string& of_slow) {
+    env_.reset();
+    fs_.reset();
+    TieredOptions options;
+    options.tiers = "memory={kind=memory;path=" + TierPath("memory") + of_memory +
+                    "};slow={path=" + TierPath("slow") + of_slow + "}";
+    options.placement = "0..2=memory;3..=slow";
+    options.mover = false;
+    options.recovery_threads = 1;
+    ASSERT_OK(NewTieredFileSystem(options, hooks_, &fs_));
+    env_ = NewCompositeEnv(fs_);
+  }
+
+  const std::shared_ptr<HookedFs> hooks_ = std::make_shared<HookedFs>();
+};
+
+TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  LoseMemory("", [] { return IOStatus::IOError("the disk", "fails"); });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(BytesOf("a", "home"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+// What was not written takes of no budget.
+TEST_F(TieredFamilyRecoveryTest, ATierThatIsFullOnceIsUsedAgain) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  LoseMemory(";budget=" + std::to_string(bytes - 1), [times = 0]() mutable {
+    return ++times == 1 ? IOStatus::NoSpace("the disk", "is full") : IOStatus::OK();
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_GT(BytesOf("a", "home"), 0u);
+  EXPECT_LT(BytesOf("a", "home"), bytes / 5) << "one SST of eight";
+  EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
 }
 
 TEST_F(TieredFamilyTest, Figures) {
