@@ -118,9 +118,9 @@ class StreamTest(unittest.TestCase):
         common = (cluster.flag, f"--db={os.path.join(TMP, 'run')}", "--records=2000", "--threads=4")
         subprocess.check_call([DRIVER, "--mode=fill", *common], stdout=subprocess.DEVNULL)
         figures = json.loads(subprocess.check_output([DRIVER, *common, "--seconds=2"]))
-        self.assertLess(figures["shares_off"], 0.1)  # of a slow machine's few operations
+        self.assertLess(figures.get("shares_off", 0), 0.05)  # not told of few operations
+        self.assertAlmostEqual(figures["put_share"], cluster.puts, delta=0.05)
         self.assertGreater(figures["delete_share"], 0)
-        self.assertGreater(figures["sunk_share"], 0)
 
     def test_what_is_wrong_is_told(self):
         for flags in (["--twitter=key=1;value=1"], [twitter.CLUSTERS[10].flag, "--records=50"]):
