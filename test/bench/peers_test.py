@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from blob import blob_systems  # noqa: E402
 from common import harness, peers  # noqa: E402
-from hot import hot_systems  # noqa: E402
+from hot import hot_systems, twitter  # noqa: E402
 import run as runner  # noqa: E402
 
 BIN = os.environ["ROCKTIER_BIN"]
@@ -75,6 +75,16 @@ class StandInTest(unittest.TestCase):
                                   "--keys=hotspot")
         self.assertGreater(figures["ops_per_s"], 0)
         self.assertGreater(figures["fast_bytes_max"], 0)
+
+    def test_one_of_hot_promotion_with_a_cluster_of_twitter(self):
+        context = self.context(hotrap=stand_in("hot_driver", "--extra="))
+        cluster = twitter.CLUSTERS[29]
+        scale = hot_systems.Scale(2, cluster.value, 1, 2, cluster)
+        where = hot_systems.on_one_device(context, 0, "slow")
+        hot_systems.fill(context, where, scale, "hotrap")
+        figures = hot_systems.run(context, where, scale, "hotrap", 1, 7)
+        self.assertGreater(figures["ops_per_s"], 0)
+        self.assertGreater(figures["delete_share"], 0)
 
     def test_one_of_blob_hybrid(self):
         context = self.context(titan=stand_in("blob_driver", "--bound="))

@@ -7,15 +7,17 @@ import math
 from common import grounds, slice_cases
 from common.gates import WORST, Judge
 from common.harness import Benchmark, Case, Metric, Panel
-from hot import hot_systems
+from hot import hot_systems, twitter
 
 SIZES, VALUE_SIZES = "2,10", "1000,200"  # GB, bytes
 SECONDS, THREADS = 120, 16
 SHIFT_SECONDS = 100  # a stage, at least
 MIXES, KEYS = ("ro", "rw", "wh", "uh"), ("hotspot", "zipf", "uniform")
-MORE = ("reopened", "killed", "shift", "dynamic", "trace", "cpu")
+MORE = ("reopened", "killed", "shift", "dynamic", "trace", "cpu", "twitter")
 CPU_RECORDS_MB, CPU_SECONDS = 600, 20
+TWITTER_MB, TWITTER_SECONDS = 400, 40
 QUICK_MB, QUICK_SECONDS = 100, 4
+QUICK_CLUSTER, QUICK_CLUSTER_MB = 29, 60  # with deletes, and few records for its bytes
 # HotRAP's stages (section 4.6) have 2.2e8 operations with 1.1e8 records; at the end of each it
 # is back.
 BACK = 2
@@ -49,6 +51,9 @@ METRICS = (
       for stage in STAGES for what, title, unit in STAGE_METRICS),
     Metric("p50_us", "p50 us", "us", in_table=False),
     Metric("settled_s", "settled s", "s", "{:.1f}", in_table=False),
+    *(Metric(f"{what}_share", f"{what} share", "1", in_table=False)
+      for what in ("put", "insert", "delete", "absent", "sunk", "hot")),
+    Metric("shares_off", "shares off", "1", in_table=False),
     Metric("promoted", "promoted", "count", in_table=False),
     Metric("retained", "retained", "count", in_table=False),
     Metric("store_errors", "errors", "count", in_table=False),
@@ -65,6 +70,7 @@ CPU = "CPU alone: uniform, ro"
 CPU_KEYS = ("uniform", "zipf", "hotspot")
 QUICK_SYSTEMS = ("fat", "hot", "all_cache")
 CPU_SYSTEMS = ("fat", "hot")
+TWITTER_SYSTEMS = ("fat", "hot", "all_cache", *hot_systems.PEERS)
 THING = "hot_promotion"  # of the demo
 
 
@@ -74,10 +80,13 @@ def cpu_name(keys):
 
 # Of fat's, for each operation.
 MOST_CPU = {CPU: 1.05, cpu_name("uniform"): 1.05, cpu_name("zipf"): 1.15, cpu_name("hotspot"): 1.15}
+# Fat's operations: HotRAP's paper has it that one with few sunk reads is not significantly slower.
+LEAST_OPS = {twitter.HIGH: 1, twitter.MIDDLE: 1, twitter.LOW: 0.95}
 
 
 def add_arguments(group):
-    group.add_argument("--hot-gigabytes", default=SIZES, help="of data (default %(default)s)")
+    group.add_argument("--hot-gigabytes", default=SIZES,
+                       help="of data; none: only cpu and twitter (default %(default)s)")
     group.add_argument("--hot-value-sizes", default=VALUE_SIZES, help="default %(default)s")
     group.add_argument("--hot-seconds", type=float, default=SECONDS,
                        help="of a run, at least; more if there are many records "
@@ -88,6 +97,10 @@ def add_arguments(group):
     group.add_argument("--hot-more", default=",".join(MORE),
                        help="what else is measured; the first four with hotspot, ro only "
                        "(default %(default)s)")
+    group.add_argument("--hot-clusters", default=",".join(map(str, twitter.CLUSTERS)),
+                       help="of twitter (default %(default)s)")
+    group.add_argument("--hot-cluster-megabytes", type=int, default=TWITTER_MB,
+                       help="of data of each (default %(default)s)")
     group.add_argument("--hot-systems", default=",".join(hot_systems.SYSTEMS), help="default: all")
 
 
@@ -97,7 +110,7 @@ def scales(args):
                                   args.hot_threads)]
     return [hot_systems.Scale(int(float(gigabytes) * 1000), int(size), args.hot_seconds,
                               args.hot_threads)
-            for gigabytes in args.hot_gigabytes.split(",")
+            for gigabytes in filter(None, args.hot_gigabytes.split(","))
             for size in args.hot_value_sizes.split(",")]
 
 
@@ -105,16 +118,21 @@ def cases(args):
     reason = grounds.missing(in_memory=True, emulate=args.emulate)
     if reason:
         print(f"No throttled device, so the slow one is emulated: {reason}")
+    more = args.hot_more.split(",")
     result = [case for scale in scales(args) for case in cases_of(args, scale)]
-    if args.quick or "cpu" not in args.hot_more.split(","):
-        return result
-    return result + cpu_cases(args)
+    if "cpu" in more and not args.quick:
+        result += cpu_cases(args)
+    return result + (twitter_cases(args) if "twitter" in more else [])
+
+
+def systems_of(args):
+    return [*args.hot_systems.split(","), *(name for name in hot_systems.PEERS
+                                            if name in args.peers)]
 
 
 def cases_of(args, scale):
     """Each system fills a database; the workloads use it in turn, those without writes first."""
-    systems = [*args.hot_systems.split(","), *(name for name in hot_systems.PEERS
-                                               if name in args.peers)]
+    systems = systems_of(args)
     mixes = args.hot_mixes.split(",")
     keys = args.hot_keys.split(",")
     more = args.hot_more.split(",")
@@ -210,11 +228,40 @@ def cpu(scale, slow_us, keys, system, context, number):
     return {system: figures}
 
 
+def twitter_cases(args):
+    """Each system fills a database with the records of each cluster, and uses it once."""
+    systems = [system for system in systems_of(args) if system in TWITTER_SYSTEMS]
+    numbers = [int(number) for number in args.hot_clusters.split(",")]
+    megabytes, seconds = args.hot_cluster_megabytes, min(TWITTER_SECONDS, args.hot_seconds)
+    if args.quick:
+        systems = [system for system in systems if system == "hot"]
+        numbers, megabytes, seconds = [QUICK_CLUSTER], QUICK_CLUSTER_MB, min(QUICK_SECONDS, seconds)
+    scales = [hot_systems.Scale(megabytes, cluster.value, seconds, args.hot_threads, cluster)
+              for cluster in map(twitter.CLUSTERS.__getitem__, numbers)]
+    return [Case(twitter_name(scale.cluster), (system,), functools.partial(serve, scale, system))
+            for scale in scales for system in systems]
+
+
+def twitter_name(cluster):
+    """Nobody shall take it for the trace itself."""
+    return f"{cluster.name}: generated"
+
+
+def serve(scale, system, context, number):
+    where = hot_systems.place(context, scale)
+    loaded = hot_systems.fill(context, where, scale, system)
+    figures = hot_systems.run(context, where, scale, system, scale.run_seconds(), 142 + number)
+    hot_systems.clear(where, system)
+    return {system: {**loaded, **figures}}
+
+
 def gates(results):
     judge = Judge(results)
     for scale in scales_of(results):
         yield from gates_of(judge, scale)
         yield from safety_gates(judge, results, scale)
+    for cluster in twitter.CLUSTERS.values():
+        yield from twitter_gates(judge, results, cluster)
     for name, target in MOST_CPU.items():
         yield judge.ratio(f"{name}: CPU per op, hot / fat", name, "all_cpu_us", "hot", ("fat",),
                           target)
@@ -231,6 +278,11 @@ def quick_gates(results):
     for scale in scales_of(results):
         yield budget_gate(judge, results, scale)
         yield errors_gate(judge, results, scale)
+    for cluster in twitter.CLUSTERS.values():
+        if (twitter_name(cluster), "hot") in results.keys():
+            yield shares_gate(judge, cluster)
+            yield budget_gate(judge, results, cluster.name)
+            yield errors_gate(judge, results, cluster.name)
 
 
 def scales_of(results):
@@ -293,6 +345,27 @@ def safety_gates(judge, results, scale):
                               "fast_bytes_max", "hot", ("fat",), SAME_BYTES, by=WORST)
     yield budget_gate(judge, results, scale)
     yield errors_gate(judge, results, scale)
+
+
+def twitter_gates(judge, results, cluster):
+    """Of cluster 17 the paper tells how much faster HotRAP is; of the others its text does not."""
+    name = twitter_name(cluster)
+    least = {"fat": cluster.speedup or LEAST_OPS[cluster.sunk_class], "all_cache": 1,
+             **{peer: 1 for peer in hot_systems.PEERS}}
+    for other, target in least.items():
+        yield judge.ratio(f"{cluster.name}: ops/s, hot / {other}", name, "ops_per_s", "hot",
+                          (other,), target, True)
+    for when, metric in (("at the end", "fast_bytes"), ("at most", "fast_bytes_max")):
+        yield judge.ratio(f"{cluster.name}: bytes on the fast device {when}, hot / fat", name,
+                          metric, "hot", ("fat",), SAME_BYTES, by=WORST)
+    yield shares_gate(judge, cluster)
+    yield budget_gate(judge, results, cluster.name)
+    yield errors_gate(judge, results, cluster.name)
+
+
+def shares_gate(judge, cluster):
+    return judge.worst(f"{cluster.name}: a share of operations or of reads, off the cluster's",
+                       (twitter_name(cluster),), "shares_off", "hot", twitter.READS_OFF)
 
 
 def budget_gate(judge, results, scale):

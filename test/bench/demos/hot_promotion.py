@@ -11,8 +11,6 @@ PROGRAMS = ("hot_driver", "rocktier")
 
 SCALE = hot_systems.Scale(megabytes=80, value_size=1000, seconds=0, threads=16)
 QUICK_SCALE = hot_systems.Scale(megabytes=16, value_size=1000, seconds=0, threads=4)
-WHOLE_MEGABYTES = 2000  # of the benchmark, with the driver's own sizes of files
-MEMTABLE_BYTES, FILE_BYTES, LEAST_BYTES = 16 << 20, 8 << 20, 256 << 10
 WARM_ROUNDS = 5  # until the store has what is hot
 
 MEASURES = (
@@ -76,11 +74,5 @@ def throttled(context, scale):
 def sizes(scale, system):
     """Of files and of the block cache, for so much data."""
     memory = hot_systems.memory_of_hot(scale) if system == "fat" else 0
-
-    def scaled(size):
-        return max(LEAST_BYTES, size * scale.megabytes // WHOLE_MEGABYTES)
-
     # The benchmark's cache, a hundredth of the data, would be a tenth here at its least size.
-    return [f"--cache_bytes={scale.share(1) + memory}",
-            f"--options=write_buffer_size={scaled(MEMTABLE_BYTES)};"
-            f"target_file_size_base={scaled(FILE_BYTES)}"]
+    return [f"--cache_bytes={scale.share(1) + memory}", hot_systems.sizes_of_files(scale)]

@@ -2,7 +2,7 @@
 //
 // Fills a database, or reads and writes a filled one, with its SSTs on a fast and a slow device and
 // with or without hot_promotion. Prints one JSON object of figures; test/bench/README.md says what
-// each means. Or does both for the demo, the mix in slices. Or writes a trace.
+// each means. Or does both for the demo, the mix in slices. Or writes a trace, or operations.
 
 #include <gflags/gflags.h>
 #include <signal.h>
@@ -41,12 +41,13 @@
 #include "test/bench/common/workload.h"
 #include "test/bench/hot/stages.h"
 #include "test/bench/hot/trace.h"
+#include "test/bench/hot/twitter_run.h"
 #include "test/bench/hot/versions.h"
 #include "test/support/open_db.h"
 
 DEFINE_string(mode, "run",
               "fill: writes all records in random order; run: runs a mix; slices: fills, then runs "
-              "the mix in slices; trace: writes --trace");
+              "the mix in slices; trace: writes --trace; operations: prints those of --twitter");
 DEFINE_string(db, "", "directory of the database");
 DEFINE_string(db_paths, "", "path=bytes;path=bytes: DBOptions::db_paths");
 DEFINE_string(hot, "", "option string of a HotPromotionTable; empty: plain tables");
@@ -63,7 +64,10 @@ DEFINE_string(devices, "", "block devices whose requests are counted: fast=loop1
 DEFINE_string(mix, "ro", "ro; rw: 25% inserts; wh: 50% inserts; uh: 50% updates");
 DEFINE_string(keys, "hotspot", "hotspot, shift, dynamic, zipf, uniform: see stages.h");
 DEFINE_string(trace, "", "file of a trace that takes the place of --mix and --keys; see trace.h");
-DEFINE_uint64(trace_operations, 1000000, "of the trace that is written");
+DEFINE_uint64(trace_operations, 1000000, "of what is written by --mode=trace, =operations");
+DEFINE_string(twitter, "",
+              "a cluster, see twitter.h: its records are those of the database, and its operations "
+              "take the place of --mix and --keys. For one run of what --mode=fill has written");
 DEFINE_uint64(records, 2000000, "that the database is filled with");
 DEFINE_uint64(value_size, 1000, "bytes per value");
 DEFINE_uint64(cache_bytes, 16 << 20, "capacity of the block cache");
@@ -99,6 +103,7 @@ constexpr double kLast = 0.9;    // of the time, from here on
 constexpr double kBack = 0.9;    // of the reads without the slow device: a stage is as it should be
 constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr int kTicksPerReport = 4;
+constexpr uint64_t kMostRecords = 1ull << 31;  // of a cluster; it inserts more
 constexpr auto kSecond = std::chrono::seconds(1);
 
 // Shares of the operations; the rest are reads.
@@ -147,8 +152,10 @@ class HotBench {
   std::string ToString() const { return json_.ToString(); }
 
  private:
+  Status MakeTwitter();
   Status MakeOptions();
   Status MakeTable();
+  Status Load();
   // Until nothing compacts.
   Status Settle();
   // The key of the n-th record that was inserted: an order that has nothing to do with popularity.
@@ -177,6 +184,7 @@ class HotBench {
   const std::vector<Stage> stages_ = StagesOf(FLAGS_keys);
   const RecordChooser chooser_{FLAGS_keys, FLAGS_records};
   const std::vector<std::pair<std::string, std::string>> devices_ = ParsePairs(FLAGS_devices);
+  std::unique_ptr<TwitterRun> twitter_;
   Trace trace_;
   std::unique_ptr<Versions> versions_;
   std::shared_ptr<SlowDeviceFileSystem> device_;  // of --slow
@@ -195,6 +203,22 @@ class HotBench {
   uint64_t runs_ = 0;  // of the clients
   JsonObject json_;
 };
+
+// Of --twitter.
+Status FindCluster(TwitterCluster* cluster) {
+  if (FLAGS_records < TwitterStream::kLeastRecords || FLAGS_records >= kMostRecords) {
+    return Status::InvalidArgument("--records", std::to_string(FLAGS_records));
+  }
+  return ParseTwitterCluster(FLAGS_twitter, cluster);
+}
+
+Status HotBench::MakeTwitter() {
+  if (FLAGS_twitter.empty()) return Status::OK();
+  TwitterCluster cluster;
+  const Status s = FindCluster(&cluster);
+  if (s.ok()) twitter_ = std::make_unique<TwitterRun>(cluster, FLAGS_records, FLAGS_seed);
+  return s;
+}
 
 // Files are small for a database of some GB.
 Status HotBench::MakeOptions() {
@@ -249,7 +273,8 @@ Status HotBench::MakeTable() {
 }
 
 Status HotBench::Open() {
-  const Status s = MakeOptions();
+  Status s = MakeTwitter();
+  if (s.ok()) s = MakeOptions();
   return s.ok() ? ROCKSDB_NAMESPACE::OpenDb(options_, FLAGS_db, &db_) : s;
 }
 
@@ -258,11 +283,17 @@ Status HotBench::Settle() {
   return s.ok() ? db_->WaitForCompact(WaitForCompactOptions()) : s;
 }
 
-Status HotBench::Fill() {
-  const HotMoment start = Now();
+Status HotBench::Load() {
+  if (twitter_ != nullptr) return twitter_->Load(db_.get());
   Status s;
   for (uint64_t i = 0; s.ok() && i < FLAGS_records; i++)
     s = PutRecord(db_.get(), KeyOf(i), 0, FLAGS_value_size);
+  return s;
+}
+
+Status HotBench::Fill() {
+  const HotMoment start = Now();
+  Status s = Load();
   if (s.ok()) s = Settle();
   json_.Add("settled_s", std::chrono::duration<double>(Clock::now() - start.time).count());
   return s;
@@ -274,6 +305,13 @@ Status HotBench::Read(uint64_t record, HotClient* client) {
 }
 
 Status HotBench::Operate(const HotMix& mix, Random* random, HotClient* client) {
+  if (twitter_ != nullptr) {
+    const TwitterStream::Operation operation = twitter_->Next();
+    if (operation.kind == TwitterStream::Kind::kGet) {
+      client->reads.fetch_add(1, std::memory_order_relaxed);
+    }
+    return twitter_->Do(db_.get(), operation);
+  }
   if (!trace_.empty()) {
     const Trace::Operation operation = trace_.At(next_.fetch_add(1, std::memory_order_relaxed));
     return operation.is_read ? Read(operation.record, client)
@@ -557,6 +595,7 @@ Status HotBench::Run(const HotMix& mix) {
   AddLatency();
   AddHot();
   AddFast();
+  if (twitter_ != nullptr) twitter_->AddTo(&json_);
   return s;
 }
 
@@ -564,6 +603,14 @@ Status HotBench::Close() {
   Status s = db_->Close();
   db_.reset();
   return s;
+}
+
+Status PrintOperations() {
+  TwitterCluster cluster;
+  const Status s = FindCluster(&cluster);
+  return s.ok() ? PrintTwitterOperations(cluster, FLAGS_records, FLAGS_trace_operations, FLAGS_seed,
+                                         stdout)
+                : s;
 }
 
 Status RunAll() {
@@ -574,6 +621,7 @@ Status RunAll() {
     return WriteTrace(FLAGS_trace, FLAGS_trace_operations, FLAGS_records, FLAGS_value_size,
                       FLAGS_seed);
   }
+  if (FLAGS_mode == "operations") return PrintOperations();
   HotBench bench;
   Status s = bench.Open();
   if (s.ok()) s = FLAGS_mode == "run" ? bench.Run(*mix) : bench.Fill();

@@ -7,6 +7,7 @@ import shutil
 
 from cache import cache_systems
 from common import grounds
+from hot import twitter
 
 # Reads a second as in HotRAP's table 1.
 FAST = {"read_iops": 83_000}
@@ -32,6 +33,9 @@ FILTERS = 30 / 8
 # A hot record is read twice from the slow device before it is promoted; then there is as much
 # time again.
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
+# The sizes of the driver's files are for so much data.
+WHOLE_MEGABYTES = 2000
+MEMTABLE_BYTES, FILE_BYTES, LEAST_BYTES = 16 << 20, 8 << 20, 256 << 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +46,11 @@ class Scale:
     value_size: int
     seconds: float
     threads: int
+    cluster: twitter.Cluster | None = None  # whose records these are
 
     @property
     def record_size(self):
-        return self.value_size + 16
+        return self.value_size + (self.cluster.key if self.cluster else 16)
 
     @property
     def records(self):
@@ -59,7 +64,14 @@ class Scale:
 
     @property
     def name(self):
+        if self.cluster:
+            return self.cluster.name
         return f"{self.megabytes / 1000:g} GB of {self.value_size} B"
+
+    @property
+    def ground(self):
+        """Clusters of the same size have one: none needs its database when the next one begins."""
+        return f"{self.megabytes / 1000:g} GB of Twitter" if self.cluster else self.name
 
 
 class Place:
@@ -76,7 +88,7 @@ def place(context, scale):
     """Made when it is first asked for: with throttled devices where there can be some."""
     if context.no_throttle(in_memory=True):
         return on_one_device(context, SLOW_US, "slow")
-    name = f"hot-ground-{scale.name}"
+    name = f"hot-ground-{scale.ground}"
 
     def make():
         data = scale.megabytes * 10**6
@@ -110,6 +122,8 @@ def flags(where, scale, system):
         f"--threads={scale.threads}", f"--fast_folders={db},{extra}",
         f"--cache_bytes={cache_bytes(scale) + more_cache_bytes(scale, system)}",
     ]
+    if scale.cluster:
+        result += [scale.cluster.flag, sizes_of_files(scale)]
     if where.devices:
         result.append(f"--devices={where.devices}")
     if where.slow_us:
@@ -137,6 +151,15 @@ def flags(where, scale, system):
         options = hot_options(scale, extra, slow, bool(where.devices))
         result.append("--hot=" + ";".join(f"{name}={value}" for name, value in options.items()))
     return result
+
+
+def sizes_of_files(scale):
+    """A flag: memtables and SSTs that are as large, by the data, as in a large database."""
+    def scaled(size):
+        return max(LEAST_BYTES, size * scale.megabytes // WHOLE_MEGABYTES)
+
+    return (f"--options=write_buffer_size={scaled(MEMTABLE_BYTES)};"
+            f"target_file_size_base={scaled(FILE_BYTES)}")
 
 
 def hot_options(scale, folder, slow, direct):
