@@ -1,8 +1,8 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
 // A log that has lost its end, between two records, before a later log: stock RocksDB opens without
-// an error and has what is in the later log, though not what was lost before it. TieredPowerTest
-// tolerates as many holes as there are such logs.
+// an error and has what is in the later log, though not what was lost before it. PowerFs does not
+// cut a log there.
 
 #include <unistd.h>
 

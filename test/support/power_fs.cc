@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+
+#include "db/log_format.h"
 
 namespace rocktier {
 
@@ -27,6 +30,30 @@ std::string Normalized(const std::string& path) {
 }
 
 std::string DirectoryOf(const std::string& path) { return fs::path(path).parent_path(); }
+
+bool IsRecyclable(uint8_t type) {
+  return (type >= log::kRecyclableFullType && type <= log::kRecyclableLastType) ||
+         type == log::kRecycleUserDefinedTimestampSizeType;
+}
+
+// Whether a log of RocksDB that is cut at `size` ends with a whole record.
+bool EndsARecord(const std::string& path, uint64_t size) {
+  std::ifstream file(path, std::ios::binary);
+  uint64_t at = 0;
+  while (at < size) {
+    const uint64_t left = log::kBlockSize - at % log::kBlockSize;
+    if (left < log::kHeaderSize) {
+      at += left;
+      continue;
+    }
+    uint8_t header[log::kHeaderSize] = {};  // checksum, length, type
+    file.seekg(static_cast<std::streamoff>(at));
+    file.read(reinterpret_cast<char*>(header), sizeof(header));
+    at += IsRecyclable(header[6]) ? log::kRecyclableHeaderSize : log::kHeaderSize;
+    at += header[4] + (header[5] << 8U);
+  }
+  return at == size;
+}
 
 }  // namespace
 
@@ -377,7 +404,11 @@ void PowerFs::Fail(std::mt19937_64* random, bool least) {
     const uint64_t size = fs::file_size(path, error);
     if (!error && size > node->synced) {
       uint64_t left = least ? node->synced : node->synced + (*random)() % (size - node->synced + 1);
-      left = node->in_pages ? std::max(node->synced, left / kPage * kPage) : left;
+      if (node->in_pages) {
+        left = std::max(node->synced, left / kPage * kPage);
+      } else if (!least && left < size && EndsARecord(path, left)) {
+        left += left > node->synced ? -1 : 1;
+      }
       fs::resize_file(path, left);
     }
   }

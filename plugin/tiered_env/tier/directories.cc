@@ -15,8 +15,8 @@ constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 
 // Bytes. A file counts as so many at least.
 constexpr double kSmallest = 4096;
-// A directory that got nothing for a while, or less, is not given more than so many bytes to make
-// up for it, by its share.
+// A directory that got nothing for a while, or lost more than others, is not given more than so many
+// bytes to make up for it, by its share.
 constexpr double kMostBehind = 256 << 20;
 // A directory is idle with fewer files than this part of its share.
 constexpr double kMostOfShare = 0.9;
@@ -84,7 +84,7 @@ double Directories::ShareOf(const Range& range, size_t index) const {
   return free > 0 ? free_[index] / free : 0;
 }
 
-// A directory that is nearly full is idle, and was given little, as a rule: a file that has no room
+// A directory that is nearly full is idle, and got little, as a rule: a file that has no room
 // there would be written twice.
 Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
   const Range range = DirectoriesOf(*tier);
@@ -105,7 +105,7 @@ Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
     const bool is_idle = one->writers() < kMostOfShare * share * files;
     if (share > 0 && free_[i] >= needed &&
         (chosen == nullptr || is_idle > chosen_is_idle ||
-         (is_idle == chosen_is_idle && one->turn()->given() < chosen->turn()->given()))) {
+         (is_idle == chosen_is_idle && one->turn()->has() < chosen->turn()->has()))) {
       chosen = one;
       chosen_is_idle = is_idle;
       chosen_share = share;
@@ -123,9 +123,8 @@ void Directories::Count(const Range& range) const {
   for (size_t i = range.first; i < range.end; i++) {
     const double share = ShareOf(range, i);
     Tier* const tier = policy_.tiers[i].get();
-    tier->turn()->Count(tier->written_bytes.load(std::memory_order_relaxed),
-                        share > 0 ? 1 / share : 1);
-    most = std::max(most, tier->turn()->given());
+    tier->turn()->Count(tier->used(), share > 0 ? 1 / share : 1);
+    most = std::max(most, tier->turn()->has());
   }
   for (size_t i = range.first; i < range.end; i++) {
     policy_.tiers[i]->turn()->SkipTo(most - kMostBehind);

@@ -21,9 +21,9 @@ class Directories {
   // The directory for a file of this number: one of the tier that `tier` is a directory of.
   Tier* For(Tier* tier, uint64_t number) const;
   // The directory for a file that is written now: one where fewer files are being written than its
-  // share of them, and of these the one that was given the fewest bytes for its share. So the
-  // directories are written to at once, and evenly. `bytes`: what has not so much free gets it only
-  // if none has.
+  // share of them, and of these the one that has the fewest bytes for its share, of those that came
+  // and went since the first call. So the directories are written to at once, and read evenly.
+  // `bytes`: what has not so much free gets it only if none has.
   Tier* ForNew(Tier* tier, uint64_t bytes = 0) const;
 
  private:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,35 +19,37 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// What a directory was given for its share of what its tier gets: who was given least is next.
-// Thread-safe.
+// What a directory has of what its tier has, for its share: who has least is next. Only what came
+// and went since the first look counts. Thread-safe.
 class Turn {
  public:
-  // Counts what was written since the last call, each byte `weight` times. `written`: bytes in all.
-  void Count(uint64_t written, double weight) {
+  // Counts what has come or gone since the last call, each byte `weight` times. `used`: bytes that
+  // are there now.
+  void Count(uint64_t used, double weight) {
     std::lock_guard<std::mutex> lock(mutex_);
-    given_ += static_cast<double>(written - std::min(written, written_)) * weight;
-    written_ = std::max(written, written_);
+    const double before = static_cast<double>(used_.value_or(used));
+    has_ += (static_cast<double>(used) - before) * weight;
+    used_ = used;
   }
   // Counts bytes that may come.
   void Give(double bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
-    given_ += bytes;
+    has_ += bytes;
   }
   // Counts so many at least.
   void SkipTo(double bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
-    given_ = std::max(given_, bytes);
+    has_ = std::max(has_, bytes);
   }
-  double given() const {
+  double has() const {
     std::lock_guard<std::mutex> lock(mutex_);
-    return given_;
+    return has_;
   }
 
  private:
   mutable std::mutex mutex_;
-  double given_ = 0;      // bytes, by their weight
-  uint64_t written_ = 0;  // bytes
+  double has_ = 0;                // bytes, by their weight
+  std::optional<uint64_t> used_;  // bytes
 };
 
 // A tier at work: where its files are, and how much of it is used. Thread-safe.

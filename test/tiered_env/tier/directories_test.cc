@@ -110,7 +110,7 @@ TEST_F(DirectoriesTest, FilesThatAreWrittenAtOnceAreInAll) {
   Make({{"/b1", 1000}, {"/b2", 1020}, {"/b3", 980}});
   std::mt19937_64 random(rocktier::Seed());
   for (int round = 0; round < 1000; round++) {
-    policy_.tier(1 + static_cast<int>(random() % 3))->written_bytes += random() % (64 << 20);
+    policy_.tier(1 + static_cast<int>(random() % 3))->Take(random() % (64 << 20));
     EXPECT_EQ(WrittenAtOnce(policy_, 3),
               (std::map<std::string, int>{{"b", 1}, {"b.2", 1}, {"b.3", 1}}));
     EXPECT_EQ(WrittenAtOnce(policy_, 6),
@@ -133,7 +133,7 @@ std::map<std::string, int> WriteFiles(const Policy& policy, int count, uint64_t 
   for (int i = 0; i < count; i++) {
     Tier* const tier = Directories(policy).ForNew(policy.tier(1));
     files[tier->name()]++;
-    tier->written_bytes += random() % (most + 1);
+    tier->Take(random() % (most + 1));
   }
   return files;
 }
@@ -173,21 +173,41 @@ TEST_F(DirectoriesTest, OneThatIsNearlyFullGetsNoLargeFile) {
       << "none has room: the one that has most";
 }
 
-TEST_F(DirectoriesTest, EachIsWrittenItsShareOfBytes) {
+TEST_F(DirectoriesTest, EachHasItsShareOfBytes) {
   Make({{"/b1", 500}, {"/b2", 300}, {"/b3", 200}});
   WriteFiles(policy_, 1000, 8 << 20);
   const double all = 1000 * 4.0 * (1 << 20);
-  EXPECT_NEAR(static_cast<double>(policy_.tier(1)->written_bytes) / all, 0.5, 0.05);
-  const double of_first = static_cast<double>(policy_.tier(1)->written_bytes);
-  EXPECT_NEAR(static_cast<double>(policy_.tier(2)->written_bytes) / of_first, 0.6, 0.01);
-  EXPECT_NEAR(static_cast<double>(policy_.tier(3)->written_bytes) / of_first, 0.4, 0.01);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(1)->used()) / all, 0.5, 0.05);
+  const double of_first = static_cast<double>(policy_.tier(1)->used());
+  EXPECT_NEAR(static_cast<double>(policy_.tier(2)->used()) / of_first, 0.6, 0.01);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(3)->used()) / of_first, 0.4, 0.01);
+}
+
+// A compaction deletes what it has read, and that is not even.
+TEST_F(DirectoriesTest, WhatIsDeletedIsMadeUpFor) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  WriteFiles(policy_, 300, 2 << 20);
+  policy_.tier(2)->Release(policy_.tier(2)->used() / 2);
+  policy_.tier(3)->Release(policy_.tier(3)->used() / 4);
+  WriteFiles(policy_, 300, 2 << 20);
+  const auto of_first = static_cast<double>(policy_.tier(1)->used());
+  EXPECT_NEAR(static_cast<double>(policy_.tier(2)->used()) / of_first, 1, 0.02);
+  EXPECT_NEAR(static_cast<double>(policy_.tier(3)->used()) / of_first, 1, 0.02);
+}
+
+// What was there before counts by the free space alone.
+TEST_F(DirectoriesTest, WhatWasThereDoesNotCount) {
+  Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
+  policy_.tier(1)->Take(200 << 20);
+  EXPECT_NEAR(WriteFiles(policy_, 300, 0)["b"], 100, 1);
 }
 
 // Else it would be written to alone.
 TEST_F(DirectoriesTest, OneThatWasOutOfUseDoesNotMakeUpForAllOfIt) {
   Make({{"/b1", 100}, {"/b2", 100}, {"/b3", 100}});
-  policy_.tier(1)->written_bytes = uint64_t{10} << 30;
-  policy_.tier(2)->written_bytes = uint64_t{10} << 30;
+  WriteFiles(policy_, 1, 0);
+  policy_.tier(1)->Take(uint64_t{10} << 30);
+  policy_.tier(2)->Take(uint64_t{10} << 30);
   auto files = WriteFiles(policy_, 1200, 2 << 20);
   EXPECT_GT(files["b.3"], 420);
   EXPECT_LT(files["b.3"], 500);
