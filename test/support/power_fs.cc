@@ -33,7 +33,7 @@ std::string DirectoryOf(const std::string& path) { return fs::path(path).parent_
 
 bool IsRecyclable(uint8_t type) {
   return (type >= log::kRecyclableFullType && type <= log::kRecyclableLastType) ||
-         type == log::kRecycleUserDefinedTimestampSizeType;
+         type == log::kRecyclableUserDefinedTimestampSizeType;
 }
 
 // Whether a log of RocksDB that is cut at `size` ends with a whole record.

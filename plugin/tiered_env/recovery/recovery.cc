@@ -24,6 +24,11 @@ constexpr char kSalvageHint[] =
     "; only if that is gone for good, \"rocktier tier recover --salvage\" gives it up, and brings "
     "away what there is";
 
+// Not what has found no room in memory, and is durable.
+bool NeedsRecipe(const VolatileTable& table) {
+  return !table.given_up && table.place.tier->is_volatile();
+}
+
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                    std::chrono::steady_clock::now() - start)
@@ -129,6 +134,7 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, const Famili
     s = ForTables(lost, [this](VolatileTable* table) { return Rebuild(table); });
   }
   segments_.DropEntries();
+  buffers_.Clear();
   if (s.ok()) {
     s = TakeReferences();
   }
@@ -248,29 +254,40 @@ IOStatus Recovery::Rebuild(VolatileTable* table) {
   if (s.ok() && summary.size != table->size) {
     s = IOStatus::Corruption(path, "has a recipe of another file");
   }
-  const std::unique_ptr<char[]> sst(new char[summary.size]);
-  if (s.ok()) {
-    const std::unique_ptr<EntrySource> entries = segments_.Entries();
-    s = AsIOStatus(tiered_env::Rebuild(recipe, entries.get(), sst.get()));
-  }
   if (!s.ok()) {
-    return IOStatus::Corruption(
-        path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
-                  s.ToString() + segments_.ProblemsOf(recipe));
+    return NotRebuilt(*table, recipe, s);
+  }
+  Buffers::Buffer buffer = buffers_.Take(summary.size);
+  s = RebuildIn(buffer.memory.get(), recipe, table);
+  buffers_.Give(std::move(buffer));
+  if (s.ok()) {
+    Progress(summary.size);
+  }
+  return s;
+}
+
+IOStatus Recovery::RebuildIn(char* sst, const std::string& recipe, VolatileTable* table) {
+  const std::unique_ptr<EntrySource> entries = segments_.Entries();
+  const Status rebuilt = tiered_env::Rebuild(recipe, entries.get(), sst);
+  if (!rebuilt.ok()) {
+    return NotRebuilt(*table, recipe, rebuilt);
   }
   if (rehearse_) {
-    Progress(summary.size);
-    return s;
+    return IOStatus::OK();
   }
   TEST_SYNC_POINT("Recovery::Rebuild:BeforeWrite");
-  s = writer_.Write(table, Slice(sst.get(), summary.size), in_use_);
+  IOStatus s = writer_.Write(table, Slice(sst, table->size), in_use_);
   TEST_SYNC_POINT("Recovery::Rebuild:AfterWrite");
-  if (!s.ok()) {
-    return s;
-  }
-  table->intact = true;
-  Progress(summary.size);
+  table->intact = s.ok() || table->intact;
   return s;
+}
+
+IOStatus Recovery::NotRebuilt(const VolatileTable& table, const std::string& recipe,
+                              const Status& why) const {
+  return IOStatus::Corruption(
+      directory_ + "/" + table.base,
+      (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") + why.ToString() +
+          segments_.ProblemsOf(recipe));
 }
 
 // An SST that is there, but whose recipe would not help it any more, needs another one.
@@ -287,40 +304,52 @@ IOStatus Recovery::TakeReferences() {
       keep_.tiers.insert(tier->name());
     }
   }
-  IOStatus s;
-  std::string recipe;
-  for (const VolatileTable& table : tables_) {
-    if (table.given_up || !table.place.tier->is_volatile()) {
-      continue;  // has found no room in memory, and is durable
-    }
-    bool complete = table.has_recipe;
-    if (table.has_recipe) {
-      s = recipe_log_->ReadRecipe(table.base, &recipe);
-      if (!s.ok()) {
-        return s;
-      }
-      std::vector<std::pair<Segment*, Ordinal>> taken;
-      ForEachReference(recipe, [&](const Reference& reference) {
-        Segment* const segment = segments_.segment(reference.segment);
-        if (complete && segment != nullptr && segment->Take(reference.ordinal)) {
-          taken.emplace_back(segment, reference.ordinal);
-        } else {
-          complete = false;
-        }
-      }).PermitUncheckedError();  // was read before
-      if (!complete) {
-        for (const auto& [segment, ordinal] : taken) {
-          segment->Release(ordinal);
-        }
-      }
-    }
-    if (complete) {
+  std::vector<char> complete(tables_.size());
+  IOStatus s = ForAll(tables_.size(), [&](size_t i) {
+    bool has_all = false;
+    IOStatus taken = TakeReferencesOf(tables_[i], &has_all);
+    complete[i] = has_all ? 1 : 0;
+    return taken;
+  });
+  if (!s.ok()) {
+    return s;
+  }
+  for (size_t i = 0; i < tables_.size(); i++) {
+    const VolatileTable& table = tables_[i];
+    if (complete[i] != 0) {
       keep_.recipes[table.base] = contents_.recipes[table.base];
-    } else {
+    } else if (NeedsRecipe(table)) {
       without_recipe_.push_back({table.base, table.place, table.size});
     }
   }
   CarryOver();
+  return s;
+}
+
+IOStatus Recovery::TakeReferencesOf(const VolatileTable& table, bool* complete) {
+  *complete = table.has_recipe && NeedsRecipe(table);
+  if (!*complete) {
+    return IOStatus::OK();
+  }
+  std::string recipe;
+  IOStatus s = recipe_log_->ReadRecipe(table.base, &recipe);
+  if (!s.ok()) {
+    return s;
+  }
+  std::vector<std::pair<Segment*, Ordinal>> taken;
+  ForEachReference(recipe, [&](const Reference& reference) {
+    Segment* const segment = segments_.segment(reference.segment);
+    if (*complete && segment != nullptr && segment->Take(reference.ordinal)) {
+      taken.emplace_back(segment, reference.ordinal);
+    } else {
+      *complete = false;
+    }
+  }).PermitUncheckedError();  // was read before
+  if (!*complete) {
+    for (const auto& [segment, ordinal] : taken) {
+      segment->Release(ordinal);
+    }
+  }
   return s;
 }
 

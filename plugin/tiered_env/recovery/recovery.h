@@ -14,6 +14,7 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/recipe/recipe_log.h"
+#include "plugin/tiered_env/recovery/buffers.h"
 #include "plugin/tiered_env/recovery/segment_loader.h"
 #include "plugin/tiered_env/recovery/table_finder.h"
 #include "plugin/tiered_env/recovery/table_writer.h"
@@ -92,7 +93,13 @@ class Recovery {
   IOStatus LoadSegments();
   IOStatus CollectReferences();
   IOStatus Rebuild(VolatileTable* table);
+  // The error of an SST that cannot be rebuilt.
+  IOStatus NotRebuilt(const VolatileTable& table, const std::string& recipe,
+                      const Status& why) const;
+  IOStatus RebuildIn(char* sst, const std::string& recipe, VolatileTable* table);
   IOStatus TakeReferences();
+  // `complete`: the SST's recipe would rebuild it; else no reference is taken.
+  IOStatus TakeReferencesOf(const VolatileTable& table, bool* complete);
   void CarryOver();
   void Progress(uint64_t bytes);
 
@@ -110,6 +117,7 @@ class Recovery {
   TableFinder finder_;
   SegmentLoader segments_;
   TableWriter writer_;
+  Buffers buffers_;
   std::vector<VolatileTable> tables_;
   std::vector<Present> without_recipe_;
   std::set<std::string> carried_;

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
-#include "memory/arena.h"
 #include "plugin/tiered_env/recipe/entry.h"
+#include "plugin/tiered_env/wal/large_memory.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -21,7 +23,7 @@ class EntryArena {
     head.key_size = static_cast<uint32_t>(entry.key.size());
     head.value_size = static_cast<uint32_t>(entry.value.size());
     head.type = entry.type;
-    char* at = arena_.AllocateAligned(sizeof(head) + entry.key.size() + entry.value.size());
+    char* at = Allocate(sizeof(head) + entry.key.size() + entry.value.size());
     if (at_.size() <= ordinal) {
       at_.resize(ordinal + 1, nullptr);
     }
@@ -57,7 +59,33 @@ class EntryArena {
     ValueType type;
   };
 
-  Arena arena_{1 << 20};
+  // Of what is taken at once, in bytes: twice as much each time.
+  static constexpr size_t kLeast = size_t{64} << 10;
+  static constexpr size_t kMost = size_t{32} << 20;
+
+  char* Allocate(size_t bytes) {
+    if (bytes > left_) {
+      left_ = std::max(bytes, next_size_);
+      next_size_ = std::min(2 * next_size_, kMost);
+      if (left_ < kHugePage) {
+        small_.emplace_back(new char[left_]);
+        next_ = small_.back().get();
+      } else {
+        large_.push_back(AllocateLarge(left_));
+        next_ = large_.back().get();
+      }
+    }
+    char* const at = next_;
+    next_ += bytes;
+    left_ -= bytes;
+    return at;
+  }
+
+  std::vector<std::unique_ptr<char[]>> small_;
+  std::vector<LargeMemory> large_;
+  size_t next_size_ = kLeast;
+  char* next_ = nullptr;
+  size_t left_ = 0;              // bytes, at next_
   std::vector<const char*> at_;  // by ordinal
 };
 
