@@ -15,6 +15,7 @@ SECONDS, QUICK_SECONDS = 20, 2
 # Of each device: so low that the devices are what is waited for, with three of them, too.
 LIMITS = {"read_bps": 10 << 20, "write_bps": 10 << 20}
 READERS = 64  # of which most wait for a device: with 16, one of three often had nothing to do
+FILE_BYTES = 256 << 10  # so that the data are as many files as larger data are of the usual size
 DIRECTORIES = ("d1", "d2", "d3")
 SYSTEMS = {"one": DIRECTORIES[:1], "three": DIRECTORIES}
 LOAD, READ = "load", "readrandom"
@@ -77,7 +78,8 @@ def measured(context, place, system, records, *flags):
                    "  use_direct_reads=true\n  use_direct_io_for_flush_and_compaction=true\n"
                    "  listeners={id=TieredEnvListener}\n"
                    '[CFOptions "default"]\n  compression=kNoCompression\n'
-                   "  write_buffer_size=4M\n  target_file_size_base=1M\n"
+                   "  write_buffer_size=4M\n"
+                   f"  target_file_size_base={FILE_BYTES}\n"
                    "  max_bytes_for_level_base=16M\n"
                    '[TableOptions/BlockBasedTable "default"]\n  block_size=65536\n')
     tier = ",".join(paths(place, system))

@@ -12,6 +12,7 @@
 #include "plugin/tiered_env/files/stub.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/support/files.h"
+#include "test/support/secondary.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 extern char** environ;
@@ -128,11 +129,19 @@ TEST(TieredChild, DISABLED_Secondary) {
   options.env = env.get();
   options.max_open_files = -1;
   std::unique_ptr<DB> db;
-  ASSERT_OK(OpenDbAsSecondary(options, base + "/db", base + "/secondary", &db));
+  Status s;
+  do {
+    s = OpenDbAsSecondary(options, base + "/db", base + "/secondary", &db);
+  } while (MustTryAgain(s));
+  ASSERT_OK(s);
   int rounds = 0;
   while (!std::filesystem::exists(base + "/stop")) {
     const std::string promised = ReadFile(base + "/promised");
-    ASSERT_OK(db->TryCatchUpWithPrimary());
+    s = db->TryCatchUpWithPrimary();
+    if (MustTryAgain(s)) {
+      continue;
+    }
+    ASSERT_OK(s);
     std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
     int seen = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
