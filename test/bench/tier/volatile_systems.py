@@ -20,6 +20,7 @@ LIMITS = {"write_bps": 150_000_000, "read_bps": 300_000_000}
 EMULATED_TIER = "emulate={bandwidth=150M}"
 CACHE_BYTES = 64 << 20
 MIB = 1 << 20
+MEMORY_OPTIONS = "size=100%,huge=within_size"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +83,19 @@ def no_memory():
     return f"{memory} is no tmpfs"
 
 
+def memory_folder(context):
+    """(folder, undo): of a tmpfs with huge pages if one can be mounted, else of the machine's."""
+    point = context.path("memory")
+    os.makedirs(point)
+    mounted = subprocess.run(["mount", "--types=tmpfs", f"--options={MEMORY_OPTIONS}", "tmpfs",
+                              point], check=False, capture_output=True)
+    if mounted.returncode != 0:
+        context.grounds.note("memory", f"tmpfs, {pmem_systems.MEMORY}")
+        return pmem_systems.memory_folder()
+    context.grounds.note("memory", f"tmpfs, {MEMORY_OPTIONS}")
+    return point, lambda: grounds.unmount(point)
+
+
 class Place:
     """Where a system has its files: folders on the device, and in memory."""
 
@@ -95,7 +109,7 @@ class Place:
         elif ground == EMULATED:
             context.grounds.note("slow", f"emulated by tiered_env: {EMULATED_TIER}; "
                                  f"{machine.disk_kind(point)}, not throttled")
-        memory = context.resource("tmpfs", pmem_systems.memory_folder)
+        memory = context.resource("volatile-tmpfs", lambda: memory_folder(context))
         self.point = point
         self.slow = f"{point}/{system}-slow"
         self.wal = f"{point}/{system}-wal"
