@@ -228,9 +228,10 @@ class TieredFileSystem : public FileSystemWrapper {
   InfoLogs info_logs_;
   Uses uses_;  // by databases that are being opened or closed
   // All below: constant after PrepareOptions().
-  TieredOptions in_force_;  // options_ as they were then
-  std::string prepared_;    // their text
-  Setup setup_;             // the policy and the directories beside have gone to names_
+  TieredOptions in_force_;                       // options_ as they were then
+  std::string prepared_;                         // their text
+  std::shared_ptr<FileSystem> prepared_target_;  // target_ then: what is made goes by it
+  Setup setup_;  // the policy and the directories beside have gone to names_
   std::shared_ptr<RateLimiter> limiter_;
   std::unique_ptr<Namespace> names_;
   std::unique_ptr<RecipeLogFollower> follower_;

@@ -55,11 +55,12 @@ Status TieredFileSystem::ParseOption(const ConfigOptions& config, const OptionTy
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
   std::lock_guard<std::mutex> lock(*uses_.mutex());
-  if (s.ok() && prepared_ == TextOf(options_)) {
+  if (s.ok() && prepared_ == TextOf(options_) && prepared_target_ == target_) {
     return s;  // what is in use must stay
   }
   if (s.ok() && InUse()) {
-    s = RefuseChange(FirstChange(prepared_, TextOf(options_)));
+    const std::string change = FirstChange(prepared_, TextOf(options_));
+    s = RefuseChange(change.empty() ? "target" : change);
     options_ = in_force_;  // a database may have been locked after ParseOption()
     return s;
   }
@@ -73,6 +74,8 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   mover_.reset();
   in_force_ = options_;
   prepared_ = TextOf(options_);
+  const std::shared_ptr<FileSystem> before = std::move(prepared_target_);  // until it has no users
+  prepared_target_ = target_;
   setup_ = std::move(setup);
   names_ = std::make_unique<Namespace>(this, target_.get(), std::move(setup_.policy),
                                        std::move(setup_.beside), &info_logs_);

@@ -15,6 +15,7 @@
 #include "test/support/secondary.h"
 #include "test/tiered_env/support/tiered_test.h"
 #include "test_util/sync_point.h"
+#include "utilities/counted_fs.h"
 
 extern char** environ;
 
@@ -266,6 +267,26 @@ TEST_F(TieredOpeningTest, OptionsStayWhileADatabaseIsOpenedOrClosed) {
     EXPECT_EQ(tries, 1);
     ASSERT_OK(fs_->ConfigureOption(ConfigOptions(), "placement", "0..=slow"));
   }
+}
+
+// Nothing else is changed with it.
+TEST_F(TieredOpeningTest, ATargetIsChangedBetweenTwoOpenings) {
+  NewFs(Tiers(), "0..=fast", "target=TimedFS");
+  Open();
+  Close();
+  ASSERT_OK(fs_->ConfigureFromString(ConfigOptions(), "target=CountedFileSystem"));
+  const auto* counted =
+      (*fs_->GetOptions<std::shared_ptr<FileSystem>>(""))->CheckedCast<CountedFileSystem>();
+  ASSERT_NE(counted, nullptr);
+  Open();
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t before = counted->counters()->writes.bytes;
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t logged = 2000 * 100;  // the log has that once, and the SST again
+  EXPECT_GT(counted->counters()->writes.bytes, before + 3 * logged / 2);
+  Verify();
 }
 
 // They are set, and before they are in force a database is opened: they never were.
