@@ -2,6 +2,7 @@
 //
 // Budgets of column families.
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -365,38 +366,51 @@ TEST_F(TieredFamilyTest, ARecoveryHoldsToThem) {
   }
 }
 
-// Memory is lost, and the family may have nothing there from then on. Writes to the next tier fail.
+// Memory is lost, and writes of what is rebuilt fail.
 class TieredFamilyRecoveryTest : public TieredFamilyTest {
  protected:
   // Fills memory. Returns how many bytes the family has there.
   uint64_t FillMemory() {
-    Mount("", "");
+    Mount({});
     OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
     for (int i = 0; i < 8; i++) {
       Write("a", 800);
     }
     return BytesOf("a", "memory");
   }
-  // `before`: what comes of it when an SST is begun in slow.
-  void LoseMemory(const std::string& of_slow, const std::function<IOStatus()>& before) {
+  // What options of tiers have besides.
+  struct Settings {
+    std::string memory;
+    std::string slow;
+    std::string home;
+  };
+  // `before`: what comes of it when an SST is begun in `tier`.
+  void LoseMemory(const Settings& settings, const std::string& tier,
+                  const std::function<IOStatus()>& before) {
     CloseFamilies();
     std::filesystem::remove_all(TierPath("memory"));
-    hooks_->before_create = [this, before](const std::string& path) {
-      const bool is_one = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 &&
+    hooks_->before_create = [directory = TierPath(tier), before](const std::string& path) {
+      const bool is_one = path.compare(0, directory.size(), directory) == 0 &&
                           path.find(".sst") != std::string::npos;
       return is_one ? before() : IOStatus::OK();
     };
-    Mount(";cf:a=1K", of_slow);
+    Mount(settings);
     OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
+  }
+  size_t TablesIn(const std::string& tier) const {
+    const std::vector<std::string> all = FilesOf(".sst");
+    return static_cast<size_t>(std::count_if(
+        all.begin(), all.end(), [&](const std::string& base) { return TierOf(base) == tier; }));
   }
 
  private:
-  void Mount(const std::string& of_memory, const std::string& of_slow) {
+  void Mount(const Settings& settings) {
     env_.reset();
     fs_.reset();
     TieredOptions options;
-    options.tiers = "memory={kind=memory;path=" + TierPath("memory") + of_memory +
-                    "};slow={path=" + TierPath("slow") + of_slow + "}";
+    options.tiers = "memory={kind=memory;path=" + TierPath("memory") + settings.memory +
+                    "};slow={path=" + TierPath("slow") + settings.slow + "};home={" +
+                    settings.home + "}";
     options.placement = "0..2=memory;3..=slow";
     options.mover = false;
     options.recovery_threads = 1;
@@ -410,7 +424,7 @@ class TieredFamilyRecoveryTest : public TieredFamilyTest {
 TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
   const uint64_t bytes = FillMemory();
   ASSERT_FALSE(HasFailure());
-  LoseMemory("", [] { return IOStatus::IOError("the disk", "fails"); });
+  LoseMemory({";cf:a=1K", "", ""}, "slow", [] { return IOStatus::IOError("the disk", "fails"); });
   ASSERT_FALSE(HasFailure());
   EXPECT_EQ(BytesOf("a", "home"), bytes);
   VerifyFamilies();
@@ -421,13 +435,58 @@ TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
 TEST_F(TieredFamilyRecoveryTest, ATierThatIsFullOnceIsUsedAgain) {
   const uint64_t bytes = FillMemory();
   ASSERT_FALSE(HasFailure());
-  LoseMemory(";budget=" + std::to_string(bytes - 1), [times = 0]() mutable {
+  const std::string budget = ";budget=" + std::to_string(bytes - 1);
+  LoseMemory({";cf:a=1K", budget, ""}, "slow", [times = 0]() mutable {
     return ++times == 1 ? IOStatus::NoSpace("the disk", "is full") : IOStatus::OK();
   });
   ASSERT_FALSE(HasFailure());
   EXPECT_GT(BytesOf("a", "home"), 0u);
   EXPECT_LT(BytesOf("a", "home"), bytes / 5) << "one SST of eight";
   EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+// It is not waited for as long as another one has room.
+TEST_F(TieredFamilyRecoveryTest, ATierThatFailedIsTriedLast) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  size_t times = 0;
+  LoseMemory({";budget=1K", "", "budget=" + std::to_string(bytes / 2)}, "slow", [&] {
+    return ++times == 1 ? IOStatus::IOError("the disk", "fails") : IOStatus::OK();
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_GT(BytesOf("a", "home"), bytes / 4);
+  EXPECT_GT(BytesOf("a", "slow"), bytes / 4);
+  EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
+  EXPECT_EQ(times, 1 + TablesIn("slow"));
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+TEST_F(TieredFamilyRecoveryTest, ATierThatFailsOnceIsTheOnlyOne) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  LoseMemory({";budget=1K", "", "budget=1K"}, "slow", [times = 0]() mutable {
+    return ++times == 1 ? IOStatus::IOError("the disk", "fails") : IOStatus::OK();
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(BytesOf("a", "slow"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+TEST_F(TieredFamilyRecoveryTest, MemoryThatFailsIsTriedOnce) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  int times = 0;
+  LoseMemory({}, "memory", [&] {
+    times++;
+    return IOStatus::IOError("memory", "fails");
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(BytesOf("a", "slow"), bytes);
+  EXPECT_EQ(times, 1);
   VerifyFamilies();
   CloseFamilies();
 }
