@@ -35,8 +35,8 @@ void TableWriter::Count(const VolatileTable& table) {
   Hold(table.place.tier, table.size);
 }
 
-void TableWriter::Count(const TableFinder::Durable& table) {
-  usage_.Learn(*table.tier, table.family, table.size);
+void TableWriter::Count(const TableFinder::Durable& file) {
+  usage_.Learn(*file.tier, file.family, file.size);
 }
 
 void TableWriter::Hold(Tier* tier, uint64_t bytes) {

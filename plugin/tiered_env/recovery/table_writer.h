@@ -18,7 +18,7 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // Writes SSTs that were rebuilt. Recovery has one, and calls it from each of its threads. Takes the
-// bytes of SSTs off the budgets of their tiers, and of their column families there, as long as it
+// bytes of files off the budgets of their tiers, and of their column families there, as long as it
 // exists: until whoever counts the database's files has done so. Thread-safe.
 class TableWriter {
  public:
@@ -30,9 +30,9 @@ class TableWriter {
 
   // Takes the bytes of an SST that is there, whatever the budget.
   void Count(const VolatileTable& table);
-  // Takes those of an SST in a durable tier, off the budget of its column family alone: what a
-  // tier's budget has of such SSTs has never kept a recovery from being done.
-  void Count(const TableFinder::Durable& table);
+  // Takes those of a file in a durable tier, off the budget of its column family alone: what a
+  // tier's budget has of such files has never kept a recovery from being done.
+  void Count(const TableFinder::Durable& file);
   // Writes an SST to its tier or, where that fails, or has no room for it or its column family,
   // durably to another. If budgets of the family leave no tier, the slowest takes it. What has
   // failed lately is tried when no other tier takes it. `in_use`: others read it, and its tier has

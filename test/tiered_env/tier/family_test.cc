@@ -55,14 +55,18 @@ class TieredFamilyTest : public TieredTest {
     families_.clear();
     Close();
   }
-  // Writes random keys, of `keys`, of a family, and flushes it.
-  void Write(const std::string& family, int count, int keys = 10000) {
+  // Writes random keys, of `keys`, of a family.
+  void Put(const std::string& family, int count, int keys = 10000, size_t size = 80) {
     for (int i = 0; i < count; i++) {
       const std::string key = std::to_string(1000000 + random_() % static_cast<uint64_t>(keys));
-      const std::string value = std::to_string(random_()) + std::string(80, family[0]);
+      const std::string value = std::to_string(random_()) + std::string(size, family[0]);
       ASSERT_OK(db_->Put(WriteOptions(), families_[family], key, value));
       models_[family][key] = value;
     }
+  }
+  // The same, and flushes it.
+  void Write(const std::string& family, int count, int keys = 10000) {
+    Put(family, count, keys);
     ASSERT_OK(db_->Flush(FlushOptions(), families_[family]));
   }
   void VerifyFamilies() {
@@ -364,6 +368,42 @@ TEST_F(TieredFamilyTest, ARecoveryHoldsToThem) {
     EXPECT_NE(ReadFile(db_name_ + "/LOG").find("for column family a"), std::string::npos);
     VerifyFamilies();
   }
+}
+
+// They are in the next tier already, and leave room for one SST there.
+TEST_F(TieredFamilyTest, ARecoveryCountsBlobFiles) {
+  const auto mount = [this](const std::string& memory, const std::string& slow) {
+    NewFs("memory={kind=memory;path=" + TierPath("memory") + memory +
+              "};slow={path=" + TierPath("slow") + slow + "}",
+          "0..2=memory;3..=slow;blob=slow", "mover=false");
+  };
+  Options options = WithoutCompactions(DbOptions());
+  options.write_buffer_size = 1 << 20;
+  options.enable_blob_files = true;
+  options.min_blob_size = 1000;
+  mount("", "");
+  options.env = env_.get();
+  OpenFamilies({"a"}, options);
+  for (int i = 0; i < 6; i++) {
+    Put("a", 4, 10000, 20000);
+    Write("a", 800);
+  }
+  const uint64_t tables = BytesOf("a", "memory");
+  const uint64_t before = BytesOf("a", "slow");
+  EXPECT_GT(tables, 400 * kKiB);
+  EXPECT_GT(before, 400 * kKiB);
+  CloseFamilies();
+  std::filesystem::remove_all(TierPath("memory"));
+  mount(";cf:a=1K", ";cf:a=" + std::to_string(before + 100 * kKiB));
+  options.env = env_.get();
+  OpenFamilies({"a"}, options);
+  ASSERT_FALSE(HasFailure());
+  const uint64_t now = BytesOf("a", "slow");
+  EXPECT_GT(now, before);
+  EXPECT_LE(now, before + 100 * kKiB);
+  EXPECT_EQ(CountedOf("a", "slow"), now);
+  EXPECT_EQ(BytesOf("a", "home") + now, before + tables);
+  VerifyFamilies();
 }
 
 // Memory is lost, and writes of what is rebuilt fail.
