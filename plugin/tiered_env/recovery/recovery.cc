@@ -286,10 +286,10 @@ IOStatus Recovery::RebuildIn(char* sst, const std::string& recipe, VolatileTable
 
 IOStatus Recovery::NotRebuilt(const VolatileTable& table, const std::string& recipe,
                               const Status& why) const {
+  const std::string path = directory_ + "/" + table.base;
   return IOStatus::Corruption(
-      directory_ + "/" + table.base,
-      (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") + why.ToString() +
-          segments_.ProblemsOf(recipe));
+      path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
+                why.ToString() + segments_.ProblemsOf(recipe));
 }
 
 // An SST that is there, but whose recipe would not help it any more, needs another one.
