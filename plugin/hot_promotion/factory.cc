@@ -30,10 +30,10 @@ HotPromotionTable::HotPromotionTable(const std::shared_ptr<TableFactory>& inner,
 // engine.
 HotPromotionTable::HotPromotionTable(const HotPromotionTable& other)
     : BlockBasedTableFactory(other),
-      options_(other.options_),
+      options_(other.Snapshot()),
       inner_(other.inner_ == nullptr ? nullptr : other.inner_->Clone()),
       is_clone_(true),
-      before_(other.options_),
+      before_(options_),
       may_not_change_(other.writes_),
       writes_(other.writes_.load()),
       max_open_files_(other.max_open_files_.load()) {}
@@ -50,7 +50,7 @@ Status HotPromotionTable::ConfigureOptions(
     s = BlockBasedTableFactory::ConfigureOptions(config, others, unused);
   }
   configures_ = false;
-  return s.ok() && !options.empty() ? Validate(options_) : s;
+  return s.ok() && !options.empty() ? Validate(Snapshot()) : s;
 }
 
 // Takes `table` out of the options and makes the inner factory first, as options beside it are that
@@ -113,7 +113,7 @@ Status HotPromotionTable::ParseOption(const ConfigOptions& config, const OptionT
   if (address != &options_) {
     return BlockBasedTableFactory::ParseOption(config, type, name, value, address);
   }
-  HotPromotionOptions after = options_;
+  HotPromotionOptions after = Snapshot();
   Status s = BlockBasedTableFactory::ParseOption(config, type, name, value, &after);
   if (s.ok()) {
     s = CheckChange(after);
@@ -128,17 +128,18 @@ Status HotPromotionTable::CheckChange(const HotPromotionOptions& after) const {
   if (!IsInUse() && (!is_clone_ || configures_)) {
     return Status::OK();  // they are checked together
   }
+  const HotPromotionOptions now = Snapshot();
   Status s;
   if (IsInUse() || may_not_change_) {
-    s = ValidateChange(IsInUse() ? options_ : before_, after);
+    s = ValidateChange(IsInUse() ? now : before_, after);
   }
-  if (s.ok() && options_.slow != after.slow) {
+  if (s.ok() && now.slow != after.slow) {
     std::lock_guard<std::mutex> lock(mutex_);
     s = parsed_ ? Status::InvalidArgument("HotPromotionTable: slow=" + after.slow,
                                           "of a factory in use is changed by DB::SetOptions()")
                 : Status::OK();
   }
-  return s.ok() && Validate(options_).ok() ? Validate(after) : s;
+  return s.ok() && Validate(now).ok() ? Validate(after) : s;
 }
 
 // Of a factory in use, no more than what CheckChange() lets change.
@@ -192,7 +193,7 @@ Status HotPromotionTable::PrepareOptions(const ConfigOptions& config) {
 // The base class asks the inner factory, too.
 Status HotPromotionTable::ValidateOptions(const DBOptions& db,
                                           const ColumnFamilyOptions& family) const {
-  Status s = Validate(options_);
+  Status s = Validate(Snapshot());
   if (s.ok() && inner_ != nullptr) {
     // Programs change what GetOptions() gave them until the database is opened.
     std::lock_guard<std::mutex> lock(mutex_);
@@ -216,20 +217,20 @@ Status HotPromotionTable::ValidateOptions(const DBOptions& db,
 }
 
 std::string HotPromotionTable::GetPrintableOptions() const {
+  const HotPromotionOptions now = Snapshot();
   const std::string table = inner_ == nullptr ? kBlockBasedTableName() : inner_->GetId();
   return BlockBasedTableFactory::GetPrintableOptions() + "  table: " + table +
-         "\n  path: " + options_.path + "\n  budget: " + std::to_string(options_.budget) +
-         "\n  slow: " + options_.slow +
-         "\n  promotion_cache: " + std::to_string(options_.promotion_cache) +
-         "\n  slow_read_micros: " + std::to_string(options_.slow_read_micros) +
-         "\n  retention: " + std::to_string(options_.retention) +
-         "\n  scan_records: " + std::to_string(options_.scan_records) +
-         "\n  ralt_bytes: " + std::to_string(options_.ralt_bytes) +
-         "\n  ralt_buffer_bytes: " + std::to_string(options_.ralt_buffer_bytes) +
-         "\n  direct_io: " + std::to_string(options_.direct_io) +
-         "\n  store_open_files: " + std::to_string(options_.store_open_files) +
-         "\n  metrics_interval: " + std::to_string(options_.metrics_interval) +
-         "\n  metrics_file: " + options_.metrics_file + "\n";
+         "\n  path: " + now.path + "\n  budget: " + std::to_string(now.budget) +
+         "\n  slow: " + now.slow + "\n  promotion_cache: " + std::to_string(now.promotion_cache) +
+         "\n  slow_read_micros: " + std::to_string(now.slow_read_micros) +
+         "\n  retention: " + std::to_string(now.retention) +
+         "\n  scan_records: " + std::to_string(now.scan_records) +
+         "\n  ralt_bytes: " + std::to_string(now.ralt_bytes) +
+         "\n  ralt_buffer_bytes: " + std::to_string(now.ralt_buffer_bytes) +
+         "\n  direct_io: " + std::to_string(now.direct_io) +
+         "\n  store_open_files: " + std::to_string(now.store_open_files) +
+         "\n  metrics_interval: " + std::to_string(now.metrics_interval) +
+         "\n  metrics_file: " + now.metrics_file + "\n";
 }
 
 // Tells any failure once. If the folder cannot be opened for a reason that may pass, the engine is
@@ -330,8 +331,9 @@ std::unique_ptr<TableReader> HotPromotionTable::Wrap(std::unique_ptr<TableReader
   file.largest_seqno = options.largest_seqno;
   file.mean_value_size =
       properties->raw_value_size / std::max<uint64_t>(1, properties->num_entries);
-  file.scan_records = options_.scan_records;
-  file.slow_read_micros = options_.slow_read_micros;
+  const HotPromotionOptions now = Snapshot();
+  file.scan_records = now.scan_records;
+  file.slow_read_micros = now.slow_read_micros;
   file.statistics = options.ioptions.stats;
   file.has_temperature = temperature != Temperature::kUnknown;
   file.slow = slow_.IsSlow(path, temperature);
@@ -354,7 +356,7 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
     return NewPlainBuilder(options, file);
   }
   const Space space = SpaceOf(options.db_id, options.column_family_id);
-  const bool keep = options_.retention && IsSlow(file->file_name(), options.ioptions);
+  const bool keep = Snapshot().retention && IsSlow(file->file_name(), options.ioptions);
   const auto hot_records = std::make_shared<HotRecordCollector>(engine, comparator, space, keep,
                                                                 engine->promotion_cache());
   // The builder makes its collectors when it is made. They see entries as they come into the SST,

@@ -74,6 +74,11 @@ class HotPromotionTable : public BlockBasedTableFactory {
   // Checks the options as they shall be, of which one is another than now.
   Status CheckChange(const HotPromotionOptions& after) const;
   void Take(const HotPromotionOptions& after);
+  // Returns the options as they are now: of a factory in use some may change meanwhile.
+  HotPromotionOptions Snapshot() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return options_;
+  }
   BlockBasedTableOptions* OfBaseClass() const;
   void CopyOfInner() const;
 
@@ -88,7 +93,7 @@ class HotPromotionTable : public BlockBasedTableFactory {
                                     const std::shared_ptr<Engine>& engine, const std::string& path,
                                     Temperature temperature) const;
 
-  HotPromotionOptions options_;
+  HotPromotionOptions options_;          // of a factory in use: guarded by mutex_, but for the path
   std::shared_ptr<TableFactory> inner_;  // null: the base class makes readers and builders
   bool configures_ = false;              // several options are set and are validated together
   const bool is_clone_ = false;

@@ -59,17 +59,18 @@ IOStatus LogWriter::BeginCopy() {
 }
 
 // Has the first `end` bytes written to both, and waits for the first one. False if there is no
-// copy, or nothing else can be done than to wait, in WriteTail().
+// copy, no thread can be had for the device, which nobody would write to then, or nothing else can
+// be done than to wait, in WriteTail().
 bool LogWriter::SyncFirst(uint64_t end) {
   std::shared_ptr<StandbyCopy> copy;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (settings_.mode != StandbyMode::kHedge || copy_ == nullptr || !error_.ok()) {
+    if (settings_.mode != StandbyMode::kHedge || copy_ == nullptr || !error_.ok() ||
+        !StartWriter()) {
       return false;
     }
     copy = copy_;
     sync_to_ = std::max(sync_to_, end);
-    StartWriter();
     changed_.notify_all();
   }
   return copy->AwaitFirst(end);

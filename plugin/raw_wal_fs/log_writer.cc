@@ -128,7 +128,9 @@ IOStatus LogWriter::Append(const Slice& data) {
     }
     if (tail_->Switch()) {
       half_full_ = true;
-      StartWriter();
+      if (!StartWriter()) {
+        error_ = IOStatus::IOError(path(), "no thread to write to the device");
+      }
       changed_.notify_all();
     } else if (n == 0) {
       changed_.wait(lock);
@@ -137,15 +139,11 @@ IOStatus LogWriter::Append(const Slice& data) {
   return IOStatus::OK();
 }
 
-// Requires mutex_.
-void LogWriter::StartWriter() {
-  if (writer_ != nullptr) {
-    return;
-  }
-  writer_ = LooseThread::Start([this] { WriterLoop(); });
+bool LogWriter::StartWriter() {
   if (writer_ == nullptr) {
-    error_ = IOStatus::IOError(path(), "no thread to write to the device");
+    writer_ = LooseThread::Start([this] { WriterLoop(); });
   }
+  return writer_ != nullptr;
 }
 
 void LogWriter::WriterLoop() {

@@ -128,7 +128,8 @@ class LogWriter : public Log {
   void EndCopy();
   void NoteDegraded(bool degraded);
   IOStatus TellFull();
-  void StartWriter();
+  // Starts the thread of WriterLoop(), if there is none. False if none can be had. Requires mutex_.
+  bool StartWriter();
   void WriterLoop();
   void StopWriter();
 

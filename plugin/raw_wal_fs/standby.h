@@ -87,6 +87,7 @@ class Standby {
   // Deletes what is here of a log, if anything is.
   IOStatus Delete(LogId log) const;
   // The same, and waits for kPatience at most. TimedOut: it goes on. Holds the standby meanwhile.
+  // IOError: no thread can be had for it.
   static IOStatus DeleteInTime(const std::shared_ptr<const Standby>& standby, LogId log);
   // Makes durable what an earlier process has written of a log, and waits for `limit` at most, as
   // DeleteInTime() does.
@@ -101,6 +102,8 @@ class Standby {
   bool answers() const { return stuck_->load(std::memory_order_acquire) == 0; }
   // Returns the error for one that has not.
   IOStatus TimedOut(std::chrono::milliseconds limit) const;
+  // Returns the error for a call that cannot be made with a limit.
+  IOStatus NoThread() const;
 
   // A log's file, whatever is in it.
   struct File {
@@ -136,6 +139,7 @@ class Standby {
                        const std::string& uuid, Purpose purpose, std::shared_ptr<Standby>* result);
   static IOStatus KeepMark(const std::shared_ptr<Standby>& standby);
   // Calls work(), and waits for `limit` at most. TimedOut: it goes on. Holds the standby meanwhile.
+  // NoThread(): it was not called.
   static IOStatus InTime(const std::shared_ptr<const Standby>& standby,
                          std::chrono::milliseconds limit, const std::function<IOStatus()>& work);
   IOStatus SyncFound(LogId log) const;

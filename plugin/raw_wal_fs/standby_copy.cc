@@ -111,7 +111,7 @@ IOStatus StandbyCopy::Begin(const std::shared_ptr<const Standby>& standby,
   }
   const auto state = std::make_shared<State>(standby, header, superblock, most);
   if (!Detach([state] { Run(state); })) {
-    return IOStatus::IOError("standby=" + standby->directory(), "no thread to write to it");
+    return standby->NoThread();
   }
   std::unique_ptr<StandbyCopy> copy(new StandbyCopy(state));
   std::unique_lock<std::mutex> lock(state->mutex);

@@ -32,8 +32,8 @@ IOStatus Standby::InTime(const std::shared_ptr<const Standby>& standby,
     call->stuck.reset();
     call->ended.notify_one();
   });
-  if (!begun) {
-    return work();
+  if (!begun) {  // work() here would have no limit
+    return standby->NoThread();
   }
   std::unique_lock<std::mutex> lock(call->mutex);
   if (call->ended.wait_for(lock, limit, [&call] { return call->has_ended; })) {
@@ -64,6 +64,10 @@ IOStatus Standby::SyncFound(LogId log) const {
 std::shared_ptr<void> Standby::NoteStuck() const {
   (*stuck_)++;
   return std::shared_ptr<void>(nullptr, [count = stuck_](void*) { (*count)--; });
+}
+
+IOStatus Standby::NoThread() const {
+  return IOStatus::IOError("standby=" + directory_, "no thread to write to it");
 }
 
 IOStatus Standby::TimedOut(std::chrono::milliseconds limit) const {

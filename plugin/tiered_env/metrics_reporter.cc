@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -135,10 +136,7 @@ class MetricsThread {
   void Add(MetricsReporter* reporter) {
     std::lock_guard<std::mutex> lock(mutex_);
     reporters_.insert(reporter);
-    if (!running_) {
-      running_ = true;
-      std::thread([this] { Run(); }).detach();
-    }
+    running_ = running_ || Start();
     changed_.notify_all();
   }
 
@@ -160,6 +158,17 @@ class MetricsThread {
     auto* const renewed = new MetricsThread;
     renewed->reporters_ = instance_->reporters_;
     instance_ = renewed;
+  }
+
+  // False if no thread can be had: then nothing is reported until another reporter comes. Requires
+  // mutex_.
+  bool Start() {
+    try {
+      std::thread([this] { Run(); }).detach();
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
   }
 
   void Run() {

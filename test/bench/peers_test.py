@@ -54,6 +54,26 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(peers.chosen(args, "blob_hybrid"), {"titan": "t"})
         self.assertEqual(peers.chosen(args, "hot_promotion"), {"hotrap": "h"})
 
+    def test_a_quick_run_has_them(self):
+        beside = [f"--peer={peer}=program" for peer in peers.KNOWN]
+        for name, own in (("hot_promotion", "hot"), ("blob_hybrid", "ours")):
+            args = runner.parse(["--bin=b", f"--name={name}", "--emulate", "--quick", *beside])
+            workloads = {}  # by system
+            for case in harness.load("benchmarks", name).BENCHMARK.cases(args):
+                for system in case.systems:
+                    workloads.setdefault(system, set()).add(case.benchmark)
+            expected = {workload for workload in workloads[own] if ": S," not in workload}
+            self.assertTrue(expected)
+            for peer in peers.chosen(args, name):  # values of S are in place in each system
+                self.assertEqual(workloads.get(peer), expected, peer)
+
+    def test_a_quick_run_has_no_others(self):
+        for name in ("hot_promotion", "blob_hybrid"):
+            args = runner.parse(["--bin=b", f"--name={name}", "--emulate", "--quick"])
+            cases = harness.load("benchmarks", name).BENCHMARK.cases(args)
+            measured = {system for case in cases for system in case.systems}
+            self.assertEqual(measured & set(peers.KNOWN), set())
+
     def test_a_published_command_has_no_paths(self):
         self.assertEqual(runner.reproducible(["--peer", "hotrap=/a", "--peer=titan=/b", "--rounds",
                                               "3"]),
@@ -95,6 +115,21 @@ class StandInTest(unittest.TestCase):
         for figures in (loaded, run):
             self.assertGreater(figures["io_amp"], 0)
             self.assertGreaterEqual(figures["space_max"], 0)
+
+    def test_those_of_a_quick_run(self):
+        for name, peer, program, *small in (
+                ("hot_promotion", "hotrap", stand_in("hot_driver", "--extra="), "--hot-seconds=1"),
+                ("blob_hybrid", "titan", stand_in("blob_driver", "--bound="), "--blob-megabytes=1",
+                 "--blob-grounds=buffered")):
+            args = runner.parse([f"--bin={BIN}", f"--name={name}", "--emulate", "--quick",
+                                 f"--peer={peer}={program}", *small])
+            context = self.context(**{peer: program})
+            done = 0
+            for case in harness.load("benchmarks", name).BENCHMARK.cases(args):
+                if case.systems == (peer,):
+                    self.assertTrue(case.run(context, 0)[peer], case.benchmark)
+                    done += 1
+            self.assertGreater(done, 1)
 
     def test_it_has_to_say_what_it_is(self):
         context = self.context(titan=stand_in("blob_driver", "--bound="))

@@ -13,7 +13,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from hot import twitter  # noqa: E402
+from benchmarks import hot_promotion  # noqa: E402
+from hot import hot_systems, twitter  # noqa: E402
 
 BIN = os.environ["ROCKTIER_BIN"]
 TMP = os.environ["TEST_TMPDIR"]
@@ -128,6 +129,34 @@ class StreamTest(unittest.TestCase):
                                    text=True)
             self.assertEqual(ended.returncode, 1)
             self.assertIn("Invalid argument", ended.stderr)
+
+
+class MemoryTest(unittest.TestCase):
+    """What is in memory is as small by the data as it is in the largest database."""
+
+    LARGE_MB = 10_000
+
+    @staticmethod
+    def shares(cluster, megabytes):
+        scale = hot_systems.Scale(megabytes, cluster.value, 1, 2, cluster)
+        sizes = dict(pair.split("=") for pair in
+                     hot_systems.sizes_of_files(scale).removeprefix("--options=").split(";"))
+        in_memory = {"block cache": hot_systems.cache_bytes(scale),
+                     "memtable": int(sizes["write_buffer_size"]),
+                     "promotion cache": hot_systems.promotion_cache(scale),
+                     "more of fat": hot_systems.more_cache_bytes(scale, "fat")}
+        return {name: size / (megabytes * 10**6) for name, size in in_memory.items()}
+
+    def test_a_small_database_has_no_more(self):
+        for cluster in twitter.CLUSTERS.values():
+            large = self.shares(cluster, self.LARGE_MB)
+            self.assertAlmostEqual(large["block cache"], 0.01)  # as README.md has it
+            for megabytes in (hot_promotion.QUICK_CLUSTER_MB, 100, hot_promotion.TWITTER_MB, 2000):
+                for name, share in self.shares(cluster, megabytes).items():
+                    # The plugin has 256 KiB for accesses at least, whatever there is.
+                    least = (256 << 10) / (megabytes * 10**6) if name == "more of fat" else 0
+                    self.assertLess(share, 1.01 * large[name] + least,
+                                    f"{name} of {cluster.name}, {megabytes} MB")
 
 
 class TableTest(unittest.TestCase):

@@ -591,6 +591,32 @@ TEST_F(DbTest, AnOptionThatIsRefusedIsNeverThere) {
   EXPECT_EQ(0, others);
 }
 
+// ThreadSanitizer tells who looks at them without the lock.
+TEST_F(DbTest, OptionsOfAFactoryInUseWhileSstsAreWrittenAndOpened) {
+  Open();
+  TableFactory* const factory = options_.table_factory.get();
+  std::atomic<bool> stop{false};
+  std::atomic<int> changes{0};
+  std::thread writer([&] {
+    for (; !stop; changes++) {
+      const std::string number = std::to_string(changes % 7);
+      const std::string retention = changes % 2 == 0 ? "true" : "false";
+      EXPECT_OK(factory->ConfigureOption(ConfigOptions(), "scan_records", number));
+      EXPECT_OK(factory->ConfigureOption(ConfigOptions(), "slow_read_micros", number));
+      EXPECT_OK(factory->ConfigureOption(ConfigOptions(), "retention", retention));
+    }
+  });
+  for (int i = 0; i < 20 || changes < 10; i++) {
+    Fill(10 * (i % 20), 10 * (i % 20) + 10);
+    Flush();
+    EXPECT_NE(std::string::npos, factory->GetPrintableOptions().find("scan_records: "));
+    EXPECT_NE(nullptr, factory->Clone());
+  }
+  stop = true;
+  writer.join();
+  EXPECT_EQ(ValueOf(7), Get(7));
+}
+
 TEST_F(DbTest, SetOptionsWhileRecordsAreServed) {
   Open();
   Fill(0, 10);

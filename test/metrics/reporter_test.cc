@@ -18,6 +18,7 @@
 #include "plugin/tiered_env/metrics_reporter.h"
 #include "test/support/files.h"
 #include "test/support/hanging_fs.h"
+#include "test/support/no_threads.h"
 #include "test/support/scratch.h"
 #include "test/support/wait.h"
 #include "test_util/testharness.h"
@@ -286,6 +287,22 @@ TEST_F(ReporterTest, ManyCostNoMoreThanAHundredthOfTheThread) {
   Sleep(5000);
   const int so_far = made;
   EXPECT_LE(so_far, kMany + 5 * SecondsSince(start)) << "a round, and 10 ms of each second";
+}
+
+// The one that comes next has the others report, too.
+TEST_F(ReporterTest, WithoutAThreadNothingIsReported) {
+  std::unique_ptr<MetricsReporter> reporter;
+  Sleep(1000);  // that of the test before may still end
+  {
+    const NoThreads none;
+    reporter = std::make_unique<MetricsReporter>(ReportOf("first"));
+  }
+  Sleep(1500);
+  EXPECT_TRUE(Files().empty());
+  MetricsReport report = ReportOf("second");
+  report.path = folder_ + "/second.prom";
+  MetricsReporter second(report);
+  EXPECT_TRUE(WaitUntil([&] { return Has("first") && fs::exists(report.path); }));
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which lets a child of fork() have no threads

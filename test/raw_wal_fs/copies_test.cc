@@ -20,6 +20,7 @@
 #include "rocksdb/file_system.h"
 #include "test/raw_wal_fs/standby_support.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/no_threads.h"
 #include "test/support/wait.h"
 
 namespace rocktier {
@@ -649,6 +650,26 @@ TEST_F(RawWalCopiesTest, AHedgeWaitsForNeither) {
 }
 
 // The standby alone has what was acknowledged, then the device alone has what follows.
+// The device is written to by who syncs.
+TEST_F(RawWalCopiesTest, AHedgeWithoutAThreadWaitsForTheDeviceAlone) {
+  Begin(kHedge, kShort);
+  standby_trouble_.Stall();
+  std::atomic<bool> is_over{false};
+  std::thread end([&] {  // else it would be waited for
+    EXPECT_TRUE(WaitFor([&] { return is_over.load(); })) << "who syncs waits for the standby";
+    standby_trouble_.End();
+  });
+  {
+    const NoThreads none;
+    EXPECT_OK(PutWithSync("a"));
+  }
+  is_over = true;
+  end.join();
+  written_["a"] = "v";
+  Write(20);
+  CloseAndCheck();
+}
+
 TEST_F(RawWalCopiesTest, AHedgeThatLosesTheOneThatWasFirst) {
   Begin(kHedge, kLong);
   Write(10);

@@ -30,6 +30,7 @@
 #include "rocksdb/transaction_log.h"
 #include "test/raw_wal_fs/standby_support.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/no_threads.h"
 #include "test/support/wait.h"
 #include "test_util/sync_point.h"
 
@@ -951,6 +952,37 @@ TEST_F(RawWalStandbyTest, TheMarkIsDurableBeforeAStubNamesIt) {
     EXPECT_TRUE(std::filesystem::exists(standby_ + raw_wal_fs::Standby::kMarkName));
   }
   fs->broken = false;
+  ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
+  EXPECT_EQ(fs->opened, 1);
+}
+
+// Whoever did it without a thread would wait as long as the disk takes.
+TEST_F(RawWalStandbyTest, WithoutAThreadNothingIsWaitedFor) {
+  const auto fs = std::make_shared<NoSyncFs>();
+  const std::string uuid(raw_wal_fs::kUuidSize, 'u');
+  std::shared_ptr<raw_wal_fs::Standby> standby;
+  ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
+  const std::string expected = "standby=" + standby_ + ": no thread to write to it";
+  const raw_wal_fs::LogId log;
+  {
+    const NoThreads none;
+    for (const Status& s :
+         {raw_wal_fs::Standby::DeleteInTime(standby, log),
+          raw_wal_fs::Standby::SyncInTime(standby, log, std::chrono::milliseconds(100))}) {
+      EXPECT_TRUE(s.IsIOError()) << s.ToString();
+      EXPECT_NE(s.ToString().find(expected), std::string::npos) << s.ToString();
+    }
+    EXPECT_TRUE(standby->answers());
+  }
+  standby.reset();
+  fs->opened = 0;
+  {
+    const NoThreads none;
+    const Status s = raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby);
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_NE(s.ToString().find(expected), std::string::npos) << s.ToString();
+  }
+  EXPECT_EQ(fs->opened, 0) << "it was waited for";
   ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
   EXPECT_EQ(fs->opened, 1);
 }

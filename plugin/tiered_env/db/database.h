@@ -111,6 +111,11 @@ class Database : public std::enable_shared_from_this<Database> {
   std::vector<Misplaced> FindVolatile(const Policy& policy) const;
   // The SSTs of the MANIFEST by number, by the last Refresh().
   std::map<uint64_t, LiveTable> tables() const;
+  // Its blob files by number, by the last Refresh().
+  std::map<uint64_t, LiveBlob> blobs() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return blobs_;
+  }
   // Its column families by id, by the last Refresh(): their names.
   std::map<uint32_t, std::string> families() const {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -20,6 +20,7 @@
 #include "plugin/tiered_env/fs/open_databases.h"
 #include "plugin/tiered_env/fs/open_readers.h"
 #include "plugin/tiered_env/fs/setup.h"
+#include "plugin/tiered_env/fs/uses.h"
 #include "plugin/tiered_env/metrics_page.h"
 #include "plugin/tiered_env/metrics_reporter.h"
 #include "plugin/tiered_env/recipe/recipe_log_follower.h"
@@ -186,6 +187,8 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // --- open.cc: databases are opened and closed. ---
 
+  // Whether databases are open, are being opened or closed, or files are being read. Requires
+  // uses_.mutex().
   bool InUse() const;
   IOStatus Open(const std::string& directory, std::shared_ptr<OpenDatabase>* result);
   IOStatus CheckTiers(const std::string& directory, const Survey& survey);
@@ -223,10 +226,12 @@ class TieredFileSystem : public FileSystemWrapper {
   // any time: only PrepareOptions() looks at them.
   TieredOptions options_;
   InfoLogs info_logs_;
+  Uses uses_;  // by databases that are being opened or closed
   // All below: constant after PrepareOptions().
-  TieredOptions in_force_;  // options_ as they were then
-  std::string prepared_;    // their text
-  Setup setup_;             // the policy and the directories beside have gone to names_
+  TieredOptions in_force_;                       // options_ as they were then
+  std::string prepared_;                         // their text
+  std::shared_ptr<FileSystem> prepared_target_;  // target_ then: what is made goes by it
+  Setup setup_;  // the policy and the directories beside have gone to names_
   std::shared_ptr<RateLimiter> limiter_;
   std::unique_ptr<Namespace> names_;
   std::unique_ptr<RecipeLogFollower> follower_;

@@ -12,6 +12,7 @@
 #include "plugin/tiered_env/fs/shared_logger.h"
 #include "plugin/tiered_env/options/options.h"
 #include "plugin/tiered_env/options/text.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -32,7 +33,7 @@ TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
 }
 
 bool TieredFileSystem::InUse() const {
-  return !databases_.empty() || (readers_ != nullptr && !readers_->empty());
+  return uses_.any() || !databases_.empty() || (readers_ != nullptr && !readers_->empty());
 }
 
 // Stops the threads while all that they use is there.
@@ -46,17 +47,22 @@ TieredFileSystem::~TieredFileSystem() {
 Status TieredFileSystem::ParseOption(const ConfigOptions& config, const OptionTypeInfo& info,
                                      const std::string& name, const std::string& value,
                                      void* address) {
+  std::lock_guard<std::mutex> lock(*uses_.mutex());
   return InUse() ? RefuseChange(name + "=" + value)
                  : FileSystemWrapper::ParseOption(config, info, name, value, address);
 }
 
 Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   Status s = FileSystemWrapper::PrepareOptions(options);
-  if (s.ok() && prepared_ == TextOf(options_)) {
+  std::lock_guard<std::mutex> lock(*uses_.mutex());
+  if (s.ok() && prepared_ == TextOf(options_) && prepared_target_ == target_) {
     return s;  // what is in use must stay
   }
   if (s.ok() && InUse()) {
-    return RefuseChange(FirstChange(prepared_, TextOf(options_)));
+    const std::string change = FirstChange(prepared_, TextOf(options_));
+    s = RefuseChange(change.empty() ? "target" : change);
+    options_ = in_force_;  // a database may have been locked after ParseOption()
+    return s;
   }
   Setup setup;
   if (s.ok()) {
@@ -68,6 +74,8 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   mover_.reset();
   in_force_ = options_;
   prepared_ = TextOf(options_);
+  const std::shared_ptr<FileSystem> before = std::move(prepared_target_);  // until it has no users
+  prepared_target_ = target_;
   setup_ = std::move(setup);
   names_ = std::make_unique<Namespace>(this, target_.get(), std::move(setup_.policy),
                                        std::move(setup_.beside), &info_logs_);
@@ -171,10 +179,12 @@ IOStatus TieredFileSystem::Open(const std::string& directory,
 
 IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& options,
                                     FileLock** lock, IODebugContext* dbg) {
+  const Use use(&uses_);  // until databases_ has it
   IOStatus s = target_->LockFile(path, options, lock, dbg);
   if (!s.ok() || BaseOf(path) != "LOCK") {  // Another file that is locked is nobody's database.
     return s;
   }
+  TEST_SYNC_POINT("TieredFileSystem::LockFile:Locked");
   const std::string directory = DirectoryOf(path);
   std::shared_ptr<OpenDatabase> database;
   s = Open(directory, &database);
@@ -184,6 +194,7 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
     *lock = nullptr;
     return s;
   }
+  TEST_SYNC_POINT("TieredFileSystem::LockFile:Opened");
   databases_.Add(*lock, database);
   if (database->recovery_manager() != nullptr) {
     std::string wal_dir;
@@ -198,6 +209,7 @@ IOStatus TieredFileSystem::LockFile(const std::string& path, const IOOptions& op
 
 IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
                                       IODebugContext* dbg) {
+  const Use use(&uses_);  // when databases_ has it no more
   const std::shared_ptr<OpenDatabase> database = databases_.FindByLock(lock);
   if (database != nullptr && database->recovery_manager() != nullptr) {
     database->recovery_manager()->Stop();
@@ -215,6 +227,7 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
     database->SetReporter(nullptr);
   }
   databases_.Remove(lock);
+  TEST_SYNC_POINT("TieredFileSystem::UnlockFile:Removed");
   StopReporting(/*unless_used=*/true);
   if (database != nullptr) {
     info_logs_.Remove(target_.get(), database->directory());

@@ -12,8 +12,8 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// Where SSTs are rebuilt: one buffer for each thread, used again for the next SST, so that its pages
-// are there already. Thread-safe.
+// Where SSTs are rebuilt: one buffer for each thread, used again for the next SST, so that its
+// pages are there already. Thread-safe.
 class Buffers {
  public:
   struct Buffer {

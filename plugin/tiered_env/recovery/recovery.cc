@@ -98,7 +98,8 @@ std::vector<VolatileTable*> Recovery::All() {
   return all;
 }
 
-IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, const Families& families,
+IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
+                       const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
                        bool salvage) {
   salvage_ = salvage;
   IOStatus s = recipe_log_->Load(&contents_);
@@ -107,7 +108,7 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables, const Famili
     s = IOStatus::OK();
   }
   if (s.ok()) {
-    s = FindTables(tables, families);
+    s = FindTables(tables, blobs, families);
   }
   if (s.ok()) {
     s = ForTables(All(), [this](VolatileTable* table) { return finder_.Check(table); });
@@ -153,7 +154,7 @@ IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
   rehearse_ = true;
   IOStatus s = recipe_log_->Load(&contents_);
   if (s.ok()) {
-    s = FindTables(tables, {});
+    s = FindTables(tables, {}, {});
   }
   for (const VolatileTable& table : tables_) {
     lost_bytes_ += table.size;
@@ -191,11 +192,12 @@ IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
 }
 
 IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
-                              const Families& families) {
+                              const std::map<uint64_t, LiveBlob>& blobs, const Families& families) {
   IOStatus s = finder_.Find(tables, families);
+  finder_.FindBlobs(blobs, families);
   tables_ = finder_.TakeFound();
-  for (const TableFinder::Durable& table : finder_.durable()) {
-    writer_.Count(table);
+  for (const TableFinder::Durable& file : finder_.durable()) {
+    writer_.Count(file);
   }
   return s;
 }
@@ -284,10 +286,10 @@ IOStatus Recovery::RebuildIn(char* sst, const std::string& recipe, VolatileTable
 
 IOStatus Recovery::NotRebuilt(const VolatileTable& table, const std::string& recipe,
                               const Status& why) const {
+  const std::string path = directory_ + "/" + table.base;
   return IOStatus::Corruption(
-      directory_ + "/" + table.base,
-      (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") + why.ToString() +
-          segments_.ProblemsOf(recipe));
+      path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
+                why.ToString() + segments_.ProblemsOf(recipe));
 }
 
 // An SST that is there, but whose recipe would not help it any more, needs another one.

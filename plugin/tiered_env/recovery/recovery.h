@@ -36,8 +36,10 @@ class Recovery {
   using Families = std::map<uint32_t, std::string>;
 
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
-  // SSTs are failures(), and so is all that a damaged recipe log would know of.
-  IOStatus Run(const std::map<uint64_t, LiveTable>& tables, const Families& families,
+  // SSTs are failures(), and so is all that a damaged recipe log would know of. `blobs`: what
+  // counts in the budgets of column families, too.
+  IOStatus Run(const std::map<uint64_t, LiveTable>& tables,
+               const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
                bool salvage = false);
   // Rebuilds all SSTs in volatile tiers, instead of Run(), whether they are there or not, and
   // compares checksums. Changes nothing. What could not be rebuilt is in failures().
@@ -88,7 +90,8 @@ class Recovery {
                      const std::function<IOStatus(VolatileTable*)>& work);
   std::vector<VolatileTable*> All();
 
-  IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables, const Families& families);
+  IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables,
+                      const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
   // Reads the logs that recipes refer to.
   IOStatus LoadSegments();
   IOStatus CollectReferences();

@@ -178,7 +178,7 @@ IOStatus RecoveryManager::DeleteAlien(const Namespace& names, const std::string&
 IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
   const auto start = std::chrono::steady_clock::now();
   Recovery recovery(names_, database_->directory(), &recipe_log_, options_.recovery_threads);
-  IOStatus s = recovery.Run(tables, database_->families());
+  IOStatus s = recovery.Run(tables, database_->blobs(), database_->families());
   if (s.ok()) {
     s = recipe_log_.Start(recovery.keep());
   }

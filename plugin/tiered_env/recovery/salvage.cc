@@ -55,8 +55,9 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
   IOStatus s = tables == nullptr ? FindTables(&all) : IOStatus::OK();
   Recovery recovery(names_, directory, &recipe_log_, options_.recovery_threads);
   if (s.ok()) {
-    s = tables != nullptr ? recovery.Run(*tables, database_->families(), /*salvage=*/true)
-                          : recovery.Run(all, {}, /*salvage=*/true);
+    s = tables != nullptr
+            ? recovery.Run(*tables, database_->blobs(), database_->families(), /*salvage=*/true)
+            : recovery.Run(all, {}, {}, /*salvage=*/true);
   }
   for (const Recovery::Present& table : recovery.present()) {
     s = s.ok() ? BringAway(table) : s;

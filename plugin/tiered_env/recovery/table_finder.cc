@@ -5,9 +5,13 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
+
+#include "file/filename.h"
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "util/xxhash.h"
 
@@ -23,6 +27,12 @@ Tier* FirstVolatile(const Policy& policy) {
     }
   }
   return nullptr;
+}
+
+bool HasBudget(const Policy& policy, const std::string& family) {
+  return std::any_of(policy.tiers.begin(), policy.tiers.end(), [&](const auto& tier) {
+    return FamilyBudgetOf(tier->options(), family) != 0;
+  });
 }
 
 bool IsInMemory(const std::string& path, const std::string& above) {
@@ -50,6 +60,21 @@ IOStatus TableFinder::Find(const std::map<uint64_t, LiveTable>& tables,
     }
   }
   return s;
+}
+
+// What is not found is in another directory of db_paths, or RocksDB misses it.
+void TableFinder::FindBlobs(const std::map<uint64_t, LiveBlob>& blobs,
+                            const std::map<uint32_t, std::string>& families) {
+  for (const auto& [number, blob] : blobs) {
+    const auto family = families.find(blob.column_family);
+    Place place;
+    uint64_t size = 0;
+    if (family != families.end() && HasBudget(names_->policy(), family->second) &&
+        names_->Resolve(BlobFileName(directory_, number), &place).ok() &&
+        place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr).ok()) {
+      durable_.push_back({place.tier, size, family->second});
+    }
+  }
 }
 
 void TableFinder::FindInUse(const std::map<uint64_t, LiveTable>& tables) {

@@ -47,13 +47,16 @@ class TableFinder {
   // for.
   IOStatus Find(const std::map<uint64_t, LiveTable>& tables,
                 const std::map<uint32_t, std::string>& families);
+  // Looks for `blobs`, which the MANIFEST names, of families that have a budget in some tier.
+  void FindBlobs(const std::map<uint64_t, LiveBlob>& blobs,
+                 const std::map<uint32_t, std::string>& families);
   // Looks for `tables` while others use the database: finds those that have a stub and a recipe.
   // What has not was deleted meanwhile.
   void FindInUse(const std::map<uint64_t, LiveTable>& tables);
 
   // What was found.
   std::vector<VolatileTable> TakeFound() { return std::move(found_); }
-  // An SST in a durable tier that is there.
+  // An SST or blob file in a durable tier that is there.
   struct Durable {
     const Tier* tier = nullptr;
     uint64_t size = 0;   // bytes

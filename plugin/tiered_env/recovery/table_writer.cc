@@ -3,7 +3,9 @@
 #include "plugin/tiered_env/recovery/table_writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "plugin/tiered_env/files/io.h"
 #include "plugin/tiered_env/files/names.h"
@@ -33,8 +35,8 @@ void TableWriter::Count(const VolatileTable& table) {
   Hold(table.place.tier, table.size);
 }
 
-void TableWriter::Count(const TableFinder::Durable& table) {
-  usage_.Learn(*table.tier, table.family, table.size);
+void TableWriter::Count(const TableFinder::Durable& file) {
+  usage_.Learn(*file.tier, file.family, file.size);
 }
 
 void TableWriter::Hold(Tier* tier, uint64_t bytes) {
@@ -47,8 +49,23 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   if (in_use) {  // counts as it was
     return WriteTo(wanted, table, sst, in_use);
   }
-  std::vector<Tier*> tiers = SpillOrder(names_->policy(), wanted);
-  IOStatus s = WriteToOneOf(tiers, wanted, /*beyond=*/false, table, sst);
+  std::vector<Tier*> sound;
+  std::vector<Tier*> failed;
+  for (Tier* tier : SpillOrder(names_->policy(), wanted)) {
+    (tier->failed_lately() ? failed : sound).push_back(tier);
+  }
+  IOStatus s = WriteToOneOf(std::move(sound), wanted, table, sst, &failed);
+  if (!s.ok() && !failed.empty()) {
+    std::vector<Tier*> again;
+    IOStatus last = WriteToOneOf(std::move(failed), wanted, table, sst, &again);
+    s = last.ok() || s.IsNoSpace() ? last : s;
+  }
+  return s;
+}
+
+IOStatus TableWriter::WriteToOneOf(std::vector<Tier*> tiers, Tier* wanted, VolatileTable* table,
+                                   const Slice& sst, std::vector<Tier*>* failed) {
+  IOStatus s = WriteToFirstOf(&tiers, wanted, /*beyond=*/false, table, sst, failed);
   if (s.ok() || std::none_of(tiers.begin(), tiers.end(), [table](const Tier* tier) {
         return FamilyBudgetOf(tier->options(), table->family) != 0;
       })) {
@@ -56,18 +73,19 @@ IOStatus TableWriter::Write(VolatileTable* table, const Slice& sst, bool in_use)
   }
   std::sort(tiers.begin(), tiers.end(),
             [](const Tier* a, const Tier* b) { return a->index() > b->index(); });
-  IOStatus slowest = WriteToOneOf(tiers, wanted, /*beyond=*/true, table, sst);
-  return slowest.IsNoSpace() ? s : slowest;
+  IOStatus slowest = WriteToFirstOf(&tiers, wanted, /*beyond=*/true, table, sst, failed);
+  return slowest.ok() || s.IsNoSpace() ? slowest : s;
 }
 
-// Goes on where another tier than the SST's own cannot be written to: one behind it may take it.
-IOStatus TableWriter::WriteToOneOf(const std::vector<Tier*>& tiers, Tier* wanted, bool beyond,
-                                   VolatileTable* table, const Slice& sst) {
+IOStatus TableWriter::WriteToFirstOf(std::vector<Tier*>* tiers, Tier* wanted, bool beyond,
+                                     VolatileTable* table, const Slice& sst,
+                                     std::vector<Tier*>* failed) {
   const std::string path = directory_ + "/" + table->base;
   const bool of_family = !usage_.FamilyHasRoom(*wanted, table->family, sst.size());
   IOStatus s = IOStatus::NoSpace(path, "finds no room in any tier");
-  for (Tier* tier : tiers) {
-    if ((tier != wanted && (tier->is_volatile() || !tier->usable())) ||
+  for (auto it = tiers->begin(); it != tiers->end();) {
+    Tier* const tier = *it++;
+    if (tier->read_only() || (tier->is_volatile() && tier != wanted) ||
         !(beyond ? usage_.ReserveOfTier(tier, table->family, sst.size())
                  : usage_.Reserve(tier, table->family, sst.size()))) {
       continue;
@@ -82,10 +100,9 @@ IOStatus TableWriter::WriteToOneOf(const std::vector<Tier*>& tiers, Tier* wanted
     }
     usage_.Release(tier, table->family, sst.size());
     if (!written.IsNoSpace()) {
-      if (tier == wanted) {
-        return written;
-      }
       names_->ReportFailure(path, tier, written);
+      failed->push_back(tier);
+      it = tiers->erase(std::prev(it));
     }
     s = s.IsNoSpace() ? written : s;
   }

@@ -15,8 +15,8 @@ constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 
 // Bytes. A file counts as so many at least.
 constexpr double kSmallest = 4096;
-// A directory that got nothing for a while, or lost more than others, is not given more than so many
-// bytes to make up for it, by its share.
+// A directory that got nothing for a while, or lost more than others, is not given more than so
+// many bytes to make up for it, by its share.
 constexpr double kMostBehind = 256 << 20;
 // A directory is idle with fewer files than this part of its share.
 constexpr double kMostOfShare = 0.9;

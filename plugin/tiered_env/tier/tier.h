@@ -116,9 +116,9 @@ class Tier {
 
   // Whether new files may be put there: not if it is read-only, nor for a while after a failure;
   // unless it is home, the last resort.
-  bool usable() const {
-    return is_home() || (!read_only() && Now() >= usable_from_.load(std::memory_order_relaxed));
-  }
+  bool usable() const { return is_home() || (!read_only() && !failed_lately()); }
+  // Whether a failure was a while ago at most, also at home.
+  bool failed_lately() const { return Now() < usable_from_.load(std::memory_order_relaxed); }
   bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
   // Returns false if that was known.
   bool SetReadOnly(bool read_only) {

@@ -42,7 +42,7 @@ LEAST_OPS = {("buffered", "Run A"): 0.95}
 SCANS = {"L": 1.2, "LD": 1.2, "M": 1.5, "S": 1.03}
 QUICK_WORKLOADS = ("Load A", "Run A")
 QUICK_SIZES = ("S", "L", "LD")
-QUICK_SYSTEMS = ("in_place", "blob_large", "ours")
+QUICK_SYSTEMS = ("in_place", "blob_large", "ours", *blob_systems.PEERS)
 THING = "blob_hybrid"  # of the demo
 
 METRICS = (

@@ -68,9 +68,10 @@ PANELS = (
 CPU = "CPU alone: uniform, ro"
 # Reads take so long that records are promoted, and no device has a part in it.
 CPU_KEYS = ("uniform", "zipf", "hotspot")
-QUICK_SYSTEMS = ("fat", "hot", "all_cache")
+QUICK_SYSTEMS = ("fat", "hot", "all_cache", *hot_systems.PEERS)
 CPU_SYSTEMS = ("fat", "hot")
-TWITTER_SYSTEMS = ("fat", "hot", "all_cache", *hot_systems.PEERS)
+TWITTER_SYSTEMS = QUICK_SYSTEMS
+QUICK_TWITTER_SYSTEMS = ("hot", *hot_systems.PEERS)
 THING = "hot_promotion"  # of the demo
 
 
@@ -234,7 +235,7 @@ def twitter_cases(args):
     numbers = [int(number) for number in args.hot_clusters.split(",")]
     megabytes, seconds = args.hot_cluster_megabytes, min(TWITTER_SECONDS, args.hot_seconds)
     if args.quick:
-        systems = [system for system in systems if system == "hot"]
+        systems = [system for system in systems if system in QUICK_TWITTER_SYSTEMS]
         numbers, megabytes, seconds = [QUICK_CLUSTER], QUICK_CLUSTER_MB, min(QUICK_SECONDS, seconds)
     scales = [hot_systems.Scale(megabytes, cluster.value, seconds, args.hot_threads, cluster)
               for cluster in map(twitter.CLUSTERS.__getitem__, numbers)]

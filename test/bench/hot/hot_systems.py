@@ -35,7 +35,8 @@ FILTERS = 30 / 8
 SECONDS_PER_HOT_RECORD = 4 / SLOW["read_iops"]
 # The sizes of the driver's files are for so much data.
 WHOLE_MEGABYTES = 2000
-MEMTABLE_BYTES, FILE_BYTES, LEAST_BYTES = 16 << 20, 8 << 20, 256 << 10
+MEMTABLE_BYTES, FILE_BYTES = 16 << 20, 8 << 20
+LEAST_BYTES = 256 << 10  # of these, and of what is in memory: for some MB of data
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +178,7 @@ def secondary_cache(folder, file_bytes):
 
 def cache_bytes(scale):
     """A hundredth of the data is about what indexes and a few blocks need."""
-    return max(8 << 20, scale.share(1))
+    return max(LEAST_BYTES, scale.share(1))
 
 
 def store_bytes(scale):
@@ -185,7 +186,7 @@ def store_bytes(scale):
 
 
 def promotion_cache(scale):
-    return max(1 << 20, scale.share(1) // 2)
+    return max(LEAST_BYTES, scale.share(1) // 2)
 
 
 def more_cache_bytes(scale, system):

@@ -14,6 +14,8 @@
 #include "test/support/files.h"
 #include "test/support/secondary.h"
 #include "test/tiered_env/support/tiered_test.h"
+#include "test_util/sync_point.h"
+#include "utilities/counted_fs.h"
 
 extern char** environ;
 
@@ -238,6 +240,68 @@ TEST_F(TieredOpeningTest, OptionsStayWhileADatabaseIsOpen) {
   Verify();
   EXPECT_EQ(FilesIn("fast"), 0u);
   EXPECT_GT(FilesIn("slow"), 0u);
+}
+
+// It works with them before it is in the list of open databases, and after that.
+TEST_F(TieredOpeningTest, OptionsStayWhileADatabaseIsOpenedOrClosed) {
+  FillTiers();
+  for (const char* point :
+       {"TieredFileSystem::LockFile:Locked", "TieredFileSystem::LockFile:Opened",
+        "TieredFileSystem::UnlockFile:Removed"}) {
+    SCOPED_TRACE(point);
+    NewFs(Tiers(), kPlacement);
+    int tries = 0;
+    SyncPoint::GetInstance()->SetCallBack(point, [&](void*) {
+      tries++;
+      const Status s = fs_->ConfigureOption(ConfigOptions(), "placement", "0..=slow");
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+      EXPECT_NE(s.ToString().find("close its databases"), std::string::npos) << s.ToString();
+      EXPECT_EQ(fs_->GetOptions<TieredOptions>()->placement, kPlacement);
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    Open();
+    Verify();
+    Close();
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    EXPECT_EQ(tries, 1);
+    ASSERT_OK(fs_->ConfigureOption(ConfigOptions(), "placement", "0..=slow"));
+  }
+}
+
+// Nothing else is changed with it.
+TEST_F(TieredOpeningTest, ATargetIsChangedBetweenTwoOpenings) {
+  NewFs(Tiers(), "0..=fast", "target=TimedFS");
+  Open();
+  Close();
+  ASSERT_OK(fs_->ConfigureFromString(ConfigOptions(), "target=CountedFileSystem"));
+  const auto* counted =
+      (*fs_->GetOptions<std::shared_ptr<FileSystem>>(""))->CheckedCast<CountedFileSystem>();
+  ASSERT_NE(counted, nullptr);
+  Open();
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t before = counted->counters()->writes.bytes;
+  Fill(2000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  const uint64_t logged = 2000 * 100;  // the log has that once, and the SST again
+  EXPECT_GT(counted->counters()->writes.bytes, before + 3 * logged / 2);
+  Verify();
+}
+
+// They are set, and before they are in force a database is opened: they never were.
+TEST_F(TieredOpeningTest, OptionsThatADatabaseOvertakesAreNotShown) {
+  NewFs(Tiers(), "0..=fast");
+  ConfigOptions config;
+  config.invoke_prepare_options = false;
+  ASSERT_OK(fs_->ConfigureOption(config, "placement", "0..=slow"));
+  Open();
+  const Status s = fs_->PrepareOptions(ConfigOptions());
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_EQ(fs_->GetOptions<TieredOptions>()->placement, "0..=fast");
+  Fill(2000);
+  ExpectQuiet();
+  EXPECT_EQ(FilesIn("slow"), 0u);
 }
 
 // RocksDB gives a pointer to the options. What is written there later is not in force.

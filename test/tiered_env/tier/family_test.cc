@@ -2,6 +2,7 @@
 //
 // Budgets of column families.
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -54,14 +55,18 @@ class TieredFamilyTest : public TieredTest {
     families_.clear();
     Close();
   }
-  // Writes random keys, of `keys`, of a family, and flushes it.
-  void Write(const std::string& family, int count, int keys = 10000) {
+  // Writes random keys, of `keys`, of a family.
+  void Put(const std::string& family, int count, int keys = 10000, size_t size = 80) {
     for (int i = 0; i < count; i++) {
       const std::string key = std::to_string(1000000 + random_() % static_cast<uint64_t>(keys));
-      const std::string value = std::to_string(random_()) + std::string(80, family[0]);
+      const std::string value = std::to_string(random_()) + std::string(size, family[0]);
       ASSERT_OK(db_->Put(WriteOptions(), families_[family], key, value));
       models_[family][key] = value;
     }
+  }
+  // The same, and flushes it.
+  void Write(const std::string& family, int count, int keys = 10000) {
+    Put(family, count, keys);
     ASSERT_OK(db_->Flush(FlushOptions(), families_[family]));
   }
   void VerifyFamilies() {
@@ -365,38 +370,87 @@ TEST_F(TieredFamilyTest, ARecoveryHoldsToThem) {
   }
 }
 
-// Memory is lost, and the family may have nothing there from then on. Writes to the next tier fail.
+// They are in the next tier already, and leave room for one SST there.
+TEST_F(TieredFamilyTest, ARecoveryCountsBlobFiles) {
+  const auto mount = [this](const std::string& memory, const std::string& slow) {
+    NewFs("memory={kind=memory;path=" + TierPath("memory") + memory +
+              "};slow={path=" + TierPath("slow") + slow + "}",
+          "0..2=memory;3..=slow;blob=slow", "mover=false");
+  };
+  Options options = WithoutCompactions(DbOptions());
+  options.write_buffer_size = 1 << 20;
+  options.enable_blob_files = true;
+  options.min_blob_size = 1000;
+  mount("", "");
+  options.env = env_.get();
+  OpenFamilies({"a"}, options);
+  for (int i = 0; i < 6; i++) {
+    Put("a", 4, 10000, 20000);
+    Write("a", 800);
+  }
+  const uint64_t tables = BytesOf("a", "memory");
+  const uint64_t before = BytesOf("a", "slow");
+  EXPECT_GT(tables, 400 * kKiB);
+  EXPECT_GT(before, 400 * kKiB);
+  CloseFamilies();
+  std::filesystem::remove_all(TierPath("memory"));
+  mount(";cf:a=1K", ";cf:a=" + std::to_string(before + 100 * kKiB));
+  options.env = env_.get();
+  OpenFamilies({"a"}, options);
+  ASSERT_FALSE(HasFailure());
+  const uint64_t now = BytesOf("a", "slow");
+  EXPECT_GT(now, before);
+  EXPECT_LE(now, before + 100 * kKiB);
+  EXPECT_EQ(CountedOf("a", "slow"), now);
+  EXPECT_EQ(BytesOf("a", "home") + now, before + tables);
+  VerifyFamilies();
+}
+
+// Memory is lost, and writes of what is rebuilt fail.
 class TieredFamilyRecoveryTest : public TieredFamilyTest {
  protected:
   // Fills memory. Returns how many bytes the family has there.
   uint64_t FillMemory() {
-    Mount("", "");
+    Mount({});
     OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
     for (int i = 0; i < 8; i++) {
       Write("a", 800);
     }
     return BytesOf("a", "memory");
   }
-  // `before`: what comes of it when an SST is begun in slow.
-  void LoseMemory(const std::string& of_slow, const std::function<IOStatus()>& before) {
+  // What options of tiers have besides.
+  struct Settings {
+    std::string memory;
+    std::string slow;
+    std::string home;
+  };
+  // `before`: what comes of it when an SST is begun in `tier`.
+  void LoseMemory(const Settings& settings, const std::string& tier,
+                  const std::function<IOStatus()>& before) {
     CloseFamilies();
     std::filesystem::remove_all(TierPath("memory"));
-    hooks_->before_create = [this, before](const std::string& path) {
-      const bool is_one = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 &&
+    hooks_->before_create = [directory = TierPath(tier), before](const std::string& path) {
+      const bool is_one = path.compare(0, directory.size(), directory) == 0 &&
                           path.find(".sst") != std::string::npos;
       return is_one ? before() : IOStatus::OK();
     };
-    Mount(";cf:a=1K", of_slow);
+    Mount(settings);
     OpenFamilies({"a"}, WithoutCompactions(DbOptions()));
+  }
+  size_t TablesIn(const std::string& tier) const {
+    const std::vector<std::string> all = FilesOf(".sst");
+    return static_cast<size_t>(std::count_if(
+        all.begin(), all.end(), [&](const std::string& base) { return TierOf(base) == tier; }));
   }
 
  private:
-  void Mount(const std::string& of_memory, const std::string& of_slow) {
+  void Mount(const Settings& settings) {
     env_.reset();
     fs_.reset();
     TieredOptions options;
-    options.tiers = "memory={kind=memory;path=" + TierPath("memory") + of_memory +
-                    "};slow={path=" + TierPath("slow") + of_slow + "}";
+    options.tiers = "memory={kind=memory;path=" + TierPath("memory") + settings.memory +
+                    "};slow={path=" + TierPath("slow") + settings.slow + "};home={" +
+                    settings.home + "}";
     options.placement = "0..2=memory;3..=slow";
     options.mover = false;
     options.recovery_threads = 1;
@@ -410,7 +464,7 @@ class TieredFamilyRecoveryTest : public TieredFamilyTest {
 TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
   const uint64_t bytes = FillMemory();
   ASSERT_FALSE(HasFailure());
-  LoseMemory("", [] { return IOStatus::IOError("the disk", "fails"); });
+  LoseMemory({";cf:a=1K", "", ""}, "slow", [] { return IOStatus::IOError("the disk", "fails"); });
   ASSERT_FALSE(HasFailure());
   EXPECT_EQ(BytesOf("a", "home"), bytes);
   VerifyFamilies();
@@ -421,13 +475,58 @@ TEST_F(TieredFamilyRecoveryTest, ATierThatFailsIsPassedOver) {
 TEST_F(TieredFamilyRecoveryTest, ATierThatIsFullOnceIsUsedAgain) {
   const uint64_t bytes = FillMemory();
   ASSERT_FALSE(HasFailure());
-  LoseMemory(";budget=" + std::to_string(bytes - 1), [times = 0]() mutable {
+  const std::string budget = ";budget=" + std::to_string(bytes - 1);
+  LoseMemory({";cf:a=1K", budget, ""}, "slow", [times = 0]() mutable {
     return ++times == 1 ? IOStatus::NoSpace("the disk", "is full") : IOStatus::OK();
   });
   ASSERT_FALSE(HasFailure());
   EXPECT_GT(BytesOf("a", "home"), 0u);
   EXPECT_LT(BytesOf("a", "home"), bytes / 5) << "one SST of eight";
   EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+// It is not waited for as long as another one has room.
+TEST_F(TieredFamilyRecoveryTest, ATierThatFailedIsTriedLast) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  size_t times = 0;
+  LoseMemory({";budget=1K", "", "budget=" + std::to_string(bytes / 2)}, "slow", [&] {
+    return ++times == 1 ? IOStatus::IOError("the disk", "fails") : IOStatus::OK();
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_GT(BytesOf("a", "home"), bytes / 4);
+  EXPECT_GT(BytesOf("a", "slow"), bytes / 4);
+  EXPECT_EQ(BytesOf("a", "home") + BytesOf("a", "slow"), bytes);
+  EXPECT_EQ(times, 1 + TablesIn("slow"));
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+TEST_F(TieredFamilyRecoveryTest, ATierThatFailsOnceIsTheOnlyOne) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  LoseMemory({";budget=1K", "", "budget=1K"}, "slow", [times = 0]() mutable {
+    return ++times == 1 ? IOStatus::IOError("the disk", "fails") : IOStatus::OK();
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(BytesOf("a", "slow"), bytes);
+  VerifyFamilies();
+  CloseFamilies();
+}
+
+TEST_F(TieredFamilyRecoveryTest, MemoryThatFailsIsTriedOnce) {
+  const uint64_t bytes = FillMemory();
+  ASSERT_FALSE(HasFailure());
+  int times = 0;
+  LoseMemory({}, "memory", [&] {
+    times++;
+    return IOStatus::IOError("memory", "fails");
+  });
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(BytesOf("a", "slow"), bytes);
+  EXPECT_EQ(times, 1);
   VerifyFamilies();
   CloseFamilies();
 }
