@@ -33,7 +33,15 @@ GcFamily::GcFamily(DBImpl* db, uint32_t number, std::shared_ptr<const Settings> 
   settings_->families++;
 }
 
-GcFamily::~GcFamily() { settings_->families--; }
+GcFamily::~GcFamily() { settings_->families -= dropped_ ? 0 : 1; }
+
+void GcFamily::NoteDropped() {
+  surveyor_.Close();
+  progress_.Rest();
+  progress_.SetRoom(Room(), {});
+  settings_->families--;
+  dropped_ = true;
+}
 
 std::unique_ptr<ColumnFamilyHandle> GcFamily::Handle() const {
   return db_->GetColumnFamilyHandleUnlocked(number_);
@@ -114,7 +122,7 @@ Status GcFamily::Read(Findings* found) {
     found->space = Estimate(totals, options.space_floor);
     progress_.SetRoom(RoomFor(found->space, options.max_space_amplification),
                       surveyor_.corrected());
-  } else {
+  } else if (!s.IsColumnFamilyDropped()) {
     ROCKS_LOG_ERROR(ImmutableOf(*data).logger,
                     "BlobHybrid: reading the properties of the SSTs of column family %s: %s",
                     handle->GetName().c_str(), s.ToString().c_str());

@@ -45,6 +45,11 @@ class GcFamily {
   // FilesVersionOf(). 0: the family has been dropped.
   uint64_t FilesVersion() const;
 
+  // Frees what is known of the family, which has been dropped. It stays, for flushes and compactions
+  // that are under way ask it; but for these it is as if there were none. The job calls it once.
+  void NoteDropped();
+  bool is_dropped() const { return dropped_; }
+
   // Has the job look at the family.
   void Wake() { monitor_->Wake(number_); }
 
@@ -91,6 +96,7 @@ class GcFamily {
   Surveyor surveyor_;
   GcProgress progress_;
   FlushGate gate_;
+  std::atomic<bool> dropped_{false};
   std::atomic<bool> crowded_{false};
   std::atomic<uint64_t> memtable_bytes_{0};  // see FamilyInfo
   std::atomic<uint64_t> calm_at_{0};         // FilesVersion(); 0: something is needed

@@ -53,7 +53,12 @@ GcJob::Next GcJob::Step() {
     return Next::kLater;
   }
   const uint64_t version = Version();
-  if (version != 0 && version == rested_at_) {
+  if (version == 0) {
+    Rest();
+    family_->NoteDropped();
+    return Next::kNothing;
+  }
+  if (version == rested_at_) {
     return Next::kNothing;
   }
   rested_at_ = 0;

@@ -99,11 +99,13 @@ void GcScheduler::Stop() {
   }
 }
 
-// The jobs of families that were woken, or of all. Requires monitor_.mutex.
+// The jobs of families that were woken, or of all that have not been dropped. Requires
+// monitor_.mutex.
 GcScheduler::Jobs GcScheduler::TakeWoken(bool all) {
   Jobs jobs;
   for (const auto& [number, entry] : entries_) {
-    if (entry != nullptr && (all || monitor_.woken.count(number) > 0)) {
+    if (entry != nullptr && !entry->family.is_dropped() &&
+        (all || monitor_.woken.count(number) > 0)) {
       jobs.emplace_back(number, &entry->job);
     }
   }

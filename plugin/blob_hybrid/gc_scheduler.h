@@ -90,7 +90,7 @@ class GcScheduler {
   const std::shared_ptr<ErrorLog> errors_ = std::make_shared<ErrorLog>();
   GcMonitor monitor_;
   // What follows is guarded by monitor_.mutex. An entry is null if the family does not use the
-  // plugin; none is removed.
+  // plugin; none is removed, but one of a family that was dropped is passed over.
   std::map<uint32_t, std::unique_ptr<Entry>> entries_;
   std::thread thread_;
 

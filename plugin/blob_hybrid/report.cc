@@ -32,7 +32,7 @@ void GcScheduler::AddMetrics(const std::string& db, MetricsPage* page) {
   {
     std::lock_guard<std::mutex> lock(monitor_.mutex);
     for (const auto& [number, entry] : entries_) {
-      if (entry != nullptr) {
+      if (entry != nullptr && !entry->family.is_dropped()) {
         families.push_back(&entry->family);
       }
     }

@@ -82,6 +82,18 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
   return s;
 }
 
+void Surveyor::Close() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  levels_ = {};
+  known_ = {};
+  blobs_ = {};
+  totals_ = {};
+  said_ = {};
+  unsaid_ = {};
+  corrected_ = {};
+}
+
 std::map<uint64_t, uint64_t> Surveyor::corrected() {
   std::lock_guard<std::mutex> lock(mutex_);
   return corrected_;
@@ -93,6 +105,9 @@ uint64_t Surveyor::TEST_looked_at() {
 }
 
 Status Surveyor::Update(DBImpl* db, ColumnFamilyData* family) {
+  if (closed_) {
+    return Status::ColumnFamilyDropped();
+  }
   SuperVersion* version = db->GetAndRefSuperVersion(family);
   Status s;
   const uint64_t number = version->current->GetVersionNumber();

@@ -39,6 +39,9 @@ class Surveyor {
   // The files themselves: goes through all of them.
   Status Take(DBImpl* db, ColumnFamilyData* family, Survey* survey);
 
+  // Forgets everything, for the family has been dropped: ColumnFamilyDropped from now on.
+  void Close();
+
   // Garbage of the blob files of which RocksDB knows less, as seen last.
   std::map<uint64_t, uint64_t> corrected();
   // Counts how often a file was looked at, because it had come, gone or changed.
@@ -95,6 +98,7 @@ class Surveyor {
 
   std::mutex mutex_;
   // What follows is guarded by mutex_.
+  bool closed_ = false;
   std::optional<uint64_t> version_;          // that was seen last: FilesVersionOf()
   std::unordered_map<uint64_t, Sst> known_;  // by number
   Levels levels_;

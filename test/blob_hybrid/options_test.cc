@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "plugin/blob_hybrid/databases.h"
+#include "plugin/blob_hybrid/gc_scheduler.h"
 #include "plugin/blob_hybrid/settings.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
@@ -82,6 +84,38 @@ TEST_F(OptionsTest, TheyStayWhileADatabaseIsOpen) {
   Close();
   ASSERT_OK(factory->ConfigureOption(config, "gc_garbage_ratio", "0.5"));
   EXPECT_EQ(0.5, OptionsOf(options).gc_garbage_ratio);
+}
+
+// Nor is anything kept for it while the database is open.
+TEST_F(OptionsTest, AFamilyThatWasDroppedHasThemNoMore) {
+  ASSERT_OK(OpenDb(FromStrings(kListener, kFamily), path_, &db_));
+  const Options options = FromStrings(kListener, kFamily);
+  CompactionFilterFactory* const factory = options.compaction_filter_factory.get();
+  std::vector<uint32_t> dropped;
+  for (int round = 0; round < 3; round++) {
+    ColumnFamilyHandle* family = nullptr;
+    ASSERT_OK(db_->CreateColumnFamily(options, "family" + std::to_string(round), &family));
+    ASSERT_OK(db_->Put(WriteOptions(), family, KeyOf(1), ValueOf(1, 1)));
+    ASSERT_OK(db_->Flush(FlushOptions(), family));
+    ExpectError(factory->ConfigureOption(ConfigOptions(), "gc_garbage_ratio", "0.5"),
+                "gc_garbage_ratio=0.5");
+    dropped.push_back(family->GetID());
+    ASSERT_OK(db_->DropColumnFamily(family));
+    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+    ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+  }
+  Put(1, 1);
+  Flush();
+  ASSERT_OK(SettleBlobHybrid(db_.get()));
+  ASSERT_OK(factory->ConfigureOption(ConfigOptions(), "gc_garbage_ratio", "0.5"));
+  const auto scheduler = Databases::Instance()->Find(db_.get());
+  for (const uint32_t number : dropped) {
+    GcFamily* const family = scheduler->Find(number);
+    ASSERT_NE(nullptr, family);
+    EXPECT_TRUE(family->is_dropped());
+  }
+  Close();
+  EXPECT_EQ(0, SettingsOf(options.compaction_filter_factory)->families);
 }
 
 TEST_F(OptionsTest, OptionsFileOfTheDatabaseHasThem) {

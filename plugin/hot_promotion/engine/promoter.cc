@@ -109,13 +109,16 @@ void Promoter::Run() {
   }
 }
 
-// Does what is to be done in the background. Without an access table only tries to open.
+// Does what is to be done in the background. Without a store only tries to open, and forgets SSTs.
 Status Promoter::Round(bool flush) {
   const uint64_t now = env_->NowMicros();
+  const bool had_store = store() != nullptr;
   if (directory_->KeepOpen(now)) {
     presence_.Forget();
     reconciles_ = true;  // SSTs may have gone since the store was closed
   }
+  reconciles_ = reconciles_ || (!had_store && store() != nullptr);
+  Reconcile(flush, now);
   Ralt* const table = directory_->table();
   if (table == nullptr) {
     return Status::OK();
@@ -129,7 +132,6 @@ Status Promoter::Round(bool flush) {
   }
   FillPresenceFilter();
   UpdateRoom();
-  Reconcile(flush, now);
   MakeRoom();
   if (flush || CacheIsDue() || now - last_flush_ > kFlushInterval) {
     last_flush_ = now;
@@ -159,13 +161,14 @@ void Promoter::UpdateRoom() {
   state_->policy.SetRoom(store()->Bytes() + state_->cache.Bytes(), store()->low());
 }
 
-// Drops copies of SSTs that are gone. Looks for all SSTs in turn, for a moment in each round; if
-// `all`, at once.
+// Forgets SSTs that are gone, and drops copies of them. Looks for all SSTs in turn, for a moment in
+// each round; if `all`, at once. A store that is opened later tells of the SSTs that it names.
 void Promoter::Reconcile(bool all, uint64_t now) {
   reconciles_ = reconciles_ || all || now - last_reconcile_ > kReconcileInterval;
   const uint64_t end = env_->NowMicros() + kReconcileMoment;
-  const Status s = store()->Drop(
-      dead_.Take(reconciles_, [&] { return !IsStopping() && (all || env_->NowMicros() < end); }));
+  const std::vector<FileId> gone =
+      dead_.Take(reconciles_, [&] { return !IsStopping() && (all || env_->NowMicros() < end); });
+  const Status s = store() == nullptr ? Status::OK() : store()->Drop(gone);
   if (!s.ok()) {
     directory_->CountError("drop", s);
   }

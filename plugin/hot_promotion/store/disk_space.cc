@@ -9,7 +9,9 @@ namespace hot_promotion {
 
 namespace {
 
-constexpr int kPoll = 1000;  // microseconds
+// Microseconds.
+constexpr int kPoll = 1000;
+constexpr int kLongest = 1000 * kPoll;
 
 }  // namespace
 
@@ -42,8 +44,13 @@ Status DiskSpace::DeleteFiles(DB* db, const std::vector<RangePtr>& ranges) {
   return DeleteFilesInRanges(db, db->DefaultColumnFamily(), ranges.data(), ranges.size());
 }
 
+// The compaction holds the version that it was picked from. What has left that since may be held by
+// it alone, so that the wait has to end.
 void DiskSpace::OnCompactionBegin(DB* db, const CompactionJobInfo& /*info*/) {
-  while (Bytes(db) > std::max(capacity_, IntProperty(db, DB::Properties::kLiveSstFilesSize))) {
+  const auto exceeds = [this, db] {
+    return Bytes(db) > std::max(capacity_, IntProperty(db, DB::Properties::kLiveSstFilesSize));
+  };
+  for (int waited = 0; waited < kLongest && !stopped_ && exceeds(); waited += kPoll) {
     db->GetEnv()->SleepForMicroseconds(kPoll);
   }
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -46,11 +47,15 @@ class DiskSpace : public EventListener {
   Status DeleteFiles(DB* db, const std::vector<RangePtr>& ranges);
 
   // Waits until files have at most the capacity, or no reader holds files that were compacted
-  // before. Readers do not wait for compactions.
+  // before; for a second at most. Readers do not wait for compactions.
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
+
+  // Makes compactions wait no more.
+  void Stop() { stopped_.store(true); }
 
  private:
   const uint64_t capacity_;
+  std::atomic<bool> stopped_{false};
   std::mutex mutex_;  // held while a caller deletes files
 };
 

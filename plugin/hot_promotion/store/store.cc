@@ -45,7 +45,10 @@ uint64_t Store::BatchOf(uint64_t budget) {
   return std::min(kMaxBatch, std::max(kMinBatch, budget / 128));
 }
 
-void Store::EndCompactions() { CancelAllBackgroundWork(db_.get(), /*wait=*/true); }
+void Store::EndCompactions() {
+  space_->Stop();
+  CancelAllBackgroundWork(db_.get(), /*wait=*/true);
+}
 
 Store::~Store() {
   if (db_ != nullptr) {

@@ -81,7 +81,10 @@ class Store {
   Status Evict(bool forced);
 
   // Makes an Evict() that is under way end soon.
-  void Stop() { stopped_.store(true); }
+  void Stop() {
+    stopped_.store(true);
+    space_->Stop();
+  }
 
   // Ends compactions for good. Reads are answered as before.
   void EndCompactions();

@@ -201,6 +201,20 @@ TEST_F(EngineTest, ADirectoryThatCannotBeUsedIsNoError) {
   EXPECT_NE(std::string::npos, log.find("nothing is promoted"));
 }
 
+// Databases go on without a store, and their SSTs come and go.
+TEST_F(EngineTest, SstsAreForgottenWithoutAStore) {
+  std::unique_ptr<Folder> another;
+  ASSERT_OK(Folder::Open(Folder::Kind::kTop, hot_.path, &another));
+  const std::shared_ptr<Engine> engine = Engine::Get(hot_);
+  EXPECT_TRUE(engine->GetStatus().IsBusy()) << engine->GetStatus().ToString();
+  const auto lease = engine->catalog()->Lease(FileSystem::Default());
+  for (uint64_t i = 1; i <= 1000; i++) {
+    engine->catalog()->Add({i, i}, 0, root_ + "/none" + std::to_string(i), *lease);
+    engine->NoteObsolete({i, i});
+  }
+  EXPECT_TRUE(rocktier::WaitFor([&] { return engine->Stats().store_files == 0; }));
+}
+
 TEST_F(EngineTest, PropertiesAreTheStatisticsAndSoIsTheFile) {
   Open();
   Fill(0, 100);

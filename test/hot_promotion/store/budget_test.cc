@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <future>
 #include <map>
 #include <random>
 #include <set>
@@ -12,6 +15,7 @@
 #include "file/file_util.h"
 #include "plugin/hot_promotion/store/store.h"
 #include "test/hot_promotion/store/on_disk.h"
+#include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -41,6 +45,7 @@ class BudgetTest : public testing::Test {
 
   // Looks at the store while hot spots come and go.
   void Fill(uint64_t budget, size_t value_size) {
+    EXPECT_OK(DestroyDir(Env::Default(), path_));
     Open(budget);
     spot_size_ = static_cast<int>(budget / 10 * 7 / kFiles / (value_size + 40));
     std::atomic<bool> stop{false};
@@ -76,9 +81,8 @@ class BudgetTest : public testing::Test {
     EXPECT_GT(most.bytes(), budget / 10 * 6);
   }
 
- private:
   void Open(uint64_t budget) {
-    EXPECT_OK(DestroyDir(Env::Default(), path_));
+    store_.reset();
     Store::Options options;
     options.path = path_;
     options.budget = budget;
@@ -91,6 +95,24 @@ class BudgetTest : public testing::Test {
   static FileId File(uint64_t i) { return {i * 0x9e3779b97f4a7c15 + 1, i}; }
   static std::string UserKey(int i) { return "k" + std::to_string(100000 + i); }
 
+  // Adds retained records of an SST, when there is room.
+  void Retain(const FileId& file, int count, size_t value_size) {
+    std::vector<std::pair<FileId, int>> some;
+    for (int i = 0; i < count; i++) {
+      some.emplace_back(file, i);
+    }
+    Status s = Status::Busy();
+    for (int i = 0; i < 60000 && s.IsBusy(); i++) {
+      s = AddSome(some, value_size, Way::kRetained);
+      Env::Default()->SleepForMicroseconds(s.IsBusy() ? 1000 : 0);
+    }
+    ASSERT_OK(s);
+  }
+
+  const std::string path_;
+  std::unique_ptr<Store> store_;
+
+ private:
   // Adds the records of a hot spot in random order, batch by batch, as promotion does.
   void Heat(int spot, size_t value_size) {
     for (int i = 0; spot > 0 && i < spot_size_; i++) {
@@ -121,10 +143,11 @@ class BudgetTest : public testing::Test {
     }
   }
 
-  Status AddSome(const std::vector<std::pair<FileId, int>>& some, size_t value_size) {
+  Status AddSome(const std::vector<std::pair<FileId, int>>& some, size_t value_size,
+                 Way way = Way::kPromoted) {
     std::map<std::string, std::string> sorted;
     for (const auto& [file, i] : some) {
-      sorted[EncodeRecordKey(Way::kPromoted, file, UserKey(i))] = std::string(value_size, 'v');
+      sorted[EncodeRecordKey(way, file, UserKey(i))] = std::string(value_size, 'v');
     }
     std::vector<Store::Record> records;
     records.reserve(sorted.size());
@@ -134,11 +157,9 @@ class BudgetTest : public testing::Test {
     return store_->Add(records);
   }
 
-  const std::string path_;
   std::set<std::string> cold_;
   CopyPolicy policy_{64 << 20,
                      [this](Space, const Slice& key) { return cold_.count(key.ToString()) == 0; }};
-  std::unique_ptr<Store> store_;
   int spot_size_ = 0;
   std::mt19937 random_{kSeed};
 };
@@ -152,6 +173,41 @@ TEST_F(BudgetTest, TheBudgetIsKeptAtAllTimes) {
     }
   }
 }
+
+#ifndef NDEBUG
+// A compaction that begins holds what has left the store since it was picked. It must not wait until
+// nobody does.
+TEST_F(BudgetTest, ACompactionDoesNotWaitForItself) {
+  constexpr uint64_t kSsts = 100;
+  EXPECT_OK(DestroyDir(Env::Default(), path_));
+  Open(8 << 20);
+  std::map<std::string, FileId> ssts;  // in the order of their keys
+  for (uint64_t i = 1; i <= kSsts; i++) {
+    Retain(File(i), 40, 1000);
+    ssts[FirstKeyOf(Way::kRetained, File(i))] = File(i);
+  }
+  Open(2 << 20);
+  ASSERT_GT(store_->Bytes(), store_->capacity());
+  std::atomic<bool> dropped{false};
+  SyncPoint* const points = SyncPoint::GetInstance();
+  points->SetCallBack("DBImpl::NotifyOnCompactionBegin::UnlockMutex", [&](void*) {
+    if (!dropped.exchange(true)) {
+      EXPECT_OK(store_->Drop({ssts.rbegin()->second}));  // evictions begin with the first one
+    }
+  });
+  points->EnableProcessing();
+  std::future<Status> evicted =
+      std::async(std::launch::async, [&] { return store_->Evict(false); });
+  if (evicted.wait_for(std::chrono::seconds(30)) != std::future_status::ready) {
+    ADD_FAILURE() << "the compaction waits for itself";
+    std::_Exit(1);  // nothing ends it, nor the store
+  }
+  EXPECT_OK(evicted.get());
+  EXPECT_TRUE(dropped);
+  points->DisableProcessing();
+  points->ClearAllCallBacks();
+}
+#endif
 
 }  // namespace
 }  // namespace hot_promotion
