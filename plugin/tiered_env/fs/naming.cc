@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/files/options_file.h"
 #include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/wal/log_directories.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -24,7 +25,7 @@ constexpr int kMostTries = 8;  // of a file that is moved again and again while 
 // lost/ when its records are in SSTs.
 bool IsGivenUp(const FileRef& from, const FileRef& to) {
   return from.kind == Content::kWal && to.directory != from.directory &&
-         BaseOf(to.directory) != BaseOf(ArchivalDirectory(""));
+         !HasNameOfArchive(to.directory);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/file_system.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
+#include "plugin/tiered_env/wal/log_directories.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -92,11 +93,14 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
 
 RecoveryManager* TieredFileSystem::RecoveryManagerOf(
     const FileRef& file, std::shared_ptr<OpenDatabase>* database) const {
-  const bool archived = BaseOf(file.directory) == BaseOf(ArchivalDirectory(""));
-  const std::string owner = archived ? DirectoryOf(file.directory) : file.directory;
-  *database = databases_.Find(owner);
-  if (*database == nullptr && file.kind == Content::kWal) {
-    *database = databases_.FindByWalDir(owner);
+  const auto find = [&](const std::string& directory) {
+    std::shared_ptr<OpenDatabase> found = databases_.Find(directory);
+    return found == nullptr && file.kind == Content::kWal ? databases_.FindByWalDir(directory)
+                                                          : found;
+  };
+  *database = find(file.directory);
+  if (*database == nullptr && HasNameOfArchive(file.directory)) {
+    *database = find(DirectoryOf(file.directory));
   }
   return *database == nullptr ? nullptr : (*database)->recovery_manager();
 }

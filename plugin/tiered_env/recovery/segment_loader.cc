@@ -94,6 +94,9 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
   searched_ = FindLogDirectories(fs_, directory_, contents.directories);
   for (const std::string& base : searched_) {
     for (const std::string& directory : {base, ArchivalDirectory(base)}) {
+      if (directory != base && IsSearched(directory)) {
+        continue;  // in its own turn
+      }
       std::vector<std::string> names;
       IOStatus listed = target_->GetChildren(directory, IOOptions(), &names, nullptr);
       if (!listed.ok() && !IsMissing(listed) && !contents.segments.empty()) {
@@ -114,6 +117,10 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
     unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
   return s;
+}
+
+bool SegmentLoader::IsSearched(const std::string& directory) const {
+  return std::find(searched_.begin(), searched_.end(), directory) != searched_.end();
 }
 
 std::vector<uint64_t> SegmentLoader::ids() const {
@@ -216,10 +223,10 @@ void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
       logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path));
     }
   }
-  // Leaves out those in the archive: nobody has made their names durable, and what recipes need of
+  // Leaves out those in archives: nobody has made their names durable, and what recipes need of
   // them is retained.
   for (const auto& [number, path] : logs_) {
-    if (used_.count(path) == 0 && BaseOf(DirectoryOf(path)) != BaseOf(ArchivalDirectory(""))) {
+    if (used_.count(path) == 0 && IsSearched(DirectoryOf(path))) {
       logs->Found(number, directories->PathOf(path), /*complete=*/true);
     }
   }

@@ -86,6 +86,8 @@ class SegmentLoader {
   class Source;
 
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  // Whether RocksDB has logs in a directory, which is more than its archive has.
+  bool IsSearched(const std::string& directory) const;
   bool IsAlien(const std::string& path) const;
   // Whether a file that is retained is this database's, and none that is in use by another name.
   bool MayDelete(const std::string& path, const std::set<FileId>& used) const;

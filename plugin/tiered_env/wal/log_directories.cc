@@ -29,6 +29,10 @@ bool FindFileId(const std::string& path, FileId* id) {
   return true;
 }
 
+bool HasNameOfArchive(const std::string& directory) {
+  return BaseOf(directory) == BaseOf(ArchivalDirectory(""));
+}
+
 LogDirectories::LogDirectories(const std::string& home) {
   FileId id;
   if (FindFileId(home, &id)) {
@@ -36,20 +40,32 @@ LogDirectories::LogDirectories(const std::string& home) {
   }
 }
 
+std::string LogDirectories::KnownSpelling(const FileId& id) const {
+  const auto known = spellings_.find(id);
+  FileId found;
+  return known != spellings_.end() && FindFileId(known->second, &found) && found == id
+             ? known->second
+             : "";
+}
+
+// An archive is called after the directory that it is of: it may not be there yet. What only has
+// its name is a directory as any other.
 std::string LogDirectories::SpellingOf(const std::string& directory) {
-  // The directory may not be there yet.
-  if (BaseOf(directory) == BaseOf(ArchivalDirectory("")) && DirectoryOf(directory) != directory) {
-    return ArchivalDirectory(SpellingOf(DirectoryOf(directory)));
-  }
-  FileId id;
-  if (!FindFileId(directory, &id)) {
-    return WithoutSlash(directory);
-  }
   std::lock_guard<std::mutex> lock(mutex_);
-  std::string& spelling = spellings_[id];
-  FileId known;
-  if (spelling.empty() || !FindFileId(spelling, &known) || known != id) {
-    spelling = RealPath(directory);
+  FileId id;
+  FileId above;
+  const bool is_there = FindFileId(directory, &id);
+  std::string spelling = is_there ? KnownSpelling(id) : "";
+  if (spelling.empty() && HasNameOfArchive(directory) &&
+      FindFileId(DirectoryOf(directory), &above)) {
+    const std::string of = KnownSpelling(above);
+    spelling = of.empty() ? "" : ArchivalDirectory(of);
+  }
+  if (spelling.empty()) {
+    spelling = is_there ? RealPath(directory) : WithoutSlash(directory);
+  }
+  if (is_there) {
+    spellings_[id] = spelling;
   }
   return spelling;
 }

@@ -23,6 +23,10 @@ using FileId = std::pair<dev_t, ino_t>;
 // False: there is nothing, or it is not of this machine's file system.
 bool FindFileId(const std::string& path, FileId* id);
 
+// Whether a directory is called as RocksDB's archive of the logs in the one above. It may be a
+// database directory or a wal_dir nevertheless: ask for these first.
+bool HasNameOfArchive(const std::string& directory);
+
 // One spelling for each directory, however it is called: relative or absolute, by symbolic links,
 // with slashes doubled. Thread-safe.
 class LogDirectories {
@@ -35,6 +39,9 @@ class LogDirectories {
   std::string PathOf(const std::string& path);
 
  private:
+  // Empty if there is none that still leads there. Requires mutex_.
+  std::string KnownSpelling(const FileId& id) const;
+
   std::mutex mutex_;
   std::map<FileId, std::string> spellings_;  // guarded by mutex_
 };

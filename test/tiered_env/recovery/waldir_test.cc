@@ -8,7 +8,7 @@
 
 #include "plugin/tiered_env/files/names.h"
 #include "test/support/wait.h"
-#include "test/tiered_env/support/tiered_test.h"
+#include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
 
@@ -203,6 +203,78 @@ TEST_F(WalDirTest, FilesInCfPathsAreNotMissing) {
   EXPECT_TRUE(RecoverTiers(fs_.get(), db_name_).IsCorruption());
   EXPECT_GT(RetainedAtHome(), 0u);
 }
+
+// RocksDB calls its own archives of logs so: what has the name need not be one.
+class ArchiveNameTest : public VolatileTest {
+ protected:
+  void OpenWithWalDir(const std::string& wal_dir) {
+    MountMemory();
+    Options options = DbOptions();
+    options.wal_dir = wal_dir;
+    Open(options);
+  }
+  // Loses the tier again and again, with logs there.
+  void LoseAll(const std::string& wal_dir) {
+    for (int round = 0; round < 3; round++) {
+      SCOPED_TRACE(round);
+      LoseMemory();
+      OpenWithWalDir(wal_dir);
+      ASSERT_FALSE(HasFailure());
+      Verify();
+      Fill(500);
+      ASSERT_OK(db_->Flush(FlushOptions()));
+      EXPECT_GT(Stats().references, 400u);
+      Close();
+    }
+  }
+};
+
+TEST_F(ArchiveNameTest, ADatabaseThatIsCalledSo) {
+  db_name_ = folder_ + "/archive";
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Fill(3000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Settle();
+  LoseAndVerify();
+  Fill(500);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  ASSERT_OK(RepairDB(db_name_, DbOptions()));
+  LoseMemory();
+  OpenMemory();
+  ASSERT_FALSE(HasFailure());
+  Verify();
+  Fill(500);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(std::filesystem::exists(db_name_));
+  EXPECT_EQ(FilesIn("memory") + FilesIn("slow"), 0u);
+}
+
+TEST_F(ArchiveNameTest, AWalDirThatIsCalledSo) {
+  const std::string wal_dir = folder_ + "/archive";
+  for (const bool linked : {false, true}) {
+    SCOPED_TRACE(linked);
+    if (linked) {
+      std::filesystem::remove_all(wal_dir);
+      std::filesystem::create_directory(folder_ + "/disk");
+      std::filesystem::create_directory_symlink(folder_ + "/disk", wal_dir);
+    }
+    LoseAll(wal_dir);
+    ASSERT_FALSE(HasFailure());
+    Options options = DbOptions();
+    options.wal_dir = wal_dir;
+    ASSERT_OK(DestroyDB(db_name_, options));
+    std::error_code error;
+    EXPECT_TRUE(std::filesystem::is_empty(wal_dir, error) || error);
+    EXPECT_FALSE(std::filesystem::exists(db_name_));
+    model_.clear();
+  }
+}
+
+TEST_F(ArchiveNameTest, AWalDirThatIsTheArchiveOfTheDatabase) { LoseAll(db_name_ + "/archive"); }
 
 }  // namespace
 
