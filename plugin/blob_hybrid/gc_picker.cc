@@ -323,8 +323,8 @@ class Picker {
   double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
 };
 
-// Tells whether what is too much is in files that wait for older ones: pushes of SSTs, for what they
-// may hide, do not free these. They do where level 0 refers to an older file.
+// Tells whether what is too much is in files that wait for older ones: pushes of SSTs do not free
+// these, but where level 0 refers to an older file.
 bool OnlyWaits(const Survey& survey, const Space& space, const BlobHybridOptions& options) {
   uint64_t level0 = UINT64_MAX;
   for (const SstInfo& sst : survey.ssts) {

@@ -39,10 +39,10 @@ struct Room {
 
 Room RoomFor(const Space& space, double bound);
 
-// The share of garbage that each file is collected for. That is its own; but files up to one that is
-// corrected have that garbage in common, which is freed when all of them are rid of their
-// references. A file with more garbage than `ratio` that RocksDB frees by itself is no part of that.
-// `blobs`: all, by number.
+// The share of garbage that each file is collected for. It is its own, but for files up to one that
+// is corrected: they have it in common, as it is freed when all of them are rid of references. No
+// part of that is a file with more garbage than `ratio` that is not corrected. `blobs`: all, by
+// number.
 std::vector<double> SharesOfGarbage(const std::vector<BlobInfo>& blobs, double ratio);
 
 // Picks the files that compactions move values out of: those that are being collected, and of
