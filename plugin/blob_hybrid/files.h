@@ -50,9 +50,12 @@ struct BlobInfo {
   // say how much. RocksDB does not know what SSTs referred to that DeleteFilesInRange() has
   // deleted.
   uint64_t garbage_bytes = 0;
-  bool corrected = false;  // RocksDB says less
+  // RocksDB says less. It then frees the file only when no SST refers to it or to an older one.
+  bool corrected = false;
 
   uint64_t live_bytes() const { return bytes - std::min(bytes, garbage_bytes); }
+  // Tells whether no SST refers to it, so that it only waits for older ones.
+  bool IsWaiting() const { return corrected && live_bytes() == 0; }
   double garbage_ratio() const {
     return bytes == 0 ? 0 : static_cast<double>(garbage_bytes) / static_cast<double>(bytes);
   }
@@ -60,8 +63,8 @@ struct BlobInfo {
 
 // The files of a family at a time.
 struct Survey {
-  std::vector<SstInfo> ssts;  // by level; but for level 0 by key then
-  std::vector<BlobInfo> blobs;
+  std::vector<SstInfo> ssts;                            // by level; but for level 0 by key then
+  std::vector<BlobInfo> blobs;                          // by number
   int last_level = 0;                                   // the deepest one that has files
   int base_level = 1;                                   // what RocksDB compacts level 0 to
   const Comparator* comparator = BytewiseComparator();  // of user keys

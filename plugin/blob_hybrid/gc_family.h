@@ -45,8 +45,8 @@ class GcFamily {
   // FilesVersionOf(). 0: the family has been dropped.
   uint64_t FilesVersion() const;
 
-  // Frees what is known of the family, which has been dropped. It stays, for flushes and compactions
-  // that are under way ask it; but for these it is as if there were none. The job calls it once.
+  // Frees what is known of the family, which has been dropped. Flushes and compactions that are
+  // under way may still ask it. The job calls it once.
   void NoteDropped();
   bool is_dropped() const { return dropped_; }
 

@@ -167,7 +167,7 @@ std::vector<Plan> GcJob::PlanFor(const Situation& now, bool* merge) {
   }
   const Since since = family_->progress().Track(now.survey);
   if (plans.empty()) {
-    plans = PickCompactions(now.survey, now.space, since, busy_);
+    plans = PickCompactions(now.survey, now.space, since, busy_, options_);
   }
   return plans;
 }

@@ -138,21 +138,22 @@ bool MayBeRewritten(const SstInfo& sst, const Victim& victim) {
   return sst.level > 0 && sst.number <= victim.since;
 }
 
-Victims VictimsOf(const Survey& survey, const Since& since) {
+Victims VictimsOf(const Survey& survey, const Since& since, double ratio) {
   Victims victims;
-  for (const BlobInfo& blob : survey.blobs) {
+  const std::vector<double> shares = SharesOfGarbage(survey.blobs, ratio);
+  for (size_t i = 0; i < survey.blobs.size(); i++) {
+    const BlobInfo& blob = survey.blobs[i];
     const auto it = since.find(blob.number);
     if (it != since.end()) {
+      const auto common = static_cast<uint64_t>(shares[i] * static_cast<double>(blob.bytes));
       Victim victim;
       victim.number = blob.number;
       victim.since = it->second;
-      victim.garbage_bytes = blob.garbage_bytes;
+      victim.garbage_bytes = blob.corrected ? common : std::max(blob.garbage_bytes, common);
       victim.unsaid = blob.live_bytes();
       victims.push_back(victim);
     }
   }
-  std::sort(victims.begin(), victims.end(),
-            [](const Victim& a, const Victim& b) { return a.number < b.number; });
   for (const SstInfo& sst : survey.ssts) {
     const bool says = sst.references != nullptr;
     ForVictimsOf(sst, &victims, [&](Victim* victim, uint64_t bytes) {
@@ -185,9 +186,10 @@ struct Score {
 // Looks for the job that gains most for its cost.
 class Picker {
  public:
+  // `ratio`: LeastRatio().
   Picker(const Survey& survey, const Space& space, const Since& since,
-         const std::set<uint64_t>& busy)
-      : survey_(survey), victims_(VictimsOf(survey, since)) {
+         const std::set<uint64_t>& busy, double ratio)
+      : survey_(survey), victims_(VictimsOf(survey, since, ratio)) {
     uint64_t upper = 0;
     for (const SstInfo& sst : survey.ssts) {
       upper += survey.IsUpper(sst) ? sst.entries + sst.covered : 0;
@@ -321,6 +323,23 @@ class Picker {
   double uncovered_by_entry_ = 0;  // of an SST that is pushed to the last level
 };
 
+// Tells whether what is too much is in files that wait for older ones: pushes of SSTs do not free
+// these, but where level 0 refers to an older file.
+bool OnlyWaits(const Survey& survey, const Space& space, const BlobHybridOptions& options) {
+  uint64_t level0 = UINT64_MAX;
+  for (const SstInfo& sst : survey.ssts) {
+    level0 = sst.level == 0 && sst.oldest_blob != 0 ? std::min(level0, sst.oldest_blob) : level0;
+  }
+  uint64_t waiting = 0;
+  for (const BlobInfo& blob : survey.blobs) {
+    waiting += blob.IsWaiting() && blob.number < level0 ? blob.file_bytes : 0;
+  }
+  Space rest = space;
+  rest.disk_bytes -= std::min(waiting, space.disk_bytes);
+  rest.amplification *= Ratio(rest.disk_bytes, space.disk_bytes);
+  return waiting > 0 && !NeedsOf(rest, /*ours=*/true, options).space;
+}
+
 // Orders what is merged early.
 bool ComesBefore(const SstInfo& a, const SstInfo& b) {
   return std::make_tuple(a.level == 0, a.oldest_blob, b.medium_bytes) <
@@ -379,15 +398,21 @@ Collected FindCollected(const Survey& survey, const Since& since) {
 }
 
 std::vector<Plan> PickCompactions(const Survey& survey, const Space& space, const Since& since,
-                                  const std::set<uint64_t>& busy) {
+                                  const std::set<uint64_t>& busy,
+                                  const BlobHybridOptions& options) {
   Plan plan = Push(survey, space, /*ranges=*/true, busy);
   if (!plan.inputs.empty()) {
     return {plan};
   }
   const double most = std::min(kMostBatch, static_cast<double>(space.disk_bytes) * kBatch);
-  std::vector<Plan> plans = Picker(survey, space, since, busy).Best(most);
-  if (plans.empty() && space.hidden_bytes + space.hidden_sst_bytes > 0) {
-    plan = Push(survey, space, /*ranges=*/false, busy);
+  Space known = space;
+  if (OnlyWaits(survey, space, options)) {
+    known.hidden_bytes = 0;
+    known.hidden_sst_bytes = 0;
+  }
+  std::vector<Plan> plans = Picker(survey, known, since, busy, LeastRatio(options)).Best(most);
+  if (plans.empty() && known.hidden_bytes + known.hidden_sst_bytes > 0) {
+    plan = Push(survey, known, /*ranges=*/false, busy);
     if (!plan.inputs.empty()) {
       plans.push_back(plan);
     }

@@ -39,17 +39,18 @@ Collected FindCollected(const Survey& survey, const Since& since);
 // rewritten where it is, or one of a level above, but level 0, is pushed to the next level that has
 // SSTs, together with those that overlap with it there.
 // - Gain: what the SSTs refer to in blob files that are collected, times the garbage there for each
-//   byte that has to be moved. In pushes to the last level half of the hidden bytes besides, by
-//   entries: uncovered garbage must still be collected.
+//   byte that has to be moved, by SharesOfGarbage(). In pushes to the last level half of the hidden
+//   bytes besides, by entries: uncovered garbage must still be collected.
 // - Cost: the SSTs and what is moved, read and written, and 16 KiB for the compaction itself. SSTs
 //   above the last level whose range deletions hide more than the push costs are pushed to it
 //   first. If there is nothing to gain and still something is hidden, SSTs are pushed to the last
-//   level; level 0 as a whole. As many compactions as cost up to a thirty-second of the family's
+//   level; level 0 as a whole. What is hidden does not count while all that is too much only waits
+//   for older blob files to go. As many compactions as cost up to a thirty-second of the family's
 //   bytes (64 MB at most), which have no SST in common, so that one survey serves them all. SSTs of
 //   the last level go together with neighbours that gain at least half as much for their cost.
-//   `busy`: numbers of SSTs that cannot be compacted now.
+//   `busy`: numbers of SSTs that cannot be compacted now. Requires a bound.
 std::vector<Plan> PickCompactions(const Survey& survey, const Space& space, const Since& since,
-                                  const std::set<uint64_t>& busy);
+                                  const std::set<uint64_t>& busy, const BlobHybridOptions& options);
 
 // Picks what to merge early: the SST that refers to the oldest file, for the oldest ones are the
 // first to be rid of all their references; of those that refer to the same one, the SST that refers

@@ -29,6 +29,7 @@ GcProgress::Aim GcProgress::AimOf(const std::vector<BlobInfo>& blobs) const {
     const auto surveyed = garbage_.find(blob.number);
     if (surveyed != garbage_.end()) {
       blob.garbage_bytes = std::max(blob.garbage_bytes, surveyed->second);
+      blob.corrected = true;
     }
   }
   return {PickVictims(known, near_ ? LeastRatio(options_) : RestingRatio(options_),

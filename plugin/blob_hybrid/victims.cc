@@ -19,6 +19,24 @@ constexpr double kLeastVictims = 0.15;
 constexpr double kMostVictims = 0.75;
 constexpr double kPeak = 1.03;  // of the bound
 
+// Blob files in a row.
+struct Group {
+  size_t begin = 0;
+  size_t end = 0;
+  uint64_t bytes = 0;
+  uint64_t garbage = 0;
+  bool common = false;  // it is freed when none of them has references any more
+
+  double share() const {
+    return bytes == 0 ? 0 : static_cast<double>(garbage) / static_cast<double>(bytes);
+  }
+  void Prepend(const Group& older) {
+    begin = older.begin;
+    bytes += older.bytes;
+    garbage += older.garbage;
+  }
+};
+
 }  // namespace
 
 double RestingRatio(const BlobHybridOptions& options) {
@@ -45,37 +63,72 @@ Room RoomFor(const Space& space, double bound) {
   return room;
 }
 
-std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
-                               const Room& room, const Collected& collected) {
-  std::set<uint64_t> victims;
-  std::vector<BlobInfo> candidates;
-  uint64_t live = 0;
-  uint64_t moving = 0;  // bytes of the victims
-  uint64_t twice = 0;   // of these, what lives
-  for (const BlobInfo& blob : blobs) {
-    live += blob.live_bytes();
-    const auto it = collected.find(blob.number);
-    if (it != collected.end()) {
-      victims.insert(blob.number);
-      moving += it->second ? 0 : blob.bytes;
-      twice += it->second ? 0 : blob.live_bytes();
-    } else if (blob.garbage_ratio() > ratio) {
-      candidates.push_back(blob);
+std::vector<double> SharesOfGarbage(const std::vector<BlobInfo>& blobs, double ratio) {
+  std::vector<double> shares(blobs.size());
+  std::vector<Group> groups;
+  for (size_t i = 0; i < blobs.size(); i++) {
+    const BlobInfo& blob = blobs[i];
+    shares[i] = blob.garbage_ratio();
+    if (!blob.corrected && shares[i] > ratio) {
+      continue;
+    }
+    Group group{i, i + 1, blob.bytes, blob.bytes - blob.live_bytes(), blob.corrected};
+    while (blob.corrected && !groups.empty() && groups.back().share() <= group.share()) {
+      group.Prepend(groups.back());
+      groups.pop_back();
+    }
+    groups.push_back(group);
+  }
+  for (const Group& group : groups) {
+    for (size_t i = group.begin; group.common && i < group.end; i++) {
+      shares[i] = blobs[i].corrected ? group.share() : std::max(shares[i], group.share());
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [](const BlobInfo& a, const BlobInfo& b) {
-    return std::make_pair(a.garbage_ratio(), b.number) >
-           std::make_pair(b.garbage_ratio(), a.number);
+  return shares;
+}
+
+std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
+                               const Room& room, const Collected& collected) {
+  const std::vector<double> shares = SharesOfGarbage(blobs, ratio);
+  std::set<uint64_t> victims;
+  std::vector<std::pair<double, const BlobInfo*>> candidates;
+  uint64_t live = 0;
+  uint64_t moving = 0;            // bytes of the victims
+  uint64_t twice = 0;             // of these, what lives
+  bool first = true;              // no victim is under way
+  uint64_t waiting = UINT64_MAX;  // the oldest victim that is done, and waits for older files
+  for (size_t i = 0; i < blobs.size(); i++) {
+    const BlobInfo& blob = blobs[i];
+    live += blob.live_bytes();
+    const auto it = collected.find(blob.number);
+    if (it == collected.end()) {
+      if (shares[i] > ratio && !blob.IsWaiting()) {
+        candidates.emplace_back(shares[i], &blob);
+      }
+      continue;
+    }
+    victims.insert(blob.number);
+    const bool waits = it->second && blob.corrected && live > 0;
+    waiting = waits ? std::min(waiting, blob.number) : waiting;
+    moving += waits || !it->second ? blob.bytes : 0;
+    twice += waits ? blob.bytes : it->second ? 0 : blob.live_bytes();
+    first = first && it->second;
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(a.first, b.second->number) > std::make_pair(b.first, a.second->number);
   });
   const double most = static_cast<double>(live) * (bound - 1) * room.share;
-  for (const BlobInfo& blob : candidates) {
-    const bool first = moving == 0;
-    moving += blob.bytes;
-    twice += blob.live_bytes();
+  for (const auto& [share, blob] : candidates) {
+    if (blob->corrected && blob->number > waiting) {
+      continue;  // would wait, too
+    }
+    moving += blob->bytes;
+    twice += blob->live_bytes();
     if (bound != 0 && !first && (static_cast<double>(moving) > most || twice > room.twice)) {
       break;
     }
-    victims.insert(blob.number);
+    first = false;
+    victims.insert(blob->number);
   }
   return victims;
 }

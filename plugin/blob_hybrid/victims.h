@@ -39,9 +39,17 @@ struct Room {
 
 Room RoomFor(const Space& space, double bound);
 
+// The share of garbage that each file is collected for. It is its own, but for files up to one that
+// is corrected: they have it in common, as it is freed when all of them are rid of references. No
+// part of that is a file with more garbage than `ratio` that is not corrected. `blobs`: all, by
+// number.
+std::vector<double> SharesOfGarbage(const std::vector<BlobInfo>& blobs, double ratio);
+
 // Picks the files that compactions move values out of: those that are being collected, and of
-// others with more garbage than `ratio` the ones with the largest shares of it. As many as there is
-// room for, those that are done not counted; one at least. All, without a bound (0).
+// others with more garbage than `ratio`, by SharesOfGarbage(), the ones with the most, and the
+// oldest ones of these. As many as there is room for, one at least; those that are done are not
+// counted, but for corrected ones, which stay until older ones are done. All, without a bound (0).
+// `blobs`: all, by number.
 std::set<uint64_t> PickVictims(const std::vector<BlobInfo>& blobs, double ratio, double bound,
                                const Room& room, const Collected& collected);
 

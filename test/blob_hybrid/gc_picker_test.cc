@@ -98,7 +98,7 @@ class PickTest : public testing::Test {
     Sort();
     std::set<uint64_t> busy = busy_;
     busy.insert(kRest);
-    const std::vector<Plan> plans = PickCompactions(survey_, space_, since_, busy);
+    const std::vector<Plan> plans = PickCompactions(survey_, space_, since_, busy, options_);
     const Plan plan = plans.empty() ? Plan() : plans.front();
     Remove(kRest);
     return plan;
@@ -108,6 +108,7 @@ class PickTest : public testing::Test {
 
   Survey survey_;
   Space space_;
+  BlobHybridOptions options_;
   Since since_{{7, 100}, {8, 100}};
   std::set<uint64_t> busy_;
   bool has_rest_ = true;
@@ -350,6 +351,38 @@ TEST_F(PickTest, LevelZeroIsPushedAsAWholeIfSomethingIsHidden) {
   EXPECT_EQ(List{10}, Numbers(DoPick()));
   busy_ = {10};
   EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
+}
+
+// 8 is freed when nothing refers to 5 any more, for which 100000 bytes have to be moved.
+TEST_F(PickTest, WhatHoldsUpGarbageGainsIt) {
+  survey_.blobs = {Blob(5, 100000, 0), Blob(8, 90000, 90000)};
+  since_ = {{5, 100}};
+  Add(10, 6, 100, "a", "b", {{5, 1000}});
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+  survey_.blobs[1].corrected = true;
+  EXPECT_EQ(List{10}, Numbers(DoPick()));
+}
+
+TEST_F(PickTest, LevelZeroIsNotPushedForFilesThatWait) {
+  has_rest_ = false;
+  survey_.blobs = {Blob(5, 100000, 0), Blob(8, 90000, 90000), Blob(9, 1000, 0)};
+  since_.clear();
+  Add(20, 0, 5, "a", "b", {{9, 1000}});
+  space_.disk_bytes = 200000;
+  space_.live_bytes = 90000;
+  space_.amplification = 2;
+  space_.hidden_bytes = 10;
+  EXPECT_EQ(List{20}, Numbers(DoPick()));
+  survey_.blobs[1].corrected = true;
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+  // 5 is held up by level 0.
+  survey_.ssts[0].oldest_blob = 5;
+  EXPECT_EQ(List{20}, Numbers(DoPick()));
+  survey_.ssts[0].oldest_blob = 9;
+  EXPECT_EQ(List{}, Numbers(DoPick()));
+  // There is too much without 8.
+  space_.amplification = 4;
+  EXPECT_EQ(List{20}, Numbers(DoPick()));
 }
 
 TEST_F(PickTest, NothingLeft) {

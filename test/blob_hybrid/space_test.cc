@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "rocksdb/convenience.h"
 #include "rocksdb/table.h"
 #include "test_util/sync_point.h"
 
@@ -122,6 +123,98 @@ TEST_F(SpaceTest, CollectionItselfTakesLittleSpace) {
   EXPECT_LT(most, before * 110 / 100);
   EXPECT_GT(Stats().moved_values, 0u);
   Finish();
+}
+
+// What DeleteFilesInRange() leaves in blob files RocksDB does not count as garbage: it frees such a
+// file only when no SST refers to an older one any more.
+class DeletedFilesTest : public SpaceTest {
+ protected:
+  DeletedFilesTest() {
+    options_.target_file_size_base = 4 << 10;  // many SSTs
+    options_.table_factory->GetOptions<BlockBasedTableOptions>()->block_size = 1 << 10;
+    hybrid_.space_floor = 1;
+  }
+
+  // All keys are in the last level. `step`: from one that is written to the next.
+  void LoadAll(int step) {
+    Open();
+    for (int i = 0; i < kKeys; i++) {
+      Write(static_cast<int>(int64_t{i} * step % kKeys));
+    }
+    Flush();
+    Compact();
+    Settle();
+  }
+
+  // Deletes the SSTs of the second half of the keys.
+  void DeleteFiles() {
+    const std::string from = KeyOf(kKeys / 2);
+    const Slice begin(from);
+    ASSERT_OK(DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), &begin, nullptr));
+    for (int i = 0; i < kKeys; i++) {
+      if (Get(i) == "none") {
+        Forget(i);
+      }
+    }
+    ASSERT_LT(live_.size(), kKeys * 0.6);
+    ASSERT_GT(DiskBytes(), LiveBytes() * 17 / 10);
+  }
+
+  // The job finds it when it is woken. Returns the most space that is taken until it has settled.
+  uint64_t Collect() {
+    std::atomic<bool> settled{false};
+    std::thread settler([&] {
+      Write(0);
+      Flush();
+      EXPECT_OK(SettleBlobHybrid(db_.get()));
+      settled = true;
+    });
+    uint64_t most = 0;
+    while (!settled) {
+      most = std::max(most, DiskBytes());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    settler.join();
+    return most;
+  }
+
+  void ExpectFreed() {
+    EXPECT_LT(DiskBytes(), LiveBytes() * 3 / 2);
+    ExpectAnswers();
+  }
+};
+
+// Nothing refers to the newer half of the files, and nothing in the older half is garbage.
+TEST_F(DeletedFilesTest, YoungFilesAreFreed) {
+  LoadAll(1);
+  DeleteFiles();
+  Collect();
+  ExpectFreed();
+}
+
+// All files have the same garbage. None is freed before the oldest one.
+TEST_F(DeletedFilesTest, ValuesAreNotThereTwiceForLong) {
+  LoadAll(7919);
+  DeleteFiles();
+  const uint64_t before = DiskBytes();
+  const uint64_t most = Collect();
+  printf("before %d KB, most %d KB\n", static_cast<int>(before >> 10),
+         static_cast<int>(most >> 10));
+  EXPECT_LT(most, before * 105 / 100);
+  ExpectFreed();
+}
+
+// As docs/troubleshoot.md says.
+TEST_F(DeletedFilesTest, AForcedCollectionFreesThemWithoutTheJob) {
+  hybrid_.max_space_amplification = 0;
+  LoadAll(1);
+  DeleteFiles();
+  CompactRangeOptions range;
+  range.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  range.blob_garbage_collection_policy = BlobGarbageCollectionPolicy::kForce;
+  range.blob_garbage_collection_age_cutoff = 1;
+  ASSERT_OK(db_->CompactRange(range, nullptr, nullptr));
+  ExpectFreed();
 }
 
 // A snapshot keeps what it sees; the space comes back when it is gone.

@@ -123,6 +123,69 @@ TEST_F(VictimsTest, OthersFollowWhenNothingMoreCanBeDone) {
   EXPECT_EQ((Set{3, 6}), Victims(0.3, 1.5, {{6, true}, {7, true}}));  // 7 has gone
 }
 
+BlobInfo Corrected(uint64_t number, uint64_t bytes, uint64_t garbage) {
+  BlobInfo blob = Blob(number, bytes, garbage);
+  blob.corrected = true;
+  return blob;
+}
+
+void ExpectShares(const std::vector<double>& expected, const std::vector<BlobInfo>& blobs) {
+  const std::vector<double> shares = SharesOfGarbage(blobs, 0.3);
+  ASSERT_EQ(expected.size(), shares.size());
+  for (size_t i = 0; i < shares.size(); i++) {
+    EXPECT_NEAR(expected[i], shares[i], 0.001) << blobs[i].number;
+  }
+}
+
+TEST(SharesTest, OwnGarbageIfRocksDbKnowsIt) {
+  ExpectShares({0, 0.9, 0.2, 1},
+               {Blob(1, 100, 0), Blob(2, 100, 90), Blob(3, 100, 20), Blob(4, 100, 100)});
+}
+
+// RocksDB frees a corrected file with the last older one that has references.
+TEST(SharesTest, OlderFilesShareWhatTheyHoldUp) {
+  ExpectShares({0.425, 0.425, 0.425, 0.425, 0.05},
+               {Blob(1, 100, 0), Blob(2, 100, 10), Corrected(3, 100, 100), Corrected(4, 100, 60),
+                Blob(5, 100, 5)});
+  // 2 is collected all the same.
+  ExpectShares({0.533, 0.9, 0.533, 0.533, 0.05},
+               {Blob(1, 100, 0), Blob(2, 100, 90), Corrected(3, 100, 100), Corrected(4, 100, 60),
+                Blob(5, 100, 5)});
+}
+
+TEST(SharesTest, YoungerFilesThatAreWorthLessWait) {
+  ExpectShares({0.9, 0.5, 0.1, 0.1}, {Corrected(1, 100, 90), Corrected(2, 100, 50), Blob(3, 100, 0),
+                                      Corrected(4, 100, 20)});
+}
+
+class CorrectedTest : public VictimsTest {
+ protected:
+  static Set Pick(const std::vector<BlobInfo>& blobs, double bound, const Collected& collected) {
+    return PickVictims(blobs, 0.3, bound, {0.5, UINT64_MAX}, collected);
+  }
+};
+
+// There are 400 bytes that live. 5 to 7 have no references.
+TEST_F(CorrectedTest, OlderFilesAreCollectedInTheirOrder) {
+  const std::vector<BlobInfo> blobs = {
+      Blob(1, 100, 0),        Blob(2, 100, 0),        Blob(3, 100, 0),       Blob(4, 100, 0),
+      Corrected(5, 100, 100), Corrected(6, 100, 100), Corrected(7, 100, 100)};
+  EXPECT_EQ((Set{1}), Pick(blobs, 1.4, {}));
+  EXPECT_EQ((Set{1, 2}), Pick(blobs, 2, {}));
+  EXPECT_EQ((Set{1, 2, 3, 4}), Pick(blobs, 100, {}));
+  EXPECT_EQ((Set{1, 2}), Pick(blobs, 1.4, {{1, true}}));
+}
+
+// Else values would be there twice for long.
+TEST_F(CorrectedTest, NoneFollowsOneThatWaits) {
+  const std::vector<BlobInfo> blobs = {Corrected(1, 100, 50), Corrected(2, 100, 50),
+                                       Corrected(3, 100, 100), Corrected(4, 100, 50)};
+  EXPECT_EQ((Set{1, 2, 4}), Pick(blobs, 100, {}));
+  EXPECT_EQ((Set{1, 2, 3}), Pick(blobs, 100, {{3, true}}));
+  EXPECT_EQ((Set{1, 3}), Pick(blobs, 1.1, {{3, true}}));
+  EXPECT_EQ((Set{1}), Pick(blobs, 100, {{1, true}}));  // for a snapshot
+}
+
 }  // namespace
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

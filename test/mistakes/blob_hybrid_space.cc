@@ -142,7 +142,8 @@ TEST(PickMistakes, ManySmallFiles) {
     sst.references = std::make_shared<const References>(references);
     survey.ssts.push_back(sst);
   }
-  const std::vector<Plan> plans = PickCompactions(survey, Estimate(TotalsOf(survey), 0), since, {});
+  const std::vector<Plan> plans =
+      PickCompactions(survey, Estimate(TotalsOf(survey), 0), since, {}, BlobHybridOptions());
   ASSERT_GT(plans.size(), 1u);
   std::set<uint64_t> taken;
   size_t most = 0;

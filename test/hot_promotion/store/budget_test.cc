@@ -175,8 +175,8 @@ TEST_F(BudgetTest, TheBudgetIsKeptAtAllTimes) {
 }
 
 #ifndef NDEBUG
-// A compaction that begins holds what has left the store since it was picked. It must not wait until
-// nobody does.
+// A compaction that begins holds what has left the store since it was picked. It must not wait for
+// that to go.
 TEST_F(BudgetTest, ACompactionDoesNotWaitForItself) {
   constexpr uint64_t kSsts = 100;
   EXPECT_OK(DestroyDir(Env::Default(), path_));
