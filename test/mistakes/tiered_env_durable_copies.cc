@@ -2,6 +2,8 @@
 //
 // Checkpoints that are copied, sent elsewhere, or deleted as any directory is.
 
+#include "plugin/tiered_env/files/stub.h"
+#include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "test/tiered_env/support/mount.h"
@@ -123,6 +125,100 @@ TEST_F(CheckpointMistakes, ACopyWithoutTiers) {
   NewFs(Tiers(), kPlacement);
   ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/true, &check));
   ExpectWhole(Tiers());
+}
+
+// A backup that is restored deletes all that it finds, without LOCK. Each case makes of db, which
+// was opened last, what the backup is restored to and what has the files.
+class RestoreMistakes : public CheckpointMistakes {
+ protected:
+  void BackUp() {
+    BackupEngineOptions options(folder_ + "/backup", Env::Default());
+    BackupEngine* raw = nullptr;
+    ASSERT_OK(BackupEngine::Open(options, env_.get(), &raw));
+    const std::unique_ptr<BackupEngine> engine(raw);
+    ASSERT_OK(engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true));
+  }
+  void FillAndBackUp() {
+    FillTiers();
+    ASSERT_OK(TryOpen(Tiers()));
+    BackUp();
+    Close();
+    CopyHome("older");
+    ASSERT_OK(TryOpen(Tiers()));
+    Fill(500);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    Close();
+  }
+  void CopyHome(const std::string& to) const {
+    fs::copy(db_name_, folder_ + "/" + to, fs::copy_options::recursive);
+  }
+  void Rename(const std::string& from, const std::string& to) const {
+    fs::rename(folder_ + "/" + from, folder_ + "/" + to);
+  }
+  void Restore(const std::string& to) {
+    BackupEngineOptions options(folder_ + "/backup", Env::Default());
+    BackupEngineReadOnly* raw = nullptr;
+    ASSERT_OK(BackupEngineReadOnly::Open(options, env_.get(), &raw));
+    const std::unique_ptr<BackupEngineReadOnly> engine(raw);
+    ASSERT_OK(engine->RestoreDBFromLatestBackup(folder_ + "/" + to, folder_ + "/" + to));
+    for (const auto& entry : fs::directory_iterator(folder_ + "/" + to)) {
+      EXPECT_FALSE(entry.path().extension() == ".sst" && entry.file_size() == Stub::kSize)
+          << entry.path();
+    }
+  }
+};
+
+TEST_F(RestoreMistakes, ToACopy) {
+  FillAndBackUp();
+  CopyHome("copy");
+  NewFs(Tiers(), kPlacement);
+  Restore("copy");
+  ExpectWhole(Tiers());
+}
+
+TEST_F(RestoreMistakes, ToACopyOfWhatIsOpen) {
+  FillAndBackUp();
+  CopyHome("copy");
+  ASSERT_OK(TryOpen(Tiers()));
+  Restore("copy");
+  ASSERT_OK(db_->VerifyChecksum());
+  Verify();
+  Close();
+  ExpectWhole(Tiers());
+}
+
+TEST_F(RestoreMistakes, ToAnOlderStateAtItsPlace) {
+  FillAndBackUp();
+  Rename("db", "newest");
+  Rename("older", "db");
+  NewFs(Tiers(), kPlacement);
+  Restore("db");
+  Rename("db", "restored");
+  Rename("newest", "db");
+  ExpectWhole(Tiers());
+}
+
+// Nothing names the home that was moved away, and OWNER names nobody.
+TEST_F(RestoreMistakes, ToACopyOfWhatWasMoved) {
+  FillAndBackUp();
+  CopyHome("copy");
+  Rename("db", "moved");
+  NewFs(Tiers(), kPlacement);
+  Restore("copy");
+  fs::remove_all(folder_ + "/copy");
+  db_name_ = folder_ + "/moved";
+  ExpectWhole(Tiers());
+}
+
+// The tiers have nothing of it afterwards.
+TEST_F(RestoreMistakes, ToItself) {
+  FillAndBackUp();
+  NewFs(Tiers(), kPlacement);
+  Restore("db");
+  EXPECT_EQ(FilesIn("fast") + FilesIn("slow"), 0u);
+  ASSERT_OK(TryOpen(Tiers()));
+  ASSERT_OK(db_->VerifyChecksum());
+  Close();
 }
 
 // RocksDB deletes what it does not know: the stub, and not another database's file.

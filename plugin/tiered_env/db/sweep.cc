@@ -31,6 +31,8 @@
 //   the trash
 //   a file in another directory's folder, by   never              kept; the stub alone is deleted
 //   a stub that was copied from there                             (Namespace::DeletePlace())
+//   the same with TIERS, as when a backup is   never              the same (Folders::MayDelete())
+//   restored to a copy, which is not opened
 //   recipes, retained logs, SSTs in memory     see recovery_manager.cc
 //
 // A directory that has stubs, and no TIERS, is not opened at all (Claim()).

@@ -85,6 +85,9 @@ class Folders {
   // still keep it from being opened: nothing could be written there. The others are its own then,
   // and it can be called again.
   IOStatus Adopt(const std::string& directory);
+  // Whether a file in a tier may be deleted for a directory: it is in its folder, and the database
+  // is locked, or OWNER there names the directory, as TIERS has it now.
+  bool MayDelete(const std::string& directory, const Place& place);
   // Writes OWNER in a directory's folder.
   IOStatus TakeOver(const std::string& directory, const Tier& tier);
   // Gives a directory the name of its folders, over what was there.

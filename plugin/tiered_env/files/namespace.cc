@@ -76,11 +76,17 @@ IOStatus Namespace::Resolve(const std::string& path, Place* place) const {
   return s;
 }
 
-// Looks above, too: a directory's folders are those of the directories in it: archive, lost.
 bool Namespace::BelongsTo(const Place& place, const std::string& directory) {
-  for (const std::string& owner : {directory, DirectoryOf(directory)}) {
+  std::string owner;
+  return FindOwner(place, directory, &owner);
+}
+
+// Looks above, too: a directory's folders are those of the directories in it: archive, lost.
+bool Namespace::FindOwner(const Place& place, const std::string& directory, std::string* owner) {
+  for (const std::string& candidate : {directory, DirectoryOf(directory)}) {
     std::string folder;
-    if (folders_.Find(owner, &folder).ok()) {
+    if (folders_.Find(candidate, &folder).ok()) {
+      *owner = candidate;
       const std::string in = Folders::PathIn(*place.tier, folder) + "/";
       return place.path.compare(0, in.size(), in) == 0;
     }
@@ -140,9 +146,11 @@ IOStatus Namespace::SetAside(const std::string& path, const Place& place, Place*
   return target_->RenameFile(path, aside->path, IOOptions(), nullptr);
 }
 
-// Deletes in its own folder alone: a stub may have been copied from another database's directory.
+// Deletes in its own folder alone: a stub may have been copied from another database's directory,
+// also together with TIERS.
 IOStatus Namespace::DeletePlace(const std::string& path, const Place& place) {
-  if (!BelongsTo(place, DirectoryOf(path))) {
+  std::string owner;
+  if (!FindOwner(place, DirectoryOf(path), &owner) || !folders_.MayDelete(owner, place)) {
     return IOStatus::OK();
   }
   IOStatus s = place.fs()->DeleteFile(place.path, IOOptions(), nullptr);

@@ -53,7 +53,7 @@ class Namespace {
   IOStatus SyncStub(const std::string& path);
   // Frees the name of a file that is at home: it has another place then.
   IOStatus SetAside(const std::string& path, const Place& place, Place* aside);
-  // Deletes what a stub that is gone stood for.
+  // Deletes what a stub that is gone stood for, unless that may be another home's.
   IOStatus DeletePlace(const std::string& path, const Place& place);
 
   // Returns the LOG of the database in the directory; null if it has none of ours.
@@ -70,6 +70,9 @@ class Namespace {
 
  private:
   IOStatus ReadStub(const std::string& path, Stub* stub) const;
+  // Finds the directory whose folder has a file that a stub in `directory` leads to. False: it is
+  // in none that belongs to it.
+  bool FindOwner(const Place& place, const std::string& directory, std::string* owner);
 
   FileSystem* const shown_;
   FileSystem* const target_;

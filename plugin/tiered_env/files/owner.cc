@@ -140,6 +140,24 @@ Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier
   return result;
 }
 
+// A backup is restored without LOCK, perhaps to a copy of the home, or to an older one: there each
+// stub is deleted, while the files are those of a database that may be open elsewhere. What a home
+// that was moved leaves so is an orphan when it is opened.
+bool Folders::MayDelete(const std::string& directory, const Place& place) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (open_.count(directory) > 0) {
+    return true;
+  }
+  Identity ours;
+  Identity owner;
+  if (!ReadIdentity(target_, directory + "/" + kIdentityName, &ours).ok()) {
+    return false;
+  }
+  const std::string folder = PathIn(*place.tier, ours.folder) + "/";
+  return place.path.compare(0, folder.size(), folder) == 0 &&
+         OwnershipIn(ours, directory, *place.tier, &owner) == Ownership::kOurs;
+}
+
 std::string Folders::Explain(Ownership ownership, const std::string& directory, const Tier& tier,
                              const Identity& owner) {
   switch (ownership) {
