@@ -16,6 +16,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+// Ends the message that a log may be sound.
+constexpr char kMoveAway[] = "; only if it is gone for good, move it away, and salvage again";
+
+}  // namespace
+
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
  public:
@@ -131,7 +138,7 @@ std::vector<uint64_t> SegmentLoader::ids() const {
   return result;
 }
 
-void SegmentLoader::Load(uint64_t id) {
+IOStatus SegmentLoader::Load(uint64_t id) {
   Loaded* const loaded = &segments_.at(id);
   std::vector<std::string> paths;
   const auto retained = retained_.equal_range(loaded->known.id);
@@ -145,16 +152,22 @@ void SegmentLoader::Load(uint64_t id) {
   loaded->problem = "there is no " + WalSegments::LogName(loaded->known.id, tag_) +
                     " in any of: " + Join(searched_) +
                     "; if logs were moved to another wal_dir, move them back";
+  IOStatus result;
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
       loaded->path = path;
-      break;
+      return s;
+    }
+    if (!s.IsCorruption() && !IsMissing(s) && !loaded->wanted.empty()) {
+      result = IOStatus::IOError(
+          path, "cannot be read now, so nothing is given up: " + s.ToString() + kMoveAway);
     }
     loaded->problem = "cannot use " + path + ": " + s.ToString();
     ROCKS_LOG_WARN(info_log_, "tiered_env: cannot use %s: %s", path.c_str(), s.ToString().c_str());
     loaded->segment.reset();
   }
+  return result;
 }
 
 IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {

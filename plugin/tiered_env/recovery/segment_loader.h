@@ -43,9 +43,10 @@ class SegmentLoader {
 
   // The segments that recipes refer to.
   std::vector<uint64_t> ids() const;
-  // Reads a segment. What cannot be read is no error yet: what refers to it may be there.
-  // Thread-safe for different ids.
-  void Load(uint64_t id);
+  // Reads a segment. What is missing or damaged is no error: what refers to it may be there, or has
+  // ProblemsOf(). IOError: entries are wanted of a log that may be sound, and cannot be read now,
+  // or by this version. Thread-safe for different ids.
+  IOStatus Load(uint64_t id);
 
   // The entries that were kept, until DropEntries(). Not thread-safe: one for each thread.
   std::unique_ptr<EntrySource> Entries() const;
