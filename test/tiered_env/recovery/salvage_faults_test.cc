@@ -2,11 +2,13 @@
 //
 // Databases with a tier in memory that are salvaged while something fails.
 
+#include <algorithm>
 #include <atomic>
 
 #include "plugin/tiered_env/recipe/recipe_log.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/salvage.h"
+#include "test_util/sync_point.h"
 #include "util/coding.h"
 #include "util/crc32c.h"
 
@@ -202,6 +204,86 @@ TEST_F(SalvageTest, ARecipeOfALaterVersionIsNotGivenUp) {
     }
     EXPECT_TRUE(given_up.empty());
     EXPECT_EQ(FilesInDatabase(), before);
+  }
+}
+
+// What must leave memory goes to the next tier that takes it.
+class FullTest : public SalvageTest {
+ protected:
+  FullTest() { target_ = disk_; }
+
+  // From then on nothing goes to the slow tier.
+  void PrepareFull() {
+    Prepare();
+    ASSERT_FALSE(HasFailure());
+    MountMemory();
+    disk_->before_create = [start = TierPath("slow")](const std::string& path) {
+      return path.compare(0, start.size(), start) == 0 ? IOStatus::NoSpace(path, "injected")
+                                                       : IOStatus::OK();
+    };
+  }
+  size_t AtHome() const {
+    const std::vector<std::string> all = FilesOf(".sst");
+    return static_cast<size_t>(
+        std::count_if(all.begin(), all.end(),
+                      [this](const std::string& base) { return TierOf(base) == "home"; }));
+  }
+  void ExpectWhole() {
+    disk_->before_create = nullptr;
+    LoseMemory();
+    OpenMemory();
+    ASSERT_FALSE(HasFailure());
+    Verify();
+  }
+
+  const std::shared_ptr<HookedFs> disk_ = std::make_shared<HookedFs>();
+};
+
+TEST_F(FullTest, ASalvage) {
+  PrepareFull();
+  const size_t before = AtHome();
+  std::vector<std::string> given_up;
+  ASSERT_OK(SalvageTiers(fs_.get(), db_name_, &given_up));
+  EXPECT_TRUE(given_up.empty());
+  EXPECT_GT(AtHome(), before);
+  ExpectNothingOfMemory();
+  ExpectWhole();
+}
+
+TEST_F(FullTest, ARepair) {
+  PrepareFull();
+  ASSERT_OK(RepairDB(db_name_, DbOptions()));
+  ExpectNothingOfMemory();
+  ExpectWhole();
+}
+
+// Of SSTs whose recipes are lost, and would be too long.
+TEST_F(FullTest, AnOpeningAndADestruction) {
+  for (const bool destroyed : {false, true}) {
+    SCOPED_TRACE(destroyed);
+    PrepareFull();
+    for (const std::string end : {"RECIPES", ".log", ".seg"}) {
+      for (const std::string& path : Kept(end)) {
+        fs::remove(path);
+      }
+    }
+    SyncPoint::GetInstance()->SetCallBack("RecipeLog::AddRecipe:Most",
+                                          [](void* most) { *static_cast<uint64_t*>(most) = 100; });
+    SyncPoint::GetInstance()->EnableProcessing();
+    if (destroyed) {
+      ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+      EXPECT_FALSE(fs::exists(db_name_));
+    } else {
+      const size_t before = AtHome();
+      ASSERT_OK(TryOpen());
+      Close();
+      EXPECT_GT(AtHome(), before);
+      ExpectWhole();
+      Close();
+      ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+      model_.clear();
+    }
+    SyncPoint::GetInstance()->DisableProcessing();
   }
 }
 
