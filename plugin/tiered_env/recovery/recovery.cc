@@ -237,7 +237,7 @@ IOStatus Recovery::CollectReferences() {
     if (!s.ok()) {
       break;
     }
-    s = segments_.Add(recipe, /*wanted=*/!table->intact);
+    s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     if (!s.ok()) {
       s = IsFinal(s) ? IOStatus::Corruption(directory_ + "/" + table->base, s.ToString())
                      : NotYet(*table, s);

@@ -33,7 +33,7 @@ class SegmentLoader::Visitor : public EntryVisitor {
       return;  // was added after recipes were made
     }
     loaded_->segment->Add(ordinal, entry);
-    if (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal]) {
+    if (loaded_->wants_all || (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal])) {
       loaded_->entries->Add(ordinal, entry);
     }
   }
@@ -66,16 +66,35 @@ class SegmentLoader::Source : public EntrySource {
   uint64_t last_id_ = 0;
 };
 
-IOStatus SegmentLoader::Add(const std::string& recipe, bool wanted) {
+// An ordinal that the segment never had would take as much memory as it is large.
+IOStatus SegmentLoader::Add(const RecipeLogContents& contents, const std::string& recipe,
+                            bool wanted) {
+  std::vector<SegmentRange> ranges;
+  Status s = DecodeSegments(recipe, &ranges);
+  std::set<uint64_t> unknown;
+  for (const SegmentRange& range : ranges) {
+    const auto known = contents.segments.find(range.segment);
+    if (known == contents.segments.end() || known->second.log_number == kNoLog) {
+      unknown.insert(range.segment);
+    } else if (range.first + range.count > known->second.entries) {
+      s = Status::Corruption("tiered_env: recipe refers to more than there was in segment " +
+                             std::to_string(range.segment));
+    }
+  }
+  if (!s.ok()) {
+    return AsIOStatus(s);
+  }
   Loaded* last = nullptr;
   return AsIOStatus(ForEachReference(recipe, [&](const Reference& reference) {
     if (last == nullptr || last->known.id != reference.segment) {
       last = &segments_[reference.segment];
       last->known.id = reference.segment;
     }
-    if (wanted) {
+    if (wanted && unknown.count(reference.segment) > 0) {
+      last->wants_all = true;
+    } else if (wanted) {
       if (last->wanted.size() <= reference.ordinal) {
-        last->wanted.resize(reference.ordinal + 1);
+        last->wanted.resize(reference.ordinal + size_t{1});
       }
       last->wanted[reference.ordinal] = true;
     }
@@ -159,7 +178,8 @@ IOStatus SegmentLoader::Load(uint64_t id) {
       loaded->path = path;
       return s;
     }
-    if (!s.IsCorruption() && !IsMissing(s) && !loaded->wanted.empty()) {
+    const bool is_wanted = loaded->wants_all || !loaded->wanted.empty();
+    if (!s.IsCorruption() && !IsMissing(s) && is_wanted) {
       result = IOStatus::IOError(
           path, "cannot be read now, so nothing is given up: " + s.ToString() + kMoveAway);
     }
