@@ -131,14 +131,17 @@ TEST_F(CheckpointMistakes, ACopyWithoutTiers) {
 // was opened last, what the backup is restored to and what has the files.
 class RestoreMistakes : public CheckpointMistakes {
  protected:
-  void FillAndBackUp() {
-    FillTiers();
-    ASSERT_OK(TryOpen(Tiers()));
+  void BackUp() {
     BackupEngineOptions options(folder_ + "/backup", Env::Default());
     BackupEngine* raw = nullptr;
     ASSERT_OK(BackupEngine::Open(options, env_.get(), &raw));
     const std::unique_ptr<BackupEngine> engine(raw);
     ASSERT_OK(engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/true));
+  }
+  void FillAndBackUp() {
+    FillTiers();
+    ASSERT_OK(TryOpen(Tiers()));
+    BackUp();
     Close();
     CopyHome("older");
     ASSERT_OK(TryOpen(Tiers()));

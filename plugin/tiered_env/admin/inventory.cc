@@ -76,6 +76,10 @@ class Inventory {
       if (s.ok() && recipe_log_.ReadRecipe(base, &recipe).ok()) {
         ForEachReference(recipe, [&](const Reference& reference) {
           std::vector<bool>& ordinals = references_[reference.segment];
+          const auto segment = contents_.segments.find(reference.segment);
+          if (segment == contents_.segments.end() || reference.ordinal >= segment->second.entries) {
+            return;  // it has no such entry
+          }
           if (ordinals.size() <= reference.ordinal) {
             ordinals.resize(reference.ordinal + uint64_t{1});
           }

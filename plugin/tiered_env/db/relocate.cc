@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/copy.h"
@@ -92,6 +93,36 @@ IOStatus Relocator::Move(Database* database, const Database::Misplaced& file, Ra
   std::lock_guard<std::mutex> lock(*names_->mutex());
   // RocksDB deletes files while they are copied.
   return database->IsStill(file) ? s : IOStatus::Aborted(file.base, "is gone");
+}
+
+// Nothing helps if it is not there any more, or has got another place.
+IOStatus Relocator::BringAway(Database* database, Database::Misplaced* file, RateLimiter* limiter) {
+  std::vector<Tier*> order = SpillOrder(names_->policy(), file->from);
+  if (file->to != nullptr) {
+    order.insert(order.begin(), file->to);
+  }
+  IOStatus result =
+      IOStatus::NoSpace(database->directory() + "/" + file->base, "has no durable tier to go to");
+  Tier* first = nullptr;
+  for (Tier* tier : order) {
+    if (tier->is_volatile() || tier == first) {
+      continue;
+    }
+    file->to = tier;
+    IOStatus s = Move(database, *file, limiter, /*anyway=*/true);
+    if (s.ok()) {
+      return s;
+    }
+    if (first == nullptr) {
+      first = tier;
+      result = s;
+    }
+    if (s.IsAborted()) {
+      break;
+    }
+  }
+  file->to = first;
+  return result;
 }
 
 IOStatus Relocator::FindSource(const std::string& path, const Database::Misplaced& file,

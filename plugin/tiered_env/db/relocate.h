@@ -36,6 +36,11 @@ class Relocator {
   // the budget.
   IOStatus Move(Database* database, const Database::Misplaced& file, RateLimiter* limiter,
                 bool anyway = false);
+  // Puts an SST from a volatile tier into a durable one, for it must not stay, whatever the
+  // budgets: into file->to, if that is not null, or if that fails into the first in the order of
+  // spilling that takes it. Leaves in file->to which one has it, or should have been the first to.
+  // The first error.
+  IOStatus BringAway(Database* database, Database::Misplaced* file, RateLimiter* limiter);
   // Takes the bytes of a file from the budgets of where it shall be, as Move() does first.
   static IOStatus TakeRoom(Database* database, const Database::Misplaced& file, bool anyway);
   // Tells in the LOG and the statistics how a move has ended.

@@ -161,8 +161,8 @@ void TieredFileSystem::Persist(const std::shared_ptr<OpenDatabase>& database) {
   bool moved = true;
   while (moved) {  // what the mover has just taken is there at the next look
     moved = false;
-    for (const Database::Misplaced& file : database->FindVolatile(names_->policy())) {
-      IOStatus result = relocator_->Move(database.get(), file, nullptr, /*anyway=*/true);
+    for (Database::Misplaced& file : database->FindVolatile(names_->policy())) {
+      IOStatus result = relocator_->BringAway(database.get(), &file, nullptr);
       relocator_->Report(database->directory() + "/" + file.base, file, result);
       moved = moved || result.ok();
       s = s.ok() ? result : s;

@@ -99,6 +99,20 @@ Status DecodeHeader(const Slice& recipe, Slice* input, RecipeParts* parts) {
   return all ? s : Damaged("counts");
 }
 
+// Leaves what is behind the segments in *input.
+Status DecodeSpace(const Slice& recipe, Slice* input, RecipeParts* parts) {
+  *parts = RecipeParts();
+  Status s = DecodeHeader(recipe, input, parts);
+  if (!s.ok()) {
+    return s;
+  }
+  std::vector<SegmentRange> ranges;
+  const bool halves = (static_cast<uint8_t>(recipe[5]) & kHalves) != 0;
+  return GetRanges(input, &ranges) && parts->space.Init(std::move(ranges), halves)
+             ? s
+             : Damaged("segments");
+}
+
 Status CheckNumbers(const RecipeParts& parts) {
   BitReader numbers(parts.packed, parts.space.width());
   const uint64_t literal = parts.space.literal();
@@ -180,16 +194,10 @@ void EncodeRecipe(const RecipeParts& parts, std::string* recipe) {
 }
 
 Status DecodeRecipe(const Slice& recipe, RecipeParts* parts) {
-  *parts = RecipeParts();
   Slice input;
-  Status s = DecodeHeader(recipe, &input, parts);
+  Status s = DecodeSpace(recipe, &input, parts);
   if (!s.ok()) {
     return s;
-  }
-  std::vector<SegmentRange> ranges;
-  const bool halves = (static_cast<uint8_t>(recipe[5]) & kHalves) != 0;
-  if (!GetRanges(&input, &ranges) || !parts->space.Init(std::move(ranges), halves)) {
-    return Damaged("segments");
   }
   const uint32_t width = parts->space.width();
   if (width != static_cast<uint8_t>(recipe[7])) {
@@ -202,6 +210,16 @@ Status DecodeRecipe(const Slice& recipe, RecipeParts* parts) {
   parts->packed = Slice(input.data(), bytes);
   parts->operations = Slice(input.data() + bytes, input.size() - bytes);
   return CheckNumbers(*parts);
+}
+
+Status DecodeSegments(const Slice& recipe, std::vector<SegmentRange>* ranges) {
+  RecipeParts parts;
+  Slice input;
+  Status s = DecodeSpace(recipe, &input, &parts);
+  if (s.ok()) {
+    *ranges = parts.space.ranges();
+  }
+  return s;
 }
 
 Status DecodeSummary(const Slice& recipe, RecipeSummary* summary) {

@@ -108,6 +108,9 @@ void EncodeRecipe(const RecipeParts& parts, std::string* recipe);
 // same. Numbers are in their space. The slices point into `recipe`.
 Status DecodeRecipe(const Slice& recipe, RecipeParts* parts);
 
+// Reads what is before the numbers: the segments that there may be references to, and which of
+// their ordinals.
+Status DecodeSegments(const Slice& recipe, std::vector<SegmentRange>* ranges);
 // Reads the header alone.
 Status DecodeSummary(const Slice& recipe, RecipeSummary* summary);
 

@@ -70,9 +70,12 @@ IOStatus RecipeLogFile::Scan(FileSystem* fs, const std::string& path, RecipeLogC
   Scanner scanner(std::move(file), size_);
   std::string bytes;
   if (size_ == 0) {
-    s = scanner.Next(recipe_log::kHeaderSize, &bytes)
-            ? recipe_log::DecodeHeader(bytes, path, &contents->database)
-            : IOStatus::Corruption(path, "has no header");
+    const bool has_header = scanner.Next(recipe_log::kHeaderSize, &bytes);
+    s = scanner.status();
+    if (s.ok()) {
+      s = has_header ? recipe_log::DecodeHeader(bytes, path, &contents->database)
+                     : IOStatus::Corruption(path, "has no header");
+    }
     size_ = scanner.offset();
   }
   while (s.ok() && scanner.Next(recipe_log::kFrameSize, &bytes)) {

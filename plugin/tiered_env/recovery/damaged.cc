@@ -45,14 +45,14 @@ void RecoveryManager::PersistDamaged(std::chrono::steady_clock::time_point now) 
     return;
   }
   persist_pause_ = std::min(2 * persist_pause_, kMostPause);
-  for (const Database::Misplaced& file : database_->FindVolatile(names_->policy())) {
+  for (Database::Misplaced& file : database_->FindVolatile(names_->policy())) {
     std::string recipe;
     if (stop_.load(std::memory_order_relaxed) || !recipe_log_.ReadRecipe(file.base, &recipe).ok() ||
         !RefersTo(recipe, damaged)) {
       continue;
     }
     persist_pause_ = kLeastPause;
-    IOStatus s = relocator_->Move(database_, file, nullptr, /*anyway=*/true);
+    IOStatus s = relocator_->BringAway(database_, &file, nullptr);
     relocator_->Report(database_->directory() + "/" + file.base, file, s);
   }
   persist_from_ = std::chrono::steady_clock::now() + persist_pause_;

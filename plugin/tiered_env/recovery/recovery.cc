@@ -111,7 +111,7 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
     s = FindTables(tables, blobs, families);
   }
   if (s.ok()) {
-    s = ForTables(All(), [this](VolatileTable* table) { return finder_.Check(table); });
+    s = ForTables(All(), [this](VolatileTable* table) { return Check(table); });
   }
   if (s.ok()) {
     s = LoadSegments();
@@ -202,6 +202,15 @@ IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
   return s;
 }
 
+// What cannot be looked at now is rebuilt. Who gives SSTs up does not take that for a loss.
+IOStatus Recovery::Check(VolatileTable* table) {
+  IOStatus s = finder_.Check(table);
+  if (s.IsCorruption()) {
+    return s;
+  }
+  return salvage_ || !table->has_recipe ? NotYet(*table, s) : IOStatus::OK();
+}
+
 IOStatus Recovery::LoadSegments() {
   IOStatus s = CollectReferences();
   if (s.ok()) {
@@ -212,8 +221,8 @@ IOStatus Recovery::LoadSegments() {
   }
   const std::vector<uint64_t> ids = segments_.ids();
   return ForAll(ids.size(), [&](size_t i) {
-    segments_.Load(ids[i]);
-    return IOStatus::OK();
+    IOStatus read = segments_.Load(ids[i]);
+    return salvage_ ? read : IOStatus::OK();  // else the SST that needs it tells
   });
 }
 
@@ -228,9 +237,10 @@ IOStatus Recovery::CollectReferences() {
     if (!s.ok()) {
       break;
     }
-    s = segments_.Add(recipe, /*wanted=*/!table->intact);
+    s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     if (!s.ok()) {
-      s = IOStatus::Corruption(directory_ + "/" + table->base, s.ToString());
+      s = IsFinal(s) ? IOStatus::Corruption(directory_ + "/" + table->base, s.ToString())
+                     : NotYet(*table, s);
     }
     if (s.IsCorruption() && (salvage_ || rehearse_)) {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -284,8 +294,20 @@ IOStatus Recovery::RebuildIn(char* sst, const std::string& recipe, VolatileTable
   return s;
 }
 
+// A rehearsal tells all that fails.
+bool Recovery::IsFinal(const Status& why) const { return why.IsCorruption() || rehearse_; }
+
+IOStatus Recovery::NotYet(const VolatileTable& table, const Status& why) const {
+  return why.IsNotSupported()
+             ? IOStatus::NotSupported(directory_ + "/" + table.base, why.ToString())
+             : AsIOStatus(why);
+}
+
 IOStatus Recovery::NotRebuilt(const VolatileTable& table, const std::string& recipe,
                               const Status& why) const {
+  if (!IsFinal(why)) {
+    return NotYet(table, why);
+  }
   const std::string path = directory_ + "/" + table.base;
   return IOStatus::Corruption(
       path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +

@@ -36,8 +36,9 @@ class Recovery {
   using Families = std::map<uint32_t, std::string>;
 
   // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
-  // SSTs are failures(), and so is all that a damaged recipe log would know of. `blobs`: what
-  // counts in the budgets of column families, too.
+  // SSTs are failures(), and so is all that a damaged recipe log would know of; what cannot be read
+  // now, or by this version, is an error. `blobs`: what counts in the budgets of column families,
+  // too.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables,
                const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
                bool salvage = false);
@@ -95,7 +96,12 @@ class Recovery {
   // Reads the logs that recipes refer to.
   IOStatus LoadSegments();
   IOStatus CollectReferences();
+  // TableFinder::Check().
+  IOStatus Check(VolatileTable* table);
   IOStatus Rebuild(VolatileTable* table);
+  // Whether an SST is lost for that: not for what another attempt, or another version, may read.
+  bool IsFinal(const Status& why) const;
+  IOStatus NotYet(const VolatileTable& table, const Status& why) const;
   // The error of an SST that cannot be rebuilt.
   IOStatus NotRebuilt(const VolatileTable& table, const std::string& recipe,
                       const Status& why) const;

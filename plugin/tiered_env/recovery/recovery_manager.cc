@@ -216,18 +216,11 @@ IOStatus RecoveryManager::Recover(const std::map<uint64_t, LiveTable>& tables) {
 }
 
 IOStatus RecoveryManager::BringAway(const Recovery::Present& table) {
-  for (Tier* tier : SpillOrder(names_->policy(), table.place.tier)) {
-    if (!tier->is_volatile()) {
-      Database::Misplaced move;
-      move.base = table.base;
-      move.size = table.size;
-      move.from = table.place.tier;
-      move.to = move.wanted = tier;
-      return relocator_->Move(database_, move, limiter_.get(), /*anyway=*/true);
-    }
-  }
-  return IOStatus::NoSpace(database_->directory() + "/" + table.base,
-                           "has no durable tier to go to");
+  Database::Misplaced move;
+  move.base = table.base;
+  move.size = table.size;
+  move.from = table.place.tier;
+  return relocator_->BringAway(database_, &move, limiter_.get());
 }
 
 std::unique_ptr<FSWritableFile> RecoveryManager::Track(const std::string& path,

@@ -11,7 +11,8 @@ namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // A recipe log that is damaged has what is before the damage; besides there are the stubs. One that
-// cannot be read now may have recipes of SSTs without a stub.
+// cannot be read now may have recipes of SSTs without a stub, and a stub may be of an SST without a
+// recipe.
 IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) const {
   RecipeLog::Contents contents;
   RecipeLog recipe_log(names_->target(), database_->directory());
@@ -25,7 +26,10 @@ IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) cons
       continue;
     }
     s = recipe_log.ReadRecipe(it->first, &recipe);
-    if (s.ok() && DecodeSummary(recipe, &summary).ok()) {
+    if (s.ok()) {
+      s = AsIOStatus(DecodeSummary(recipe, &summary));
+    }
+    if (s.ok()) {
       (*tables)[number].size = summary.size;
     }
     s = s.IsCorruption() ? IOStatus::OK() : s;
@@ -34,16 +38,22 @@ IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) cons
   if (s.ok()) {
     s = names_->target()->GetChildren(database_->directory(), IOOptions(), &names, nullptr);
   }
-  for (const std::string& name : names) {
+  for (auto it = names.begin(); s.ok() && it != names.end(); ++it) {
     uint64_t number;
     uint64_t size;
     Place place;
-    if (ContentOf(name, &number) == Content::kTable && tables->count(number) == 0 &&
-        names_->Resolve(database_->directory() + "/" + name, &place).ok() && place.stub &&
-        place.tier->is_volatile() &&
-        place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr).ok()) {
-      (*tables)[number].size = size;
+    if (ContentOf(*it, &number) != Content::kTable || tables->count(number) > 0) {
+      continue;
     }
+    s = names_->Resolve(database_->directory() + "/" + *it, &place);
+    if (s.ok() && place.stub && place.tier->is_volatile()) {
+      s = place.fs()->GetFileSize(place.path, IOOptions(), &size, nullptr);
+      if (s.ok()) {
+        (*tables)[number].size = size;
+      }
+    }
+    // What is damaged, gone, or in a tier that is not named is nothing to save.
+    s = s.IsCorruption() || s.IsInvalidArgument() || IsMissing(s) ? IOStatus::OK() : s;
   }
   return s;
 }

@@ -16,6 +16,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+namespace {
+
+// Ends the message that a log may be sound.
+constexpr char kMoveAway[] = "; only if it is gone for good, move it away, and salvage again";
+
+}  // namespace
+
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
  public:
@@ -26,7 +33,7 @@ class SegmentLoader::Visitor : public EntryVisitor {
       return;  // was added after recipes were made
     }
     loaded_->segment->Add(ordinal, entry);
-    if (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal]) {
+    if (loaded_->wants_all || (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal])) {
       loaded_->entries->Add(ordinal, entry);
     }
   }
@@ -59,16 +66,35 @@ class SegmentLoader::Source : public EntrySource {
   uint64_t last_id_ = 0;
 };
 
-IOStatus SegmentLoader::Add(const std::string& recipe, bool wanted) {
+// An ordinal that the segment never had would take as much memory as it is large.
+IOStatus SegmentLoader::Add(const RecipeLogContents& contents, const std::string& recipe,
+                            bool wanted) {
+  std::vector<SegmentRange> ranges;
+  Status s = DecodeSegments(recipe, &ranges);
+  std::set<uint64_t> unknown;
+  for (const SegmentRange& range : ranges) {
+    const auto known = contents.segments.find(range.segment);
+    if (known == contents.segments.end() || known->second.log_number == kNoLog) {
+      unknown.insert(range.segment);
+    } else if (range.first + range.count > known->second.entries) {
+      s = Status::Corruption("tiered_env: recipe refers to more than there was in segment " +
+                             std::to_string(range.segment));
+    }
+  }
+  if (!s.ok()) {
+    return AsIOStatus(s);
+  }
   Loaded* last = nullptr;
   return AsIOStatus(ForEachReference(recipe, [&](const Reference& reference) {
     if (last == nullptr || last->known.id != reference.segment) {
       last = &segments_[reference.segment];
       last->known.id = reference.segment;
     }
-    if (wanted) {
+    if (wanted && unknown.count(reference.segment) > 0) {
+      last->wants_all = true;
+    } else if (wanted) {
       if (last->wanted.size() <= reference.ordinal) {
-        last->wanted.resize(reference.ordinal + 1);
+        last->wanted.resize(reference.ordinal + size_t{1});
       }
       last->wanted[reference.ordinal] = true;
     }
@@ -131,7 +157,7 @@ std::vector<uint64_t> SegmentLoader::ids() const {
   return result;
 }
 
-void SegmentLoader::Load(uint64_t id) {
+IOStatus SegmentLoader::Load(uint64_t id) {
   Loaded* const loaded = &segments_.at(id);
   std::vector<std::string> paths;
   const auto retained = retained_.equal_range(loaded->known.id);
@@ -145,16 +171,23 @@ void SegmentLoader::Load(uint64_t id) {
   loaded->problem = "there is no " + WalSegments::LogName(loaded->known.id, tag_) +
                     " in any of: " + Join(searched_) +
                     "; if logs were moved to another wal_dir, move them back";
+  IOStatus result;
   for (const std::string& path : paths) {
     IOStatus s = LoadFrom(path, loaded);
     if (s.ok()) {
       loaded->path = path;
-      break;
+      return s;
+    }
+    const bool is_wanted = loaded->wants_all || !loaded->wanted.empty();
+    if (!s.IsCorruption() && !IsMissing(s) && is_wanted) {
+      result = IOStatus::IOError(
+          path, "cannot be read now, so nothing is given up: " + s.ToString() + kMoveAway);
     }
     loaded->problem = "cannot use " + path + ": " + s.ToString();
     ROCKS_LOG_WARN(info_log_, "tiered_env: cannot use %s: %s", path.c_str(), s.ToString().c_str());
     loaded->segment.reset();
   }
+  return result;
 }
 
 IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {

@@ -35,17 +35,18 @@ class SegmentLoader {
         directory_(std::move(directory)),
         info_log_(std::move(info_log)) {}
 
-  // Takes note of all that a recipe refers to. `wanted`: its SST is to be rebuilt, so Load() keeps
-  // these entries. Corruption: nothing was noted.
-  IOStatus Add(const std::string& recipe, bool wanted);
+  // Takes note of all that a recipe refers to. `contents`: of the recipe log that has it. `wanted`:
+  // its SST is to be rebuilt, so Load() keeps these entries. Corruption: nothing was noted.
+  IOStatus Add(const RecipeLogContents& contents, const std::string& recipe, bool wanted);
   // Lists the logs that there are. An error is that of a directory.
   IOStatus Find(const RecipeLogContents& contents);
 
   // The segments that recipes refer to.
   std::vector<uint64_t> ids() const;
-  // Reads a segment. What cannot be read is no error yet: what refers to it may be there.
-  // Thread-safe for different ids.
-  void Load(uint64_t id);
+  // Reads a segment. What is missing or damaged is no error: what refers to it may be there, or has
+  // ProblemsOf(). IOError: entries are wanted of a log that may be sound, and cannot be read now,
+  // or by this version. Thread-safe for different ids.
+  IOStatus Load(uint64_t id);
 
   // The entries that were kept, until DropEntries(). Not thread-safe: one for each thread.
   std::unique_ptr<EntrySource> Entries() const;
@@ -79,7 +80,10 @@ class SegmentLoader {
     std::string problem;    // why
     std::unique_ptr<Segment> segment;
     std::unique_ptr<EntryArena> entries;  // those that are wanted
+    // By ordinal. Of a segment that the recipe log does not know nothing tells how large that may
+    // be: all entries of its archive are kept.
     std::vector<bool> wanted;
+    bool wants_all = false;
   };
   using Segments = std::map<uint64_t, Loaded>;
   class Visitor;

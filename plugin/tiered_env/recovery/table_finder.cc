@@ -174,6 +174,9 @@ IOStatus TableFinder::Check(VolatileTable* table) const {
   IOStatus s = table->has_stub
                    ? table->place.fs()->GetFileSize(table->place.path, IOOptions(), &size, nullptr)
                    : IOStatus::NotFound();
+  if (!s.ok() && !IsMissing(s)) {
+    return s;
+  }
   const bool there = s.ok() && size == table->size;
   if (!table->has_recipe) {
     table->intact = there;
@@ -196,7 +199,7 @@ IOStatus TableFinder::Check(VolatileTable* table) const {
   }
   table->intact = s.ok() && summary.size == sst->GetLen() &&
                   summary.checksum == XXH3_64bits(sst->GetBase(), sst->GetLen());
-  return IOStatus::OK();
+  return s.IsCorruption() || IsMissing(s) ? IOStatus::OK() : s;
 }
 
 }  // namespace tiered_env

@@ -66,7 +66,8 @@ class TableFinder {
   // SSTs in durable tiers that are missing, or not as long as the MANIFEST says.
   const std::vector<std::string>& missing() const { return missing_; }
 
-  // Sets table->intact. Corruption: it is lost, and has no recipe.
+  // Sets table->intact. Corruption: it is lost, and has no recipe. Another error: the SST or its
+  // recipe cannot be looked at.
   IOStatus Check(VolatileTable* table) const;
 
  private:

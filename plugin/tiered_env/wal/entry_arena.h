@@ -25,7 +25,7 @@ class EntryArena {
     head.type = entry.type;
     char* at = Allocate(sizeof(head) + entry.key.size() + entry.value.size());
     if (at_.size() <= ordinal) {
-      at_.resize(ordinal + 1, nullptr);
+      at_.resize(ordinal + size_t{1}, nullptr);
     }
     at_[ordinal] = at;
     memcpy(at, &head, sizeof(head));

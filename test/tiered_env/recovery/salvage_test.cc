@@ -2,12 +2,12 @@
 //
 // Databases that cannot be recovered, or are being repaired, with a tier in memory.
 
+#include "test/tiered_env/support/salvage.h"
+
 #include <fstream>
 #include <set>
 
 #include "test/support/power_fs.h"
-#include "test/tiered_env/support/hooks.h"
-#include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
 
@@ -17,54 +17,6 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 namespace {
 
 namespace fs = std::filesystem;
-
-class SalvageTest : public VolatileTest {
- protected:
-  void Prepare() { PrepareRetained(8000); }
-  // Then some of its SSTs cannot be rebuilt.
-  void PrepareLoss() {
-    Prepare();
-    ASSERT_GT(Kept(".log").size(), 1u);
-    fs::remove(Kept(".log").front());
-    LoseMemory();
-    MountMemory();
-  }
-  void ExpectRefused(const Status& s) {
-    EXPECT_FALSE(s.ok());
-    EXPECT_NE(s.ToString().find("--salvage"), std::string::npos) << s.ToString();
-  }
-  // What a record has, of RocksDB's format of logs: a wrong length would be taken for an end that a
-  // crash has torn.
-  static void DamageInTheMiddle(const std::string& path) {
-    constexpr size_t kHeader = 7;
-    std::string bytes;
-    ASSERT_OK(ReadFileToString(Env::Default(), path, &bytes));
-    ASSERT_LT(bytes.size(), 32768u);  // of one block
-    size_t at = 0;
-    while (at < bytes.size() / 2) {
-      at += kHeader + static_cast<unsigned char>(bytes[at + 4]) +
-            256 * static_cast<size_t>(static_cast<unsigned char>(bytes[at + 5]));
-    }
-    ASSERT_LT(at + kHeader, bytes.size());
-    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(at + kHeader));
-    file.put(static_cast<char>(bytes[at + kHeader] ^ 1));
-  }
-  size_t FilesInDatabase() const {
-    size_t count = 0;
-    for (const auto& entry : fs::directory_iterator(db_name_)) {
-      const std::string base = entry.path().filename().string();
-      count += base.compare(0, 3, "LOG") != 0 && base != "LOCK" ? 1 : 0;
-    }
-    return count;
-  }
-  void ExpectNothingOfMemory() {
-    EXPECT_EQ(FilesIn("memory"), 0u);
-    EXPECT_TRUE(Kept("RECIPES").empty());
-    EXPECT_TRUE(Kept(".log").empty());
-    EXPECT_TRUE(Kept(".seg").empty());
-  }
-};
 
 TEST_F(SalvageTest, WhatCannotBeRebuiltIsGivenUp) {
   PrepareLoss();
@@ -163,56 +115,6 @@ TEST_F(SalvageTest, WithoutAManifest) {
     Verify();
     Close();
   }
-}
-
-// A disk on which recipe logs cannot be opened for a while.
-class BlindFs : public HookedFs {
- public:
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext* dbg) override {
-    if (failures > 0 && path.find("TIERS-RECIPES") != std::string::npos) {
-      failures--;
-      return IOStatus::IOError(path, "injected");
-    }
-    return HookedFs::NewRandomAccessFile(path, options, result, dbg);
-  }
-
-  int failures = 0;
-};
-
-// Without a MANIFEST and without stubs, recipes alone know of SSTs in memory.
-TEST_F(SalvageTest, ARecipeLogThatCannotBeReadForAMoment) {
-  const auto disk = std::make_shared<BlindFs>();
-  target_ = disk;
-  Prepare();
-  ASSERT_FALSE(HasFailure());
-  std::string current;
-  ASSERT_OK(ReadFileToString(Env::Default(), db_name_ + "/CURRENT", &current));
-  DamageInTheMiddle(db_name_ + "/" + current.substr(0, current.find('\n')));
-  size_t stubs = 0;
-  for (const std::string& base : FilesOf(".sst")) {
-    if (TierOf(base) == "memory") {
-      fs::remove(db_name_ + "/" + base);
-      stubs++;
-    }
-  }
-  ASSERT_GT(stubs, 0u);
-  LoseMemory();
-  MountMemory();
-  disk->failures = 1;
-  std::vector<std::string> given_up;
-  const Status s = SalvageTiers(fs_.get(), db_name_, &given_up);
-  EXPECT_TRUE(s.IsIOError()) << s.ToString();
-  EXPECT_EQ(disk->failures, 0);
-  ASSERT_OK(SalvageTiers(fs_.get(), db_name_, &given_up));
-  EXPECT_TRUE(given_up.empty());
-  ExpectNothingOfMemory();
-  ASSERT_OK(RepairDB(db_name_, DbOptions()));
-  LoseMemory();
-  OpenMemory();
-  ASSERT_FALSE(HasFailure());
-  Verify();
 }
 
 // Before it puts the MANIFEST aside, that names what is in memory, all that is in other tiers.
