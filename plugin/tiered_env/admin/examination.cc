@@ -51,8 +51,9 @@ IOStatus Examination::CheckManifest() {
     return closed_ ? s : IOStatus::OK();
   }
   manifest_is_whole_ = false;
-  Add(session_->ManifestPath(),
-      "cannot be read to its end, and nobody knows which files are needed: nothing is repaired: " +
+  Add(session_->directory(),
+      "has a MANIFEST that is damaged, and nobody knows which files are needed: nothing is "
+      "repaired: " +
           s.ToString(),
       false, nullptr);
   return IOStatus::OK();

@@ -50,7 +50,6 @@ class AdminSession {
   // Reads the MANIFEST as RocksDB does when it opens the database. Corruption: it is damaged, and
   // Look() may have left out what it needs. Requires Look().
   IOStatus CheckManifest() const { return manifest_.Check(); }
-  std::string ManifestPath() const { return PathOf(manifest_.name()); }
   // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check"
   // would not call sound. In a dry run SSTs that memory has lost count as rebuilt.
   IOStatus TakeOver();

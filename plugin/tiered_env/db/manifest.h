@@ -56,8 +56,6 @@ class Manifest {
   const std::map<uint64_t, LiveTable>& tables() const { return tables_; }
   // The blob files that were added and are not all garbage, by number.
   std::map<uint64_t, LiveBlob> blobs() const;
-  // Its name in the directory; empty: it was not read yet.
-  const std::string& name() const { return name_; }
   // The column families that are not dropped, by id: their names.
   const std::map<uint32_t, std::string>& families() const { return families_; }
   // The least number of a log that RocksDB replays when it opens the database, or later.
