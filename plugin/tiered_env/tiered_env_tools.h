@@ -141,7 +141,8 @@ struct TieredCheck {
 //
 // `repair`, for which the database must be closed: stubs that are lost, damaged or of the wrong
 // file are written anew if one tier has one file of that name and size. What nothing names is put
-// aside, in lost/. Nothing is repaired while a folder is another home's, or another tier's.
+// aside, in lost/. Nothing is repaired while a folder is another home's, or another tier's, nor if
+// the MANIFEST is damaged: that is the only problem of files then.
 //
 // `rebuild`, for which it must be closed, too: checks whether each SST in a tier of kind memory
 // could be rebuilt, by doing it in memory. That needs as many bytes as a recovery.
@@ -158,7 +159,8 @@ struct TieredAdoption {
 
 // Makes a closed database the owner of its folders in the tiers: one that is not opened because it
 // is a copy or an older state, or because a tier's device was replaced. If anything is missing or
-// unnamed, nothing is changed without `force`; nothing ever is with `dry_run`. IOError names the
+// unnamed, nothing is changed without `force`; nothing ever is with `dry_run`. Corruption, without
+// `force`: the MANIFEST is damaged, and so nobody knows what would be lost. IOError names the
 // tiers that cannot be written to, and so are still another's; the others were adopted, and it can
 // be called again. Does not begin as an opening does.
 Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, TieredAdoption* result,

@@ -45,6 +45,9 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
   if (s.ok()) {
     s = session.Look();
   }
+  if (s.ok() && !force) {  // else what would be lost is not known
+    s = session.CheckManifest();
+  }
   if (!s.ok()) {
     return s;
   }

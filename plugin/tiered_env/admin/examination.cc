@@ -21,22 +21,42 @@ IOStatus DeleteFile(FileSystem* fs, const std::string& path) {
 
 IOStatus Examination::Run() {
   IOStatus s = session_->Look();
+  s = s.ok() ? CheckManifest() : s;
   if (s.ok()) {
     FindOrphans();
     CheckTiersAreThere();
     CheckName();
     CheckOwners();
-    CheckStubs();
-    CheckNeeded();
-    CheckLeftovers();
+    if (manifest_is_whole_) {
+      CheckStubs();
+      CheckNeeded();
+      CheckLeftovers();
+    }
     CheckOtherFolders();
   }
-  if (!is_owner_) {  // what seems to be wrong may be right where it belongs
+  // What seems to be wrong may be right where it belongs.
+  if (!is_owner_ || !manifest_is_whole_) {
     for (Finding& finding : findings_) {
       finding.repair = nullptr;
     }
   }
   return s;
+}
+
+// What it does not name because of the damage would be called not needed. One of a database that is
+// open may have been replaced.
+IOStatus Examination::CheckManifest() {
+  IOStatus s = session_->CheckManifest();
+  if (!s.IsCorruption()) {
+    return closed_ ? s : IOStatus::OK();
+  }
+  manifest_is_whole_ = false;
+  Add(session_->directory(),
+      "has a MANIFEST that is damaged, and nobody knows which files are needed: nothing is "
+      "repaired: " +
+          s.ToString(),
+      false, nullptr);
+  return IOStatus::OK();
 }
 
 void Examination::FindOrphans() {

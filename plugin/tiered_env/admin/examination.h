@@ -43,6 +43,7 @@ class Examination {
     findings_.push_back({{path, what, harmless, false}, std::move(repair)});
   }
 
+  IOStatus CheckManifest();
   void FindOrphans();
   void CheckTiersAreThere();
   void CheckName();
@@ -72,6 +73,7 @@ class Examination {
   const bool closed_;
   std::vector<Survey::Orphan> orphans_;
   std::vector<Survey::Orphan> needed_;  // those that stubs are to name, of lost/, too
+  bool manifest_is_whole_ = true;       // else nobody knows what is needed
   bool is_owner_ = true;                // of all folders
   std::set<int> absent_;                // tiers that are not there
   std::set<std::string> not_sound_;     // names with a finding

@@ -197,6 +197,10 @@ bool AdminSession::DeleteUnneeded() {
 }
 
 IOStatus AdminSession::CheckSound() {
+  IOStatus s = CheckManifest();  // what it does not name any more could be the newest of all
+  if (!s.ok()) {
+    return s;
+  }
   for (const std::string& path : survey_->damaged()) {
     if (!IsUnneeded(path.substr(directory_.size() + 1))) {
       return IOStatus::Corruption(path, std::string("is damaged") + kSeeCheck);

@@ -47,6 +47,9 @@ class AdminSession {
   IOStatus Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
   // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
   IOStatus Look();
+  // Reads the MANIFEST as RocksDB does when it opens the database. Corruption: it is damaged, and
+  // Look() may have left out what it needs. Requires Look().
+  IOStatus CheckManifest() const { return manifest_.Check(); }
   // Lock(), Look(), deletes what interrupted work has left, and refuses what "rocktier tier check"
   // would not call sound. In a dry run SSTs that memory has lost count as rebuilt.
   IOStatus TakeOver();
