@@ -1,6 +1,7 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// Budgets of column families that nothing fits, that no family goes by, or that are wrong.
+// Budgets of column families that nothing fits, that no family goes by, or that are wrong. A family
+// that is dropped.
 
 #include "test/mistakes/tiered_env_durable.h"
 
@@ -100,6 +101,40 @@ TEST_F(FamilyMistakes, ATextThatIsWrongIsRefusedWithTheOption) {
   }
   EXPECT_TRUE(Everything() == before);
   ExpectWhole(Tiers());
+}
+
+// Its blob files are gone for good, and nothing misses them.
+TEST_F(FamilyMistakes, AFamilyWithBlobFilesThatIsDropped) {
+  const std::string placement = "0..=fast;blob=slow";
+  NewFs(Tiers(), placement);
+  Options options = DbOptions();
+  options.enable_blob_files = true;
+  Open(options);
+  Fill(2000);
+  Settle();
+  const size_t blobs = FilesOf(".blob").size();
+  ASSERT_GT(blobs, 0u);
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily(options, "log", &family));
+  for (int i = 0; i < 100; i++) {
+    ASSERT_OK(db_->Put(WriteOptions(), family, std::to_string(i), std::string(100, 'x')));
+  }
+  ASSERT_OK(db_->Flush(FlushOptions(), family));
+  ASSERT_GT(FilesOf(".blob").size(), blobs);
+  ASSERT_OK(db_->DropColumnFamily(family));
+  ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+  Settle();
+  Close();
+  ASSERT_EQ(FilesOf(".blob").size(), blobs);
+  TieredCheck check;
+  ASSERT_OK(CheckTiers(fs_.get(), db_name_, /*repair=*/false, &check));
+  for (const TieredProblem& problem : check.problems) {
+    EXPECT_TRUE(problem.harmless) << problem.path << " " << problem.what;
+  }
+  uint64_t moved = 0;
+  ASSERT_OK(EvacuateTiers(fs_.get(), db_name_, &moved));
+  EXPECT_GT(moved, 0u);
+  ExpectWhole(Tiers(), placement);
 }
 
 // Tools keep to the budgets, and say whose.

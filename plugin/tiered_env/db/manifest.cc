@@ -162,6 +162,9 @@ void Manifest::Apply(const VersionEdit& edit) {
     for (auto it = tables_.begin(); it != tables_.end();) {
       it = it->second.column_family == edit.GetColumnFamily() ? tables_.erase(it) : std::next(it);
     }
+    for (auto it = blobs_.begin(); it != blobs_.end();) {
+      it = it->second.is.column_family == edit.GetColumnFamily() ? blobs_.erase(it) : std::next(it);
+    }
   }
   for (const auto& [level, number] : edit.GetDeletedFiles()) {
     tables_.erase(number);

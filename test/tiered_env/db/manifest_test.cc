@@ -50,9 +50,20 @@ class ManifestTest : public ::testing::Test {
     if (left >= 0) {
       edit.MarkAtomicGroup(static_cast<uint32_t>(left));
     }
+    Write(edit);
+  }
+
+  void Write(const VersionEdit& edit) {
     std::string record;
     ASSERT_TRUE(edit.EncodeTo(&record, 0));
     ASSERT_OK(writer_->AddRecord(WriteOptions(), record));
+  }
+  // Writes an edit that adds a blob file of 5 values to a column family.
+  void AddBlob(uint64_t number, uint32_t family) {
+    VersionEdit edit;
+    edit.SetColumnFamily(family);
+    edit.AddBlobFile(number, /*total_blob_count=*/5, /*total_blob_bytes=*/500, "", "");
+    Write(edit);
   }
 
   const std::shared_ptr<FileSystem> fs_;
@@ -81,6 +92,25 @@ TEST_F(ManifestTest, AGroupWithoutItsEndIsDamage) {
   Add(11, -1);
   const Status s = Manifest(fs_.get(), folder_).Refresh();
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+TEST_F(ManifestTest, AFamilyThatIsDroppedNeedsNoBlobFile) {
+  VersionEdit add;
+  add.SetColumnFamily(7);
+  add.AddColumnFamily("seven");
+  Write(add);
+  AddBlob(10, 0);
+  AddBlob(11, 7);
+  Manifest manifest(fs_.get(), folder_);
+  ASSERT_OK(manifest.Refresh());
+  EXPECT_EQ(manifest.blobs().size(), 2u);
+  VersionEdit drop;
+  drop.SetColumnFamily(7);
+  drop.DropColumnFamily();
+  Write(drop);
+  ASSERT_OK(manifest.Refresh());
+  EXPECT_EQ(manifest.blobs().size(), 1u);
+  EXPECT_EQ(manifest.blobs().count(10), 1u);
 }
 
 }  // namespace
