@@ -58,7 +58,7 @@ void PlacedFile::Start() {
   purpose_.level = facts.level;
   family_ = facts.family;
   Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
-  status_ = StartIn(Directories(policy).ForNew(tier, Wanted()));
+  status_ = StartIn(Directories(policy).ForNew(tier, Expected()));
   if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
     file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
   }

@@ -70,12 +70,19 @@ class PlacedFile {
   IOStatus Close(const IOOptions& options, IODebugContext* dbg);
 
  private:
+  static constexpr uint64_t kLeastOfOthers = 64 << 20;  // bytes: see Expected()
+
   bool counts() const {
     return request_.kind == Content::kTable || request_.kind == Content::kBlob;
   }
   // Bytes that it begins with, as far as is known; 0 if it takes of no budget.
   uint64_t Wanted() const {
     return counts() ? std::max<uint64_t>(request_.preallocation_block, size_) : 0;
+  }
+  // Bytes that its directory should have free. What is no SST or blob file does not spill, and
+  // nobody knows how long it becomes.
+  uint64_t Expected() const {
+    return counts() ? Wanted() : std::max<uint64_t>(request_.preallocation_block, kLeastOfOthers);
   }
   Facts WhatIsKnown();
   Tier* FirstTier(Tier* wanted);

@@ -277,6 +277,19 @@ TEST_F(TieredDirectoriesTest, FilesAreInAll) {
   Verify();
 }
 
+// It does not spill: with the first log of a process there, writes would soon fail.
+TEST_F(TieredDirectoriesTest, OneThatIsNearlyFullGetsNoLog) {
+  constexpr uint64_t kPlenty = uint64_t{1} << 40;
+  target_ = std::make_shared<SpaciousFs>(std::map<std::string, uint64_t>{
+      {TierPath("d1"), 1 << 20}, {TierPath("d2"), kPlenty}, {TierPath("d3"), kPlenty}});
+  NewFs(Several(3), "wal=slow");
+  Open();
+  Fill(10);
+  EXPECT_EQ(FilesIn("d1"), 0u);
+  EXPECT_EQ(FilesIn("d2") + FilesIn("d3"), 1u);
+  Verify();
+}
+
 TEST_F(TieredDirectoriesTest, TheMoverSpreads) {
   NewFs(Several(3), "");
   Open();
