@@ -2,6 +2,8 @@
 
 #include "plugin/tiered_env/db/survey.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -21,6 +23,12 @@ bool IsCounted(const std::string& base) {
   uint64_t number;
   const Content content = ContentOf(WithoutTrash(base), &number);
   return content == Content::kTable || content == Content::kBlob;
+}
+
+// Returns whether it is a FIFO, a socket or a device: to open a FIFO waits for who writes to it.
+bool IsSpecial(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 bool IsBelow(const std::string& base) { return base.find('/') != std::string::npos; }
@@ -97,7 +105,7 @@ IOStatus Survey::Look(const std::string& below) {
       if (below.empty()) {  // else it may be of a database of its own
         temporary_.push_back(path);
       }
-    } else if (ContentOf(name, &number) == Content::kOther &&
+    } else if (ContentOf(name, &number) == Content::kOther && !IsSpecial(path) &&
                target->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
                is_directory) {
       s = below.empty() ? Look(name + "/") : s;  // archive, lost

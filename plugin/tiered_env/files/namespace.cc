@@ -21,6 +21,12 @@ bool IsNeverStub(const std::string& base) {
          base.compare(0, 3, "LOG") == 0;
 }
 
+// Whether RocksDB gives files such names that can be stubs.
+bool MayBeStub(const std::string& base) {
+  uint64_t number;
+  return ContentOf(WithoutTrash(base), &number) != Content::kOther;
+}
+
 }  // namespace
 
 Namespace::Namespace(FileSystem* shown, FileSystem* target, Policy policy,
@@ -40,6 +46,9 @@ IOStatus Namespace::ReadStub(const std::string& path, Stub* stub) const {
   }
   std::string contents;
   s = ReadSmallFile(target_, path, Stub::kSize, &contents);
+  if (!s.ok() && !MayBeStub(BaseOf(path))) {  // somebody else's, who lets nobody read it
+    return IOStatus::NotFound();
+  }
   bool is_directory = false;  // a small one, as tmpfs and XFS have them
   if (!s.ok() && target_->IsDirectory(path, IOOptions(), &is_directory, nullptr).ok() &&
       is_directory) {
