@@ -90,13 +90,15 @@ DataBlockEntries::DataBlockEntries(const Slice& bytes) {
 // separate values an entry at a restart point has a fourth number, the place of the value, and no
 // value follows.
 bool DataBlockEntries::Next() {
+  if (left_.empty()) {
+    return false;
+  }
   const auto at = static_cast<uint32_t>(left_.data() - begin_);
   const bool restart = next_restart_ < restarts_.count && restarts_.Point(next_restart_) == at;
   uint32_t shared;
   uint32_t own;
   uint32_t value;
-  if (left_.empty() || !TakeLength(&left_, &shared) || !TakeLength(&left_, &own) ||
-      !TakeLength(&left_, &value)) {
+  if (!TakeLength(&left_, &shared) || !TakeLength(&left_, &own) || !TakeLength(&left_, &value)) {
     return false;
   }
   uint32_t place;

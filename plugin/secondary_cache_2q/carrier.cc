@@ -3,6 +3,7 @@
 #include "plugin/secondary_cache_2q/carrier.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "plugin/secondary_cache_2q/block_form.h"
@@ -47,6 +48,9 @@ uint64_t Carrier::Job::Held() const {
   for (const Input& input : inputs) {
     blocks += input.held.size();
   }
+  for (const JobPtr& job : earlier) {
+    blocks += job->Held();
+  }
   return blocks;
 }
 
@@ -55,7 +59,14 @@ uint64_t Carrier::Job::Memory() const {
   for (const Input& input : inputs) {
     bytes += input.memory;
   }
+  for (const JobPtr& job : earlier) {
+    bytes += job->Memory();
+  }
   return bytes;
+}
+
+bool Carrier::Job::HasOutput(const std::string& path) const {
+  return std::find(outputs.begin(), outputs.end(), path) != outputs.end();
 }
 
 Carrier::~Carrier() {
@@ -69,12 +80,51 @@ Carrier::~Carrier() {
   }
 }
 
+// Those that have ended and are not carried, or not all.
+std::vector<Carrier::JobPtr> Carrier::Unfinished() const {
+  std::vector<JobPtr> jobs;
+  std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(jobs),
+               [](const JobPtr& job) { return job->has_ended; });
+  if (current_ != nullptr) {
+    jobs.push_back(current_);
+  }
+  return jobs;
+}
+
+// Whether blocks are to be carried into this SST.
+bool Carrier::WillHaveFile(const std::string& path) const {
+  const std::vector<JobPtr> jobs = Unfinished();
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [&path](const JobPtr& job) { return job->HasOutput(path); });
+}
+
+// The inputs of the job go away now, with what is still to be carried into them.
+void Carrier::TakeOver(Job* job) {
+  for (const JobPtr& earlier : Unfinished()) {
+    const size_t before = earlier->passed_on.size();
+    for (const Input& input : job->inputs) {
+      if (earlier->HasOutput(input.path)) {
+        earlier->passed_on.push_back(input.path);
+      }
+    }
+    if (earlier->passed_on.size() > before) {
+      job->earlier.push_back(earlier);
+    }
+  }
+}
+
+bool Carrier::IsPassedOn(const Job& job, const std::string& output) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::find(job.passed_on.begin(), job.passed_on.end(), output) != job.passed_on.end();
+}
+
 void Carrier::Begin(const CarryBegin& begin) {
   auto job = std::make_shared<Job>();
   job->id = begin.id;
   job->source = begin.source;
+  std::lock_guard<std::mutex> lock(mutex_);
   for (const CarryBegin::Input& from : begin.inputs) {
-    if (from.keys.file != 0 && target_->HasFile(from.keys.file)) {
+    if (from.keys.file != 0 && (target_->HasFile(from.keys.file) || WillHaveFile(from.path))) {
       Input input;
       input.path = from.path;
       input.keys = from.keys;
@@ -89,7 +139,6 @@ void Carrier::Begin(const CarryBegin& begin) {
   if (job->inputs.empty()) {
     return;
   }
-  std::lock_guard<std::mutex> lock(mutex_);
   jobs_.push_back(std::move(job));
   MakeRoom();
   if (!thread_.joinable()) {
@@ -132,6 +181,7 @@ void Carrier::End(const CarryEnd& end) {
   for (size_t i = 0; i < held.size(); i++) {
     job.inputs[i].held = std::move(held[i]);
   }
+  TakeOver(&job);
   if (job.Held() == 0) {
     jobs_.erase(it);
     return;
@@ -148,10 +198,7 @@ Carrier::Counts Carrier::counts() const {
 
 void Carrier::TEST_Wait() {
   Lock lock(mutex_);
-  changed_.wait(lock, [this] {
-    return !is_busy_ && std::none_of(jobs_.begin(), jobs_.end(),
-                                     [](const JobPtr& job) { return job->has_ended; });
-  });
+  changed_.wait(lock, [this] { return Unfinished().empty(); });
 }
 
 // Drops the oldest jobs until there are not too many. Those of which no end has come go first: it
@@ -187,11 +234,11 @@ void Carrier::Loop() {
       changed_.wait(lock);
       continue;
     }
-    is_busy_ = true;
+    current_ = job;
     lock.unlock();
     CarryAll(*job);
     lock.lock();
-    is_busy_ = false;
+    current_ = nullptr;
     changed_.notify_all();
   }
 }
@@ -244,20 +291,27 @@ Carrier::JobPtr Carrier::TakeEnded() {
   return job;
 }
 
-void Carrier::CarryAll(const Job& job) {
-  std::vector<HeldRange> ranges;
-  ranges.reserve(job.Held());
+void Carrier::AddRanges(const Job& job, std::vector<HeldRange>* ranges) {
   for (const Input& input : job.inputs) {
     for (const Shard::Held& held : input.held) {
       const size_t block = input.index.Find(input.keys.QuarterOffset(held.block));
       if (block < input.index.size()) {  // else not a data block
-        ranges.push_back({input.index.Below(block), input.index.Separator(block), held.age});
+        ranges->push_back({input.index.Below(block), input.index.Separator(block), held.age});
       }
     }
   }
+  for (const JobPtr& earlier : job.earlier) {
+    AddRanges(*earlier, ranges);
+  }
+}
+
+void Carrier::CarryAll(const Job& job) {
+  std::vector<HeldRange> ranges;
+  ranges.reserve(job.Held());
+  AddRanges(job, &ranges);
   SortRanges(*job.source.comparator, &ranges);
   for (const std::string& output : job.outputs) {
-    if (!CarryInto(job, ranges, output)) {
+    if (!IsPassedOn(job, output) && !CarryInto(job, ranges, output)) {
       return;
     }
   }

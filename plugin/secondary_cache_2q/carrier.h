@@ -94,24 +94,36 @@ class Carrier {
     SstIndex index;
     std::vector<Shard::Held> held;
   };
-  // Guarded by mutex_ until it has ended and all its inputs were tried; then the thread has it.
+  struct Job;
+  using JobPtr = std::shared_ptr<Job>;
+  // Guarded by mutex_ until it has ended and all its inputs were tried; then constant, but for
+  // `passed_on`.
   struct Job {
     std::string id;
     SstReader::Source source;
     std::vector<Input> inputs;
     std::vector<std::string> outputs;
     bool has_ended = false;
+    // Jobs that were not done when an output of theirs had become an input of this one: what they
+    // have for it goes into the outputs of this one.
+    std::vector<JobPtr> earlier;
+    std::vector<std::string> passed_on;  // such outputs of this one
     uint64_t Held() const;
     uint64_t Memory() const;
+    bool HasOutput(const std::string& path) const;
   };
   using Lock = std::unique_lock<std::mutex>;
-  using JobPtr = std::shared_ptr<Job>;
 
+  std::vector<JobPtr> Unfinished() const;
+  bool WillHaveFile(const std::string& path) const;
+  void TakeOver(Job* job);
+  bool IsPassedOn(const Job& job, const std::string& output);
   void MakeRoom();
   void Loop();
   bool ReadOneIndex(Lock* lock);
   Input* FindUntried(JobPtr* job);
   JobPtr TakeEnded();
+  static void AddRanges(const Job& job, std::vector<HeldRange>* ranges);
   void CarryAll(const Job& job);
   bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
   bool AwaitRoom();
@@ -127,7 +139,7 @@ class Carrier {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::deque<JobPtr> jobs_;  // in the order in which they began
-  bool is_busy_ = false;     // the thread has a job that is not among them
+  JobPtr current_;           // what the thread carries; not among them
   bool stop_ = false;
   std::thread thread_;
 
