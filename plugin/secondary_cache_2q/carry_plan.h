@@ -29,10 +29,10 @@ void SortRanges(const Comparator& comparator, std::vector<HeldRange>* ranges);
 //
 // A held block is one block's worth of what is asked for, and nobody knows which of its records. It
 // is divided among the blocks into which its records may have gone, by their bytes in its range. A
-// block that gets half a block's worth is carried. So about as many blocks are carried as were
-// held, whatever has come between their records, and what is next to hot records does not become
-// hot by itself from one compaction to the next. Where a range is cut by the bounds of a few blocks
-// only, these are looked into; beyond that a half is as good as what is in them.
+// block that gets a third of a block's worth is carried. So not many more blocks are carried than
+// were held, whatever has come between their records, and what is next to hot records does not
+// become hot by itself from one compaction to the next. Where a range is cut by the bounds of a few
+// blocks only, these are looked into; beyond that a half is as good as what is in them.
 //
 // Does no I/O. Not thread-safe.
 class CarryPlan {

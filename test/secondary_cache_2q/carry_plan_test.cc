@@ -125,10 +125,13 @@ TEST_F(CarryPlanTest, TheBlockWithMostOfItIsTaken) {
   EXPECT_EQ((Carried{{1, 1}}), Run());
 }
 
-TEST_F(CarryPlanTest, HalvesAreBothTaken) {
+TEST_F(CarryPlanTest, HalvesAndThirdsAreAllTaken) {
   NewSst(1, {2, 6, 10});
   Hold(4, 8, 5);  // 5 6 | 7 8
   EXPECT_EQ((Carried{{1, 5}, {2, 5}}), Run());
+  NewSst(1, {5, 6, 8, 10});
+  Hold(4, 7, 5);  // 5 | 6 | 7
+  EXPECT_EQ((Carried{{0, 5}, {1, 5}, {2, 5}}), Run());
 }
 
 // What was next to it is carried by itself, if at all.
