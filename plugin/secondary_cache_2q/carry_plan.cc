@@ -10,8 +10,8 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// What a block must be worth, in held blocks. With more, fewer of the records that are asked for are
-// carried; with less, more of those that are not. Sums of shares are not exact.
+// What a block must be worth, in held blocks. With more, fewer of the records that are asked for
+// are carried; with less, more of those that are not. Sums of shares are not exact.
 constexpr double kEnough = 0.333;
 
 // A range that goes over more blocks is not worth a look into those at its ends.
