@@ -23,8 +23,8 @@ struct Encoding {
 //
 // Ownership: counted. AM holds one reference, each reader and the writer of the cache file one. Who
 // drops the last one hands the block to Store::Destroy().
-// Thread safety: the shard's mutex guards the list links, `used` and `promoted`; refs is atomic;
-// all else is constant once the block is in AM.
+// Thread safety: the shard's mutex guards the list links, `used`, `promoted` and `carried`; refs is
+// atomic; all else is constant once the block is in AM.
 struct Block {
   // AM's LRU list. An evicted block uses `older` to hang in the list of victims.
   Block* newer = nullptr;
@@ -40,6 +40,7 @@ struct Block {
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
   bool promoted = false;   // the primary cache has a copy; guarded by the shard's mutex
+  bool carried = false;    // nobody has asked for it since; guarded by the shard's mutex
   bool lasting = true;     // its key means the same after a reopen of the database
   bool recovered = false;  // found in the cache file: another process may have made its bytes
   uint32_t size = 0;       // stored bytes

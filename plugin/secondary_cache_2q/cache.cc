@@ -51,6 +51,7 @@ TwoQSecondaryCache::~TwoQSecondaryCache() {
     std::lock_guard<std::mutex> lock(CachesMutex());
     Caches().erase(this);
   }
+  carrier_.reset();
   if (open_ && in_force_.storage == Storage::kFile) {
     static_cast<FileStore*>(store_.get())->Close();
   }
@@ -111,6 +112,9 @@ Status TwoQSecondaryCache::OpenStore() {
     shards_.push_back(std::make_unique<Shard>(options_, capacity_ / n, store_.get()));
   }
   Recover();
+  if (options_.storage == Storage::kFile && options_.carry) {
+    carrier_ = std::make_unique<Carrier>(static_cast<CarryTarget*>(this));
+  }
   open_ = true;
   std::lock_guard<std::mutex> lock(CachesMutex());
   static int in_memory = 0;
@@ -147,7 +151,7 @@ Status TwoQSecondaryCache::Insert(const Slice& key, Cache::ObjectPtr obj,
     return Status::OK();
   }
   // RocksDB makes the keys of blobs from the session that reads them, not from that of their file.
-  const Taken taken{key, hash, helper->role != CacheEntryRole::kBlobValue};
+  const Taken taken{key, hash, helper->role != CacheEntryRole::kBlobValue, false, 0};
   Status saved;
   auto save = [&](char* bytes) {
     saved = helper->saveto_cb(obj, 0, size, bytes);
@@ -191,11 +195,16 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
   if (!ShardFor(hash).Offer(key, hash, saved.size(), /*force=*/false)) {
     return Status::OK();
   }
-  const Taken taken{key, hash, /*lasting=*/true};
+  KeepSaved(Taken{key, hash, /*lasting=*/true, false, 0}, saved, type, source);
+  return Status::OK();
+}
+
+void TwoQSecondaryCache::KeepSaved(const Taken& taken, const Slice& saved, CompressionType type,
+                                   CacheTier source) {
   if (type == kNoCompression && compression_ != kNoCompression &&
       source == CacheTier::kVolatileTier) {
     Encode(taken, saved);
-    return Status::OK();
+    return;
   }
   Encoding encoding;
   encoding.raw_size = static_cast<uint32_t>(saved.size());
@@ -205,7 +214,6 @@ Status TwoQSecondaryCache::InsertSaved(const Slice& key, const Slice& saved, Com
     memcpy(to, saved.data(), saved.size());
     return Status::OK();
   });
-  return Status::OK();
 }
 
 void TwoQSecondaryCache::SetOnlySaved(bool only_saved) {
@@ -231,20 +239,28 @@ void TwoQSecondaryCache::Keep(const Taken& taken, size_t size, const Encoding& e
     room = store_->Allocate(number, taken.key, size, &block, &bytes);
   }
   if (room != Store::Room::kOk) {
-    shard.Drop(taken.hash);
+    Drop(taken, &shard);
     return;
   }
   block->hash = taken.hash;
   block->lasting = taken.lasting;
   block->encoding = encoding;
   if (fill(bytes).ok()) {
-    if (shard.Add(block)) {
+    if (taken.is_carried ? shard.AddCarried(block, taken.age) : shard.Add(block)) {
       store_->Commit(block);
     }
   } else {
-    shard.Drop(taken.hash);
+    Drop(taken, &shard);
   }
   store_->Release(block);
+}
+
+void TwoQSecondaryCache::Drop(const Taken& taken, Shard* shard) {
+  if (taken.is_carried) {
+    shard->DropCarried();
+  } else {
+    shard->Drop(taken.hash);
+  }
 }
 
 std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(

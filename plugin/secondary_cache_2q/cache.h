@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugin/secondary_cache_2q/carrier.h"
 #include "plugin/secondary_cache_2q/lookup.h"
 #include "plugin/secondary_cache_2q/metrics_page.h"
 #include "plugin/secondary_cache_2q/metrics_reporter.h"
@@ -28,7 +29,7 @@ namespace secondary_cache_2q {
 //
 // Thread-safe after PrepareOptions(). Before it, and when another cache owns the file, everything
 // is passed through: nothing is found and nothing is kept.
-class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
+class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, private CarryTarget {
  public:
   TwoQSecondaryCache();
   ~TwoQSecondaryCache() override;
@@ -57,6 +58,10 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   Status Deflate(size_t decrease) override;
   Status Inflate(size_t increase) override;
 
+  // Tells of compactions, so that blocks survive them. Returns at once. The end is to be told
+  // before the blocks are dropped.
+  void BeginCarry(const CarryBegin& begin);
+  void EndCarry(const CarryEnd& end);
   // Drops the blocks of these SSTs (first eight bytes of their cache keys).
   void EraseFiles(const std::vector<uint64_t>& files);
   TwoQSecondaryCacheStats Stats() const;
@@ -66,6 +71,8 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   std::string MetricsProblem() const;
   // Waits until admitted blocks are in the cache file.
   void TEST_Drain();
+  // Waits until the blocks that survive compactions which have ended are carried.
+  void TEST_WaitForCarry();
 
  protected:
   // Notes why, if it fails: RocksDB's tools may go on with the cache.
@@ -80,17 +87,25 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   using Fill = std::function<Status(char*)>;
 
   void FinishLookup(Block* block, const Status& s, bool promoted) override;
+  bool HasFile(uint64_t file) const override;
+  std::vector<Shard::Held> ListFile(uint64_t file) const override;
+  bool IsCrowded() const override { return store_->Crowded(); }
+  void Carry(const CaughtBlock& block, uint64_t age) override;
   Status OpenStore();
   void Recover();
-  // A block that was offered and is taken.
+  // A block that was offered, or is carried, and is taken.
   struct Taken {
     Slice key;
     uint64_t hash;
     bool lasting;  // see Block
+    bool is_carried = false;
+    uint64_t age = 0;  // of one that is carried
   };
   // Gives a block of `size` stored bytes, written by `fill`, to the store and to its shard.
   void Keep(const Taken& taken, size_t size, const Encoding& encoding, const Fill& fill);
   void Encode(const Taken& taken, const Slice& raw);
+  void KeepSaved(const Taken& taken, const Slice& saved, CompressionType type, CacheTier source);
+  void Drop(const Taken& taken, Shard* shard);
   Shard& ShardFor(uint64_t hash) const;
   void SetOnlySaved(bool only_saved);
   // Whether the primary cache will offer a block that it takes now.
@@ -128,6 +143,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver {
   mutable std::mutex problem_mutex_;
   std::string metrics_problem_;  // guarded by problem_mutex_
 
+  std::unique_ptr<Carrier> carrier_;           // null: blocks do not survive compactions
   std::unique_ptr<MetricsReporter> reporter_;  // goes before what it reports of
 };
 

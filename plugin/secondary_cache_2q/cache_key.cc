@@ -6,6 +6,7 @@
 
 #include "plugin/secondary_cache_2q/cache_key.h"
 
+#include <cstring>
 #include <utility>
 
 #include "plugin/secondary_cache_2q/coding.h"
@@ -60,14 +61,22 @@ uint64_t DownwardInvolution(uint64_t v) {
 
 }  // namespace
 
-uint64_t CacheKeyFile(const std::string& db_id, const std::string& session_id, uint64_t number) {
+std::string FileKeys::KeyOf(uint64_t offset) const {
+  const uint64_t halves[] = {file, Block(offset)};
+  std::string key(sizeof(halves), '\0');
+  memcpy(key.data(), halves, sizeof(halves));
+  return key;
+}
+
+FileKeys FindFileKeys(const std::string& db_id, const std::string& session_id, uint64_t number) {
+  FileKeys keys;
   TableProperties origin;
   origin.db_id = db_id;
   origin.db_session_id = session_id;
   origin.orig_file_number = number;
   std::string id;
   if (!GetUniqueIdFromTableProperties(origin, &id).ok()) {
-    return 0;
+    return keys;
   }
   uint64_t session;
   uint64_t file;
@@ -75,8 +84,12 @@ uint64_t CacheKeyFile(const std::string& db_id, const std::string& session_id, u
   if (session == 0) {
     session = file;
   }
-  const uint64_t begin = DownwardInvolution(session) ^ ReverseBits(file);
-  return begin != 0 ? begin : ReverseBits(session);
+  keys.file = DownwardInvolution(session) ^ ReverseBits(file);
+  keys.mask = ReverseBits(session);
+  if (keys.file == 0) {
+    std::swap(keys.file, keys.mask);
+  }
+  return keys;
 }
 
 }  // namespace secondary_cache_2q

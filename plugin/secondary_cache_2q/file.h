@@ -64,6 +64,9 @@ class FileStore : public Store {
   Slice View(const Block* /*block*/) const override { return Slice(nullptr, 0); }
   std::unique_ptr<Read> NewRead(Block* block) override;
   std::vector<Block*> Recover() override;
+  bool Crowded() const override {
+    return staged_bytes_.load(std::memory_order_relaxed) > max_staged_ / 2;
+  }
   bool ChargesMetadata() const override { return false; }
   uint64_t io_errors() const override { return io_errors_.load(std::memory_order_relaxed); }
   std::string ToString() const override;

@@ -34,6 +34,15 @@ inline uint32_t ShardOf(uint64_t hash, int shard_bits) {
   return shard_bits == 0 ? 0 : static_cast<uint32_t>(hash >> (64 - shard_bits));
 }
 
+// The half of a cache key that is behind the file: which block of it.
+inline uint64_t BlockOfKey(const Slice& key) {
+  uint64_t block = 0;
+  if (key.size() == 16) {
+    memcpy(&block, key.data() + sizeof(block), sizeof(block));
+  }
+  return block;
+}
+
 // The SST or blob file that a cache key belongs to. All keys of a file have the same first eight
 // bytes, and keys of two files never do. 0 for a key that is not of a file.
 inline uint64_t FileOfKey(const Slice& key) {

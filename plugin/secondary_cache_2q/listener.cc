@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/cache_key.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -17,8 +21,38 @@ namespace {
 
 constexpr std::chrono::minutes kLogPeriod{10};
 
-uint64_t FileOf(const TableProperties& properties) {
-  return CacheKeyFile(properties.db_id, properties.db_session_id, properties.orig_file_number);
+FileKeys KeysOf(const TableProperties& properties) {
+  return FindFileKeys(properties.db_id, properties.db_session_id, properties.orig_file_number);
+}
+
+uint64_t FileOf(const TableProperties& properties) { return KeysOf(properties).file; }
+
+// A compaction has the same name at its begin and at its end, and no other one of the process has.
+std::string NameOf(DB* db, const CompactionJobInfo& info) {
+  std::string session;
+  return db->GetDbSessionId(session).ok() ? session + "/" + std::to_string(info.job_id) : "";
+}
+
+// The comparator of this name, if it is RocksDB's own or a registered one: these live as long as
+// the process, which the comparator of a database need not. Null: it is not, or keys have
+// timestamps.
+const Comparator* FindComparator(const std::string& name) {
+  const Comparator* comparator = nullptr;
+  Status s = Comparator::CreateFromString(ConfigOptions(), name, &comparator);
+  const bool found = s.ok() && comparator != nullptr && name == comparator->Name() &&
+                     comparator->timestamp_size() == 0;
+  return found ? comparator : nullptr;
+}
+
+// The FileSystem of a database. Null if it does not outlive the Env, as that of an Env which was
+// written before there were FileSystems.
+std::shared_ptr<FileSystem> FileSystemOf(DB* db) {
+  const std::shared_ptr<FileSystem>& fs = db->GetEnv()->GetFileSystem();
+  return fs != nullptr && strcmp(fs->Name(), "LegacyFileSystem") != 0 ? fs : nullptr;
+}
+
+bool Contains(const std::vector<std::string>& paths, const std::string& path) {
+  return std::find(paths.begin(), paths.end(), path) != paths.end();
 }
 
 // The number in the name of a blob file, as in "000012.blob"; 0 if it is none.
@@ -39,15 +73,44 @@ void EraseEverywhere(const std::vector<uint64_t>& files) {
 
 }  // namespace
 
+void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& info) {
+  CarryBegin begin;
+  begin.id = NameOf(db, info);
+  for (const std::string& path : info.input_files) {
+    const auto it = info.table_properties.find(path);
+    if (it != info.table_properties.end() && it->second != nullptr) {
+      const TableProperties& properties = *it->second;
+      begin.inputs.push_back({path, KeysOf(properties), properties.index_size});
+      begin.source.comparator = FindComparator(properties.comparator_name);
+    }
+  }
+  begin.source.fs = FileSystemOf(db);
+  if (!begin.id.empty() && !begin.inputs.empty()) {
+    ForEachCache([&begin](TwoQSecondaryCache* cache) { cache->BeginCarry(begin); });
+  }
+}
+
+void TwoQSecondaryCacheListener::EndCarry(DB* db, const CompactionJobInfo& info) {
+  CarryEnd end;
+  end.id = NameOf(db, info);
+  end.ok = info.status.ok();
+  for (const std::string& path : info.output_files) {
+    if (!Contains(info.input_files, path)) {  // else it was only moved to another level
+      end.outputs.push_back(path);
+    }
+  }
+  ForEachCache([&end](TwoQSecondaryCache* cache) { cache->EndCarry(end); });
+}
+
 void TwoQSecondaryCacheListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
+  EndCarry(db, info);
   if (info.status.ok()) {
     std::vector<uint64_t> obsolete;
     for (const std::string& path : info.input_files) {
-      const auto& outputs = info.output_files;
       const auto properties = info.table_properties.find(path);
       // A file that is an output too was only moved to another level.
-      if (std::find(outputs.begin(), outputs.end(), path) == outputs.end() &&
-          properties != info.table_properties.end() && properties->second != nullptr) {
+      if (!Contains(info.output_files, path) && properties != info.table_properties.end() &&
+          properties->second != nullptr) {
         obsolete.push_back(FileOf(*properties->second));
       }
     }
@@ -101,8 +164,9 @@ void TwoQSecondaryCacheListener::OnFlushBegin(DB* db, const FlushJobInfo& /*info
   RememberSession(db);
 }
 
-void TwoQSecondaryCacheListener::OnCompactionBegin(DB* db, const CompactionJobInfo& /*info*/) {
+void TwoQSecondaryCacheListener::OnCompactionBegin(DB* db, const CompactionJobInfo& info) {
   RememberSession(db);
+  BeginCarry(db, info);
 }
 
 void TwoQSecondaryCacheListener::RememberSession(DB* db) {
@@ -123,7 +187,7 @@ void TwoQSecondaryCacheListener::OnBlobFileDeleted(const BlobFileDeletionInfo& i
     }
     session = it->second;
   }
-  const uint64_t file = CacheKeyFile(session.db_id, session.id, BlobNumberOf(info.file_path));
+  const uint64_t file = FindFileKeys(session.db_id, session.id, BlobNumberOf(info.file_path)).file;
   if (info.status.ok() && file != 0) {
     EraseEverywhere({file});
   }

@@ -15,9 +15,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// Tells the caches which SSTs and blob files are gone. Keys of SSTs are derived from what the SST's
-// properties say of its origin, as RocksDB does it, so that no file number of another directory or
-// database is mistaken. Thread-safe.
+// Tells the caches which SSTs and blob files are gone, and what took the place of SSTs. Keys of
+// SSTs are derived from what the SST's properties say of its origin, as RocksDB does it, so that no
+// file number of another directory or database is mistaken. Thread-safe.
 class TwoQSecondaryCacheListener : public EventListener {
  public:
   static const char* kClassName() { return "TwoQSecondaryCacheListener"; }
@@ -39,6 +39,8 @@ class TwoQSecondaryCacheListener : public EventListener {
   void Remember(const std::string& path, const TableProperties& properties);
   void Forget(const std::string& path);
   void RememberSession(DB* db);
+  static void BeginCarry(DB* db, const CompactionJobInfo& info);
+  static void EndCarry(DB* db, const CompactionJobInfo& info);
   void LogStats(DB* db);
 
   std::mutex mutex_;

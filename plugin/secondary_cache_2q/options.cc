@@ -94,6 +94,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& OptionTypes() {
       {"storage", Named(offsetof(Options, storage), &Storages)},
       {"path", {offsetof(Options, path), OptionType::kString}},
       {"io", Named(offsetof(Options, io), &Ios)},
+      {"carry", {offsetof(Options, carry), OptionType::kBoolean}},
       {"direct_io", {offsetof(Options, direct_io), OptionType::kBoolean}},
       {"metrics_interval", {offsetof(Options, metrics_interval), OptionType::kUInt64T}},
       {"metrics_file", {offsetof(Options, metrics_file), OptionType::kString}},
@@ -183,8 +184,8 @@ bool SameButCapacity(const Options& a, const Options& b) {
   return a.policy == b.policy && a.ghost_ratio == b.ghost_ratio && a.exclusive == b.exclusive &&
          a.num_shard_bits == b.num_shard_bits && a.compression == b.compression &&
          a.storage == b.storage && a.path == b.path && a.io == b.io && a.direct_io == b.direct_io &&
-         a.write_buffer_size == b.write_buffer_size && a.metrics_interval == b.metrics_interval &&
-         a.metrics_file == b.metrics_file;
+         a.write_buffer_size == b.write_buffer_size && a.carry == b.carry &&
+         a.metrics_interval == b.metrics_interval && a.metrics_file == b.metrics_file;
 }
 
 std::string FirstChange(const Options& a, const Options& b) {

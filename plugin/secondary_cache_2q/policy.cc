@@ -71,6 +71,7 @@ void TwoQ::Promote(Block* block) {
   if (policy_ == Policy::k2Q) {
     ListOf(block)->Remove(block);
     block->promoted = true;
+    block->carried = false;
     Use(block);
   }
 }
@@ -78,6 +79,7 @@ void TwoQ::Promote(Block* block) {
 void TwoQ::Return(Block* block) {
   ListOf(block)->Remove(block);
   block->promoted = false;
+  block->carried = false;
   Use(block);
 }
 
@@ -105,15 +107,27 @@ void TwoQ::Add(Block* block) {
   blocks_++;
 }
 
+void TwoQ::AddCarried(Block* block, uint64_t age) {
+  assert(Find(block->hash) == nullptr);
+  index_.Set(block->hash, Known(block));
+  block->carried = true;
+  block->used = uses_ - std::min(age, uses_);
+  carried_.PushNewest(block);
+  blocks_++;
+}
+
 Block* TwoQ::Find(uint64_t hash) const {
   const Known known = index_.Find(hash);
   return known.kind() == Kind::kBlock ? known.block() : nullptr;
 }
 
 Block* TwoQ::ChooseVictim() const {
-  const Block* own = am_.oldest;
+  Block* own = am_.oldest;
+  if (own == nullptr || (carried_.oldest != nullptr && carried_.oldest->used < own->used)) {
+    own = carried_.oldest;
+  }
   if (own == nullptr || promoted_.oldest == nullptr) {
-    return own != nullptr ? am_.oldest : promoted_.oldest;
+    return own != nullptr ? own : promoted_.oldest;
   }
   // A promoted block that was used before all others of AM may never be offered: the primary cache
   // is gone, say.
@@ -122,7 +136,7 @@ Block* TwoQ::ChooseVictim() const {
   }
   // The one promoted last will be away for longest.
   const uint64_t share = window_.factor() > 1 ? kPromotedVictimMoving : kPromotedVictim;
-  return evictions_ % share == 0 ? promoted_.newest : am_.oldest;
+  return evictions_ % share == 0 ? promoted_.newest : own;
 }
 
 Block* TwoQ::Victim() {

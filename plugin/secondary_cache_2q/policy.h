@@ -49,6 +49,15 @@ class TwoQ {
   void Add(Block* block);
   Block* Find(uint64_t hash) const;
 
+  // The uses of other blocks since this one was used.
+  uint64_t Age(const Block* block) const { return uses_ - block->used; }
+  // Whether a full AM would still hold a block of this age.
+  bool IsYoung(uint64_t age) const { return am_.oldest == nullptr || age <= Age(am_.oldest); }
+  // Puts a block into AM that takes the place of one of this age. It is evicted when that one would
+  // have been, or soon after: among themselves such blocks go in the order in which they came.
+  // Requires that AM has none with this hash.
+  void AddCarried(Block* block, uint64_t age);
+
   // Takes a block out of AM to make room: the least recently used one, which A1 remembers. With
   // policy=2q every sixth victim, and every second one while the hot set moves, is a block that the
   // primary cache has too, and that is taken back when it leaves that cache. Null if AM is empty.
@@ -91,7 +100,9 @@ class TwoQ {
   void Use(Block* block);
   Block* ChooseVictim() const;
 
-  List* ListOf(const Block* block) { return block->promoted ? &promoted_ : &am_; }
+  List* ListOf(const Block* block) {
+    return block->promoted ? &promoted_ : block->carried ? &carried_ : &am_;
+  }
   void Remember(uint64_t hash, bool victim);
   void Mark(uint64_t hash);
   void Trim(Fifo* fifo, Kind kind);
@@ -109,6 +120,7 @@ class TwoQ {
   Window window_;
   List am_;
   List promoted_;  // blocks of AM that the primary cache has too
+  List carried_;   // blocks of AM that nobody has used since they were carried
   uint64_t evictions_ = 0;
   uint64_t uses_ = 0;
   size_t blocks_ = 0;

@@ -134,6 +134,13 @@ struct TwoQSecondaryCacheOptions {
   // never held.
   size_t write_buffer_size = 16 << 20;
 
+  // Whether blocks survive compactions. Default: true. Only with storage=file, and with the
+  // listener in the database. When a compaction ends, a thread of the cache reads those blocks of
+  // the new SSTs that have what the cache held of the old ones, at up to 64 MiB/s, and the cache
+  // takes them. Without it such blocks are missed until they are admitted anew. Costs bytes that
+  // are copied into the file.
+  bool carry = true;
+
   // Seconds after which the statistics file is renewed: OpenMetrics' text. It goes with the cache.
   // From 0 to 86400, default 1; 0: there is none.
   uint64_t metrics_interval = 1;
@@ -168,6 +175,10 @@ Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
   X(evictions, counter, blocks, "blocks that made room for others")                                \
   X(erased, counter, blocks, "blocks removed by Erase, taken by the primary cache, or unreadable") \
   X(erased_obsolete, counter, blocks, "blocks removed because their file was deleted")             \
+  X(carried, counter, blocks, "blocks of new SSTs taken in place of blocks of compacted ones")     \
+  X(carry_dropped, counter, blocks, "blocks not carried, as too much was to be carried at once")   \
+  X(carry_failed, counter, files, "SSTs that could not be read to carry blocks")                   \
+  X(carry_read_bytes, counter, bytes, "bytes of SSTs read to carry blocks")                        \
   X(copied_bytes, counter, bytes, "bytes copied into the cache")                                   \
   X(read_bytes, counter, bytes, "bytes of blocks returned by look-ups")                            \
   X(corrupt, counter, blocks, "blocks that failed verification and were answered as a miss")       \
@@ -209,9 +220,10 @@ std::string TwoQSecondaryCacheMetricsText(const SecondaryCache* cache);
 
 // Makes a listener for Options::listeners. It drops the blocks of every SST, and the blobs of every
 // blob file, that a compaction or a deletion has made obsolete from all TwoQSecondaryCaches of the
-// process. When a compaction ends it writes their statistics to the DB's LOG, at most every ten
-// minutes. Optional: without it what was in deleted files ages out. In an OPTIONS file:
-// listeners=TwoQSecondaryCacheListener. Thread-safe; one object may serve several DBs.
+// process, and lets those with `carry` read what takes the place of blocks. When a compaction ends
+// it writes their statistics to the DB's LOG, at most every ten minutes. Optional: without it what
+// was in deleted files ages out. In an OPTIONS file: listeners=TwoQSecondaryCacheListener.
+// Thread-safe; one object may serve several DBs.
 std::shared_ptr<EventListener> NewTwoQSecondaryCacheListener();
 
 // What a cache file says of itself; see FORMAT.md. A plain struct: not thread-safe.

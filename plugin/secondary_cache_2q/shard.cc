@@ -83,10 +83,12 @@ bool Shard::Add(Block* block) {
   Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!Take(block)) {
+    if (!CanTake(block)) {
       stats_.dropped++;
       return false;
     }
+    policy_.Add(block);
+    Took(block);
     stats_.admitted++;
     stats_.copied_bytes += block->size;
     Shrink(&victims);
@@ -97,7 +99,54 @@ bool Shard::Add(Block* block) {
 
 bool Shard::Adopt(Block* block) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return HasRoom(block->charge) && Take(block);
+  if (!HasRoom(block->charge) || !CanTake(block)) {
+    return false;
+  }
+  policy_.Add(block);
+  Took(block);
+  return true;
+}
+
+void Shard::ListFile(uint64_t file, std::vector<Held>* held) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = files_.find(file);
+  const Block* block = it == files_.end() ? nullptr : it->second;
+  for (; block != nullptr; block = block->file_next) {
+    held->push_back({BlockOfKey(block->Key()), policy_.Age(block)});
+  }
+}
+
+bool Shard::HasFile(uint64_t file) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return files_.count(file) > 0;
+}
+
+bool Shard::WantsCarried(const Slice& key, uint64_t hash, size_t size, uint64_t age) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return capacity_ > 0 && policy_.Find(hash) == nullptr && !Dead(key) &&
+         (HasRoom(size) || policy_.IsYoung(age));
+}
+
+bool Shard::AddCarried(Block* block, uint64_t age) {
+  Victims victims = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!CanTake(block)) {
+      return false;
+    }
+    policy_.AddCarried(block, age);
+    Took(block);
+    stats_.carried++;
+    stats_.copied_bytes += block->size;
+    Shrink(&victims);
+  }
+  ReleaseAll(victims);
+  return true;
+}
+
+void Shard::DropCarried() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_.carry_dropped++;
 }
 
 size_t Shard::EvictOne() {
@@ -211,17 +260,17 @@ size_t Shard::Metadata() const { return charge_metadata_ ? policy_.MemoryUsage()
 
 bool Shard::HasRoom(size_t charge) const { return usage_ + Metadata() + charge <= capacity_; }
 
-bool Shard::Take(Block* block) {
-  // The block's SST may have been erased since the block was offered.
-  if (block->charge > capacity_ || policy_.Find(block->hash) != nullptr || Dead(block->Key())) {
-    return false;
-  }
+// The block's SST may have been erased since the block was offered.
+bool Shard::CanTake(const Block* block) const {
+  return block->charge <= capacity_ && policy_.Find(block->hash) == nullptr && !Dead(block->Key());
+}
+
+// The policy has the block.
+void Shard::Took(Block* block) {
   block->Ref();
-  policy_.Add(block);
   LinkFile(block);
   usage_ += block->charge;
   unused_ -= std::min(unused_, block->charge);
-  return true;
 }
 
 void Shard::Bury(uint64_t file) {

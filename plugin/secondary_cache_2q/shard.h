@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/block.h"
 #include "plugin/secondary_cache_2q/hash.h"
@@ -42,6 +43,21 @@ class Shard {
   // the key has come in meanwhile, its SST is gone, or the block is larger than the shard.
   bool Add(Block* block);
 
+  // What AM holds of an SST.
+  struct Held {
+    uint64_t block = 0;  // the last eight bytes of its key
+    uint64_t age = 0;    // see TwoQ
+  };
+  void ListFile(uint64_t file, std::vector<Held>* held) const;
+  bool HasFile(uint64_t file) const;
+
+  // Whether a block that takes the place of one of this age is to be stored. `size` in bytes.
+  bool WantsCarried(const Slice& key, uint64_t hash, size_t size, uint64_t age);
+  // Does what Add() does with it.
+  bool AddCarried(Block* block, uint64_t age);
+  // One that was wanted could not be stored or written.
+  void DropCarried();
+
   // Takes a block that was found in the cache file into AM, if that needs no eviction.
   bool Adopt(Block* block);
 
@@ -69,7 +85,8 @@ class Shard {
 
   size_t Metadata() const;
   bool HasRoom(size_t charge) const;
-  bool Take(Block* block);
+  bool CanTake(const Block* block) const;
+  void Took(Block* block);
   void Bury(uint64_t file);
   bool Dead(const Slice& key) const { return !dead_.empty() && dead_.count(FileOfKey(key)) > 0; }
   void LinkFile(Block* block);

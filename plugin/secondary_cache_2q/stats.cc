@@ -35,6 +35,12 @@ TwoQSecondaryCacheStats TwoQSecondaryCache::Stats() const {
   if (shards_.empty()) {
     stats.smallest_shard = 0;
   }
+  if (carrier_ != nullptr) {
+    const Carrier::Counts counts = carrier_->counts();
+    stats.carry_dropped += counts.dropped;
+    stats.carry_failed = counts.failed;
+    stats.carry_read_bytes = counts.read_bytes;
+  }
   stats.recovered = recovered_;
   stats.io_errors = store_ != nullptr ? store_->io_errors() : 0;
   return stats;

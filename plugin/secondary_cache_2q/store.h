@@ -66,6 +66,9 @@ class Store {
   // carries a reference. Called once, before the first Allocate().
   virtual std::vector<Block*> Recover() { return {}; }
 
+  // Whether so much waits to be written that what can wait should.
+  virtual bool Crowded() const { return false; }
+
   // Whether the bytes of indexes and references count against the capacity too.
   virtual bool ChargesMetadata() const = 0;
   virtual uint64_t io_errors() const { return 0; }

@@ -9,6 +9,7 @@
 #include "plugin/secondary_cache_2q/cache_key.h"
 #include "plugin/secondary_cache_2q/crc32c.h"
 #include "plugin/secondary_cache_2q/hash.h"
+#include "table/block_based/block_based_table_reader.h"
 #include "table/block_based/block_cache.h"
 #include "table/unique_id_impl.h"
 #include "test/secondary_cache_2q/support.h"
@@ -53,14 +54,19 @@ TEST(InternalsTest, CacheKeysAreThoseOfRocksDB) {
     const std::string session = EncodeSessionId(random.Next() >> 25, random.Next() >> round % 60);
     const uint64_t number = 1 + (random.Next() >> (1 + random.Uniform(62)));
     const OffsetableCacheKey key(db_id, session, number);
-    ASSERT_EQ(FileOfKey(key.WithOffset(random.Uniform(1 << 30)).AsSlice()),
-              CacheKeyFile(db_id, session, number))
+    const uint64_t offset = random.Uniform(1 << 30);
+    const CacheKey block = BlockBasedTable::GetCacheKey(key, BlockHandle(offset, 1));
+    const FileKeys keys = FindFileKeys(db_id, session, number);
+    ASSERT_EQ(block.AsSlice().ToString(/*hex=*/true),
+              Slice(keys.KeyOf(offset)).ToString(/*hex=*/true))
         << Slice(db_id).ToString(/*hex=*/true) << ' ' << session << ' ' << number;
+    ASSERT_EQ(FileOfKey(block.AsSlice()), keys.file);
+    ASSERT_EQ(offset >> 2, keys.QuarterOffset(BlockOfKey(block.AsSlice())));
   }
-  EXPECT_EQ(0u, CacheKeyFile("", "0123456789ABCDEFGHIJ", 1));
-  EXPECT_EQ(0u, CacheKeyFile("db", "", 1));
-  EXPECT_EQ(0u, CacheKeyFile("db", "0123456789ABCDEFGHIJ", 0));
-  EXPECT_EQ(0u, CacheKeyFile("db", "not a session id", 1));
+  EXPECT_EQ(0u, FindFileKeys("", "0123456789ABCDEFGHIJ", 1).file);
+  EXPECT_EQ(0u, FindFileKeys("db", "", 1).file);
+  EXPECT_EQ(0u, FindFileKeys("db", "0123456789ABCDEFGHIJ", 0).file);
+  EXPECT_EQ(0u, FindFileKeys("db", "not a session id", 1).file);
 }
 
 // CheckBlock() goes by them.

@@ -226,6 +226,51 @@ TEST(PolicyTest, PromotedBlocksThatNeverReturnAgeOut) {
   EXPECT_EQ(10u, victims);
 }
 
+// A block that is carried is evicted when the one would have been whose place it takes.
+TEST(PolicyTest, CarriedBlocksHaveTheAgeOfThoseBefore) {
+  TwoQ policy(Policy::k2Q, 1);
+  std::deque<Block> blocks(6);
+  const auto named = [&](size_t i) {
+    blocks[i].hash = (i + 1) << 40;
+    return &blocks[i];
+  };
+  EXPECT_TRUE(policy.IsYoung(1000));  // of an empty AM
+  for (size_t i = 0; i < 4; i++) {
+    policy.Add(named(i));
+  }
+  EXPECT_EQ(3u, policy.Age(&blocks[0]));
+  EXPECT_EQ(1u, policy.Age(&blocks[2]));
+  EXPECT_TRUE(policy.IsYoung(3));
+  EXPECT_FALSE(policy.IsYoung(4));
+  policy.AddCarried(named(4), 1);
+  policy.AddCarried(named(5), 0);
+  EXPECT_EQ(1u, policy.Age(&blocks[4]));
+  EXPECT_EQ(6u, policy.blocks());
+  bool ghost_hit;
+  EXPECT_EQ(&blocks[5], policy.Lookup(blocks[5].hash, &ghost_hit));  // no longer carried
+  for (const size_t next : {0u, 1u, 2u, 4u, 3u, 5u}) {
+    EXPECT_EQ(&blocks[next], policy.Victim());
+  }
+  EXPECT_EQ(nullptr, policy.Victim());
+}
+
+// Older than all that was ever used, and gone with its SST, promoted, or taken out.
+TEST(PolicyTest, CarriedBlocksMayGoInAnyWay) {
+  TwoQ policy(Policy::k2Q, 1);
+  std::deque<Block> blocks(4);
+  for (size_t i = 0; i < blocks.size(); i++) {
+    blocks[i].hash = (i + 1) << 40;
+    policy.AddCarried(&blocks[i], 1000000);
+  }
+  policy.Promote(&blocks[1]);
+  EXPECT_FALSE(blocks[1].carried);
+  policy.Remove(&blocks[2], /*moved=*/false);
+  EXPECT_EQ(&blocks[0], policy.Victim());
+  EXPECT_EQ(&blocks[3], policy.Victim());
+  EXPECT_EQ(&blocks[1], policy.Victim());
+  EXPECT_EQ(0u, policy.blocks());
+}
+
 TEST(PolicyTest, PaperAndLruKnowNoPromotion) {
   for (Policy kind : {Policy::k2QPaper, Policy::kLru}) {
     TwoQ policy(kind, 0.5);

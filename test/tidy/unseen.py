@@ -33,6 +33,13 @@ _REASONS = {
         "of the tier",
         "per second",
     ),
+    "counted in carry_failed": (
+        "...: a block is not reached",
+        "...: has an empty block",
+        "...: has no properties",
+        "...: has no unique id",
+        "...: its index cannot be read",
+    ),
     "the caller takes it for an answer: there is nothing, or it was changed meanwhile": (
         "...: has no recipe",
         "...: has no stats_dump_period_sec",

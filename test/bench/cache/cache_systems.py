@@ -14,6 +14,9 @@ BLOCK_BYTES, INDEX_OF_BLOCK = 4096, 200  # about
 WARM_UPS = 5  # runs of mixgraph: the slow device's pace fills a cache in that
 
 SYSTEMS = ("dram", "csc", "lru", "2q", "2q_paper", "2q_file")
+# A cache in a file whose blocks survive compactions, where there is the listener.
+CARRY = "2q_file_carry"
+IN_FILE = ("2q_file", CARRY)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +79,7 @@ def cache_flags(system, scale, cache_file):
         return [f"--primary_bytes={scale.share(PRIMARY + SECONDARY)}"]
     uri = secondary_uri(system, scale.share(SECONDARY), cache_file)
     flags = [f"--primary_bytes={scale.share(PRIMARY)}", f"--secondary={uri}"]
-    if system == "2q_file":
+    if system in IN_FILE:
         # Without the slow device's pace blocks would be offered faster than any disk can take them.
         flags.append("--slow_warmup")
     return flags
@@ -85,10 +88,10 @@ def cache_flags(system, scale, cache_file):
 def secondary_uri(system, capacity, cache_file=None):
     if system == "csc":
         return f"compressed_secondary_cache://capacity={capacity};compression_type=kNoCompression"
-    if system == "2q_file":
+    if system in IN_FILE:
         return (
             f"id=TwoQSecondaryCache;capacity={capacity * FILE_FACTOR};policy=2q;"
-            f"storage=file;path={cache_file}"
+            f"storage=file;path={cache_file};carry={'true' if system == CARRY else 'false'}"
         )
     return f"id=TwoQSecondaryCache;capacity={capacity};policy={system}"
 

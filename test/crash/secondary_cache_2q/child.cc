@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/secondary_cache_2q/cache.h"
 #include "test/crash/secondary_cache_2q/workload.h"
 
 namespace rocktier {
@@ -39,6 +40,8 @@ void Sample(const SecondaryCache* cache, Shared* shared) {
   shared->corrupt = stats.corrupt;
   shared->io_errors = stats.io_errors;
   shared->erased_obsolete = stats.erased_obsolete;
+  shared->carried = stats.carried;
+  shared->carry_failed = stats.carry_failed;
   shared->running = true;
 }
 
@@ -155,6 +158,7 @@ int ChildMain(char** argv) {
     thread.join();
   }
   Require(db->Close(), "close " + site.Db());
+  cache->CheckedCast<secondary_cache_2q::TwoQSecondaryCache>()->TEST_WaitForCarry();
   Sample(cache.get(), &shared);  // what a clean close leaves
   return 0;
 }

@@ -121,11 +121,15 @@ class KillTest : public CrashTest, public ::testing::WithParamInterface<Variant>
     ASSERT_TRUE(child.Kill());
     EXPECT_EQ(oracle_->shared().corrupt, 0u);
     EXPECT_EQ(oracle_->shared().io_errors, 0u);
+    carried_ += oracle_->shared().carried;
+    carry_failed_ += oracle_->shared().carry_failed;
     Reopen(oracle_->shared().blocks, /*clean=*/false);
   }
 
   double shares_ = 0;
   int reopened_ = 0;
+  uint64_t carried_ = 0;  // blocks that had survived compactions before the kills
+  uint64_t carry_failed_ = 0;
 };
 
 TEST_P(KillTest, EverythingIsRightAndMostBlocksAreServedAgain) {
@@ -154,6 +158,9 @@ TEST_P(KillTest, EverythingIsRightAndMostBlocksAreServedAgain) {
          static_cast<unsigned long long>(shared.writes));
   EXPECT_GT(shared.reads, 0u);
   EXPECT_GT(shared.writes, 0u);
+  printf("%llu blocks were carried, %llu SSTs were gone\n",
+         static_cast<unsigned long long>(carried_), static_cast<unsigned long long>(carry_failed_));
+  EXPECT_GT(carried_, 0u);
 }
 
 TEST_P(KillTest, AfterACleanCloseAllBlocksAreThere) {

@@ -39,6 +39,8 @@ struct Shared {
   std::atomic<uint64_t> corrupt{0};
   std::atomic<uint64_t> io_errors{0};
   std::atomic<uint64_t> erased_obsolete{0};
+  std::atomic<uint64_t> carried{0};
+  std::atomic<uint64_t> carry_failed{0};
   std::atomic<uint64_t> reads{0};
   std::atomic<uint64_t> writes{0};
   KeyState keys[kKeys];

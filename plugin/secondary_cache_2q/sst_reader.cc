@@ -1,0 +1,245 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+
+#include "plugin/secondary_cache_2q/sst_reader.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "plugin/secondary_cache_2q/block_form.h"
+#include "rocksdb/advanced_cache.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+
+namespace {
+
+// Blocks that are kept, for one that is soon read again.
+constexpr size_t kKept = 16;
+
+// For index blocks; what an iterator uses stays besides.
+constexpr size_t kIndexMemory = 8 << 20;  // bytes
+
+}  // namespace
+
+// A block cache that keeps copies of what is put into it: of index blocks, as long as they are
+// wanted, and of the last data block. Data blocks do not stay in it, so that each read of one comes
+// by.
+class BlockCatcher : public CacheWrapper {
+ public:
+  BlockCatcher() : CacheWrapper(Target()) {}
+  const char* Name() const override { return "TwoQBlockCatcher"; }
+
+  Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
+                Handle** handle, Priority priority, const Slice& compressed,
+                CompressionType type) override {
+    if (helper->IsSecondaryCacheCompatible() && value != nullptr) {
+      const bool is_data = helper->role == CacheEntryRole::kDataBlock;
+      if (is_data) {
+        data_ = CaughtBlock();
+        Copy(key, value, helper, &data_);
+        data_.compressed = compressed.ToString();
+        data_.type = type;
+      } else if (helper->role == CacheEntryRole::kIndexBlock && wants_index_) {
+        index_.emplace_back();
+        Copy(key, value, helper, &index_.back());
+      }
+      if (is_data && handle != nullptr) {
+        *handle = target_->CreateStandalone(key, value, helper, charge, /*allow_uncharged=*/true);
+        return Status::OK();
+      }
+    }
+    return target_->Insert(key, value, helper, charge, handle, priority, compressed, type);
+  }
+
+  // The blocks of the index, in the order in which they were read.
+  std::vector<CaughtBlock> TakeIndex() {
+    wants_index_ = false;
+    return std::move(index_);
+  }
+  CaughtBlock TakeData() { return std::move(data_); }
+  void Forget() { data_ = CaughtBlock(); }
+
+ private:
+  static std::shared_ptr<Cache> Target() {
+    LRUCacheOptions options;
+    options.capacity = kIndexMemory;
+    options.num_shard_bits = 0;
+    options.strict_capacity_limit = false;
+    return options.MakeSharedCache();
+  }
+
+  static void Copy(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
+                   CaughtBlock* to) {
+    to->bytes.resize(helper->size_cb(value));
+    if (helper->saveto_cb(value, 0, to->bytes.size(), to->bytes.data()).ok()) {
+      to->key = key.ToString();
+    }
+  }
+
+  bool wants_index_ = true;
+  std::vector<CaughtBlock> index_;
+  CaughtBlock data_;
+};
+
+namespace {
+
+Options ReaderOptions(const SstReader::Source& source, Env* env,
+                      const std::shared_ptr<BlockCatcher>& catcher) {
+  BlockBasedTableOptions table;
+  table.block_cache = catcher;
+  table.cache_index_and_filter_blocks = true;  // so that index blocks come by
+  table.max_auto_readahead_size = 0;
+  Options options;
+  options.env = env;
+  options.comparator = source.comparator;
+  options.table_factory.reset(NewBlockBasedTableFactory(table));
+  return options;
+}
+
+// The index type, which is 32 bits in a property of its own; 0 if there is none.
+uint32_t IndexTypeOf(const TableProperties& properties) {
+  const auto& collected = properties.user_collected_properties;
+  const auto it = collected.find(BlockBasedTablePropertyNames::kIndexType);
+  return it == collected.end() || it->second.size() < sizeof(uint32_t)
+             ? 0
+             : DecodeFixed32(it->second.data());
+}
+
+SstIndex::Form FormOf(const TableProperties& properties) {
+  SstIndex::Form form;
+  form.user_keys = properties.index_key_is_user_key != 0;
+  form.delta_values = properties.index_value_is_delta_encoded != 0;
+  form.first_keys = IndexTypeOf(properties) == BlockBasedTableOptions::kBinarySearchWithFirstKey;
+  return form;
+}
+
+// Puts what the index blocks say into one. The top level of an index of two levels was read first.
+bool Collect(const std::vector<CaughtBlock>& blocks, const TableProperties& properties,
+             const FileKeys& keys, SstIndex* index) {
+  const SstIndex::Form form = FormOf(properties);
+  if (blocks.empty()) {
+    return false;
+  }
+  if (IndexTypeOf(properties) != BlockBasedTableOptions::kTwoLevelIndexSearch) {
+    return index->Add(blocks[0].bytes, form);
+  }
+  std::vector<SstIndex::Place> parts;
+  if (!SstIndex::ReadTopLevel(blocks[0].bytes, form, &parts)) {
+    return false;
+  }
+  for (const SstIndex::Place& part : parts) {
+    const std::string key = keys.KeyOf(part.offset);
+    const auto it = std::find_if(blocks.begin() + 1, blocks.end(),
+                                 [&key](const CaughtBlock& block) { return block.key == key; });
+    if (it == blocks.end() || !index->Add(it->bytes, form)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+SstReader::SstReader(const Source& source, std::string path)
+    : path_(std::move(path)),
+      env_(NewCompositeEnv(source.fs)),
+      catcher_(std::make_shared<BlockCatcher>()),
+      reader_(new SstFileReader(ReaderOptions(source, env_.get(), catcher_))) {}
+
+SstReader::~SstReader() {
+  iterator_.reset();
+  reader_.reset();
+}
+
+Status SstReader::Open(const Source& source, const std::string& path,
+                       std::unique_ptr<SstReader>* result) {
+  std::unique_ptr<SstReader> sst(new SstReader(source, path));
+  Status s = sst->reader_->Open(path);
+  if (s.ok()) {
+    s = sst->ReadIndex();
+  }
+  if (s.ok() && sst->index_.size() > 0) {
+    s = sst->ReadFirstKey();
+  }
+  if (s.ok()) {
+    *result = std::move(sst);
+  }
+  return s;
+}
+
+Status SstReader::ReadIndex() {
+  const std::shared_ptr<const TableProperties> properties = reader_->GetTableProperties();
+  if (properties == nullptr) {
+    return Status::NotSupported(path_, "has no properties");
+  }
+  keys_ = FindFileKeys(properties->db_id, properties->db_session_id, properties->orig_file_number);
+  if (keys_.file == 0) {
+    return Status::NotSupported(path_, "has no unique id");
+  }
+  const std::vector<CaughtBlock> blocks = catcher_->TakeIndex();
+  for (const CaughtBlock& block : blocks) {
+    read_bytes_ += block.bytes.size();
+  }
+  return Collect(blocks, *properties, keys_, &index_)
+             ? Status::OK()
+             : Status::Corruption(path_, "its index cannot be read");
+}
+
+Status SstReader::ReadFirstKey() {
+  const CaughtBlock* first;
+  Status s = Read(0, &first);
+  if (s.ok()) {
+    DataBlockEntries entries(first->bytes);
+    s = entries.Next() ? Status::OK() : Status::Corruption(path_, "has an empty block");
+    if (s.ok()) {
+      index_.SetFirstKey(entries.UserKey());
+    }
+  }
+  return s;
+}
+
+// A Seek() to the separator of a block goes to that block, and no further: the upper bound, which
+// is the separator, too, says that the next one is beyond it.
+Status SstReader::Seek(size_t block) {
+  bound_ = index_.Separator(block);
+  if (iterator_ == nullptr) {
+    ReadOptions options;
+    options.total_order_seek = true;
+    options.auto_readahead_size = false;
+    options.iterate_upper_bound = &bound_;
+    iterator_.reset(reader_->NewIterator(options));
+  }
+  catcher_->Forget();
+  iterator_->Seek(bound_);
+  return iterator_->status();
+}
+
+Status SstReader::Read(size_t block, const CaughtBlock** result) {
+  for (const auto& [number, caught] : read_) {
+    if (number == block) {
+      *result = &caught;
+      return Status::OK();
+    }
+  }
+  Status s = Seek(block);
+  CaughtBlock caught = catcher_->TakeData();
+  if (caught.key != keys_.KeyOf(index_.Offset(block))) {
+    // The status may be of what is in the block, as of operands without a merge operator.
+    return s.IsCorruption() || s.IsIOError() ? s
+                                             : Status::NotFound(path_, "a block is not reached");
+  }
+  read_bytes_ += index_.Bytes(block);
+  if (read_.size() == kKept) {
+    read_.pop_front();
+  }
+  read_.emplace_back(block, std::move(caught));
+  *result = &read_.back().second;
+  return Status::OK();
+}
+
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,277 @@
+// Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What becomes of compactions that are told of: a cache that is not there, SSTs that are.
+
+#include "plugin/secondary_cache_2q/carrier.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugin/secondary_cache_2q/sst_reader.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/file_system.h"
+#include "rocksdb/options.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
+#include "test/secondary_cache_2q/support.h"
+#include "test/support/scratch.h"
+#include "test_util/testharness.h"
+
+namespace ROCKSDB_NAMESPACE {
+namespace secondary_cache_2q {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class FakeTarget : public CarryTarget {
+ public:
+  bool HasFile(uint64_t file) const override { return held.count(file) > 0; }
+  std::vector<Shard::Held> ListFile(uint64_t file) const override {
+    const auto it = held.find(file);
+    return it == held.end() ? std::vector<Shard::Held>() : it->second;
+  }
+  bool IsCrowded() const override { return crowded; }
+  void Carry(const CaughtBlock& block, uint64_t age) override {
+    const std::lock_guard<std::mutex> lock(mutex);
+    carried[block.key] = age;
+  }
+  size_t Carried() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return carried.size();
+  }
+
+  std::map<uint64_t, std::vector<Shard::Held>> held;  // before the carrier knows it
+  std::atomic<bool> crowded{false};
+  std::mutex mutex;
+  std::map<std::string, uint64_t> carried;
+};
+
+class CarrierTest : public testing::Test {
+ protected:
+  CarrierTest() : folder_(rocktier::NewFolder()) {}
+  ~CarrierTest() override { std::filesystem::remove_all(folder_); }
+
+  struct Sst {
+    std::string path;
+    FileKeys keys;
+    SstIndex index;
+  };
+
+  // Of keys 0, step, 2 * step..., four in a block.
+  Sst NewSst(const std::string& name, int keys, int step = 1) {
+    Sst sst;
+    sst.path = folder_ + "/" + name;
+    Options options;
+    options.compression = kNoCompression;
+    SstFileWriter writer(EnvOptions(), options);
+    EXPECT_OK(writer.Open(sst.path));
+    for (int i = 0; i < keys; i++) {
+      char key[16];
+      snprintf(key, sizeof(key), "%08d", i * step);
+      EXPECT_OK(writer.Put(key, Noise(static_cast<uint64_t>(i), 1000)));
+    }
+    EXPECT_OK(writer.Finish());
+    std::unique_ptr<SstReader> reader;
+    EXPECT_OK(SstReader::Open(Source(), sst.path, &reader));
+    sst.index = reader->TakeIndex();
+    SstFileReader properties(options);
+    EXPECT_OK(properties.Open(sst.path));
+    const auto of = properties.GetTableProperties();
+    sst.keys = FindFileKeys(of->db_id, of->db_session_id, of->orig_file_number);
+    return sst;
+  }
+
+  static SstReader::Source Source() { return {FileSystem::Default(), BytewiseComparator()}; }
+
+  // The target has this block of the SST.
+  void Hold(const Sst& sst, size_t block, uint64_t age = 1) {
+    target_.held[sst.keys.file].push_back({sst.keys.Block(sst.index.Offset(block)), age});
+  }
+
+  static CarryBegin BeginOf(const std::string& id, const std::vector<Sst>& inputs) {
+    CarryBegin begin;
+    begin.id = id;
+    begin.source = Source();
+    for (const Sst& sst : inputs) {
+      begin.inputs.push_back({sst.path, sst.keys, sst.index.MemoryUsage()});
+    }
+    return begin;
+  }
+  static CarryEnd EndOf(const std::string& id, const std::vector<Sst>& outputs, bool ok = true) {
+    CarryEnd end;
+    end.id = id;
+    end.ok = ok;
+    for (const Sst& sst : outputs) {
+      end.outputs.push_back(sst.path);
+    }
+    return end;
+  }
+
+  const std::string folder_;
+  FakeTarget target_;
+};
+
+TEST_F(CarrierTest, HeldBlocksAreCarriedWithTheirAge) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3, 30);
+  Hold(in, 50, 500);
+  target_.held[in.keys.file].push_back({12345, 1});  // not of a data block
+  Carrier carrier(&target_);
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  const std::map<std::string, uint64_t> expected = {{out.keys.KeyOf(out.index.Offset(3)), 30},
+                                                    {out.keys.KeyOf(out.index.Offset(50)), 500}};
+  EXPECT_EQ(expected, target_.carried);
+  EXPECT_EQ(0u, carrier.counts().failed);
+  EXPECT_EQ(0u, carrier.counts().dropped);
+  EXPECT_GT(carrier.counts().read_bytes, 4 * 4000u);  // the first blocks, too
+  EXPECT_LT(carrier.counts().read_bytes, 40000u);
+}
+
+TEST_F(CarrierTest, NothingIsReadOfSstsOfWhichNothingIsHeld) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Carrier carrier(&target_);
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, carrier.counts().read_bytes);
+  EXPECT_EQ(0u, target_.Carried());
+}
+
+TEST_F(CarrierTest, WhatFailsIsGivenUp) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  Carrier carrier(&target_);
+  carrier.End(EndOf("unknown", {out}));
+  carrier.Begin(BeginOf("failed", {in}));
+  carrier.End(EndOf("failed", {out}, /*ok=*/false));
+  carrier.Begin(BeginOf("no outputs", {in}));
+  carrier.End(EndOf("no outputs", {}));
+  CarryBegin begin = BeginOf("no comparator", {in});
+  begin.source.comparator = nullptr;
+  carrier.Begin(begin);
+  carrier.End(EndOf("no comparator", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(1u, carrier.counts().failed);
+  Sst gone = in;
+  gone.path += ".gone";
+  carrier.Begin(BeginOf("no input", {gone}));
+  carrier.End(EndOf("no input", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(2u, carrier.counts().failed);
+  carrier.Begin(BeginOf("no output", {in}));
+  carrier.End(EndOf("no output", {gone, out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(3u, carrier.counts().failed);
+  EXPECT_EQ(1u, target_.Carried());  // of the output that is there
+}
+
+// As when databases are closed in the midst of compactions.
+TEST_F(CarrierTest, CompactionsWithoutAnEndAreForgotten) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  Hold(in, 4);
+  Carrier carrier(&target_);
+  for (int i = 0; i < 100; i++) {
+    carrier.Begin(BeginOf(std::to_string(i), {in}));
+  }
+  EXPECT_EQ(2u * 36, carrier.counts().dropped);
+  carrier.End(EndOf("1", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, target_.Carried());
+  carrier.End(EndOf("99", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(2u, target_.Carried());
+}
+
+TEST_F(CarrierTest, TooLargeIndexesAreNotRead) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  CarryBegin begin = BeginOf("large", {in});
+  begin.inputs[0].index_size = uint64_t{1} << 30;
+  Carrier carrier(&target_);
+  carrier.Begin(begin);
+  carrier.End(EndOf("large", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(1u, carrier.counts().dropped);
+  EXPECT_EQ(0u, target_.Carried());
+  EXPECT_EQ(0u, carrier.counts().read_bytes);
+}
+
+TEST_F(CarrierTest, WaitsWhileTheCacheIsCrowdedAndEndsAtOnce) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  target_.crowded = true;
+  {
+    Carrier carrier(&target_);
+    carrier.Begin(BeginOf("a", {in}));
+    carrier.End(EndOf("a", {out}));
+    usleep(50000);
+    EXPECT_EQ(0u, target_.Carried());
+  }
+  EXPECT_EQ(0u, target_.Carried());
+  Carrier carrier(&target_);
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  usleep(20000);
+  target_.crowded = false;
+  carrier.TEST_Wait();
+  EXPECT_EQ(1u, target_.Carried());
+}
+
+// Four are held up: the inputs of the next ones are read all the same.
+TEST_F(CarrierTest, IndexesAreReadWhileBlocksAreCarried) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  const Sst other = NewSst("other", 400);
+  const Sst other_out = NewSst("other_out", 400);
+  Hold(in, 3);
+  Hold(other, 5);
+  target_.crowded = true;
+  Carrier carrier(&target_);
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  usleep(20000);
+  carrier.Begin(BeginOf("b", {other}));
+  usleep(200000);
+  EXPECT_EQ(0, unlink(other.path.c_str()));
+  carrier.End(EndOf("b", {other_out}));
+  target_.crowded = false;
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, carrier.counts().failed);
+  EXPECT_EQ(2u, target_.Carried());
+}
+
+// 8 MB, at 64 MiB/s.
+TEST_F(CarrierTest, ReadsAtARate) {
+  const Sst in = NewSst("in", 8000);
+  const Sst out = NewSst("out", 8000);
+  for (size_t block = 0; block < in.index.size(); block++) {
+    Hold(in, block);
+  }
+  Carrier carrier(&target_);
+  const auto begin = Clock::now();
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(out.index.size(), target_.Carried());
+  EXPECT_GT(Clock::now() - begin, std::chrono::milliseconds(100));
+}
+
+}  // namespace
+}  // namespace secondary_cache_2q
+}  // namespace ROCKSDB_NAMESPACE
