@@ -23,7 +23,8 @@ constexpr std::chrono::milliseconds kAhead{10};
 // Until the writer of the cache file is asked again.
 constexpr std::chrono::milliseconds kCrowdedWait{5};
 
-// Compactions that have begun and are not carried, and bytes of the indexes of their inputs.
+// Compactions that have begun and are not carried, and bytes of what is noted of them: the indexes
+// of their inputs, and which blocks were held.
 constexpr size_t kMostJobs = 64;
 constexpr uint64_t kMostMemory = 64 << 20;
 
@@ -57,7 +58,7 @@ uint64_t Carrier::Job::Held() const {
 uint64_t Carrier::Job::Memory() const {
   uint64_t bytes = 0;
   for (const Input& input : inputs) {
-    bytes += input.memory;
+    bytes += input.memory + input.held.size() * (sizeof(Shard::Held) + sizeof(HeldRange));
   }
   for (const JobPtr& job : earlier) {
     bytes += job->Memory();
@@ -65,8 +66,9 @@ uint64_t Carrier::Job::Memory() const {
   return bytes;
 }
 
-bool Carrier::Job::HasOutput(const std::string& path) const {
-  return std::find(outputs.begin(), outputs.end(), path) != outputs.end();
+bool Carrier::Job::WillHaveFile(const std::string& path) const {
+  const auto begin = outputs.begin() + static_cast<ptrdiff_t>(done);
+  return has_ended && std::find(begin, outputs.end(), path) != outputs.end();
 }
 
 Carrier::~Carrier() {
@@ -91,11 +93,10 @@ std::vector<Carrier::JobPtr> Carrier::Unfinished() const {
   return jobs;
 }
 
-// Whether blocks are to be carried into this SST.
 bool Carrier::WillHaveFile(const std::string& path) const {
   const std::vector<JobPtr> jobs = Unfinished();
   return std::any_of(jobs.begin(), jobs.end(),
-                     [&path](const JobPtr& job) { return job->HasOutput(path); });
+                     [&path](const JobPtr& job) { return job->WillHaveFile(path); });
 }
 
 // The inputs of the job go away now, with what is still to be carried into them.
@@ -103,7 +104,7 @@ void Carrier::TakeOver(Job* job) {
   for (const JobPtr& earlier : Unfinished()) {
     const size_t before = earlier->passed_on.size();
     for (const Input& input : job->inputs) {
-      if (earlier->HasOutput(input.path)) {
+      if (earlier->WillHaveFile(input.path)) {
         earlier->passed_on.push_back(input.path);
       }
     }
@@ -113,9 +114,12 @@ void Carrier::TakeOver(Job* job) {
   }
 }
 
-bool Carrier::IsPassedOn(const Job& job, const std::string& output) {
+// Notes that an output of the job is the next one. Whether it still is one of the job.
+bool Carrier::GoOn(Job* job, size_t output) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return std::find(job.passed_on.begin(), job.passed_on.end(), output) != job.passed_on.end();
+  job->done = output;
+  const auto& passed_on = job->passed_on;
+  return std::find(passed_on.begin(), passed_on.end(), job->outputs[output]) == passed_on.end();
 }
 
 void Carrier::Begin(const CarryBegin& begin) {
@@ -188,6 +192,7 @@ void Carrier::End(const CarryEnd& end) {
   }
   job.outputs = end.outputs;
   job.has_ended = true;
+  MakeRoom();
   changed_.notify_all();
 }
 
@@ -205,13 +210,13 @@ void Carrier::TEST_Wait() {
 // may never come, as when a database is closed.
 void Carrier::MakeRoom() {
   const auto memory = [this] {
-    uint64_t bytes = 0;
+    uint64_t bytes = current_ != nullptr ? current_->Memory() : 0;
     for (const JobPtr& job : jobs_) {
       bytes += job->Memory();
     }
     return bytes;
   };
-  while (jobs_.size() > kMostJobs || memory() > kMostMemory) {
+  while (!jobs_.empty() && (jobs_.size() > kMostJobs || memory() > kMostMemory)) {
     const auto open =
         std::find_if(jobs_.begin(), jobs_.end(), [](const JobPtr& job) { return !job->has_ended; });
     const auto victim = open != jobs_.end() ? open : jobs_.begin();
@@ -236,7 +241,7 @@ void Carrier::Loop() {
     }
     current_ = job;
     lock.unlock();
-    CarryAll(*job);
+    CarryAll(job.get());
     lock.lock();
     current_ = nullptr;
     changed_.notify_all();
@@ -305,13 +310,13 @@ void Carrier::AddRanges(const Job& job, std::vector<HeldRange>* ranges) {
   }
 }
 
-void Carrier::CarryAll(const Job& job) {
+void Carrier::CarryAll(Job* job) {
   std::vector<HeldRange> ranges;
-  ranges.reserve(job.Held());
-  AddRanges(job, &ranges);
-  SortRanges(*job.source.comparator, &ranges);
-  for (const std::string& output : job.outputs) {
-    if (!IsPassedOn(job, output) && !CarryInto(job, ranges, output)) {
+  ranges.reserve(job->Held());
+  AddRanges(*job, &ranges);
+  SortRanges(*job->source.comparator, &ranges);
+  for (size_t i = 0; i < job->outputs.size(); i++) {
+    if (GoOn(job, i) && !CarryInto(*job, ranges, job->outputs[i])) {
       return;
     }
   }

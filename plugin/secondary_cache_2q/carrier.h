@@ -97,7 +97,7 @@ class Carrier {
   struct Job;
   using JobPtr = std::shared_ptr<Job>;
   // Guarded by mutex_ until it has ended and all its inputs were tried; then constant, but for
-  // `passed_on`.
+  // `done` and `passed_on`.
   struct Job {
     std::string id;
     SstReader::Source source;
@@ -108,23 +108,25 @@ class Carrier {
     // have for it goes into the outputs of this one.
     std::vector<JobPtr> earlier;
     std::vector<std::string> passed_on;  // such outputs of this one
+    size_t done = 0;                     // outputs
     uint64_t Held() const;
     uint64_t Memory() const;
-    bool HasOutput(const std::string& path) const;
+    // Whether blocks are still to be carried into this SST.
+    bool WillHaveFile(const std::string& path) const;
   };
   using Lock = std::unique_lock<std::mutex>;
 
   std::vector<JobPtr> Unfinished() const;
   bool WillHaveFile(const std::string& path) const;
   void TakeOver(Job* job);
-  bool IsPassedOn(const Job& job, const std::string& output);
+  bool GoOn(Job* job, size_t output);
   void MakeRoom();
   void Loop();
   bool ReadOneIndex(Lock* lock);
   Input* FindUntried(JobPtr* job);
   JobPtr TakeEnded();
   static void AddRanges(const Job& job, std::vector<HeldRange>* ranges);
-  void CarryAll(const Job& job);
+  void CarryAll(Job* job);
   bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
   bool AwaitRoom();
   bool Pace(uint64_t bytes);
