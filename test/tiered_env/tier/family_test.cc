@@ -391,7 +391,7 @@ TEST_F(TieredFamilyTest, ARecoveryCountsBlobFiles) {
   const uint64_t tables = BytesOf("a", "memory");
   const uint64_t before = BytesOf("a", "slow");
   EXPECT_GT(tables, 400 * kKiB);
-  EXPECT_GT(before, 400 * kKiB);
+  EXPECT_GT(before, 200 * kKiB);
   CloseFamilies();
   std::filesystem::remove_all(TierPath("memory"));
   mount(";cf:a=1K", ";cf:a=" + std::to_string(before + 100 * kKiB));
