@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "plugin/tiered_env/files/names.h"
 #include "test/support/wait.h"
 #include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/volatile.h"
@@ -160,8 +161,9 @@ TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
   const auto hooks = std::make_shared<HookedFs>();
   std::atomic<bool> fails{true};
   hooks->before_create = [&](const std::string& path) {
-    const bool leaves = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 &&
-                        path.find(".sst") != std::string::npos;
+    const bool is_copy = path.compare(0, TierPath("slow").size(), TierPath("slow")) == 0 ||
+                         path.find(kTemporary) != std::string::npos;  // at home
+    const bool leaves = is_copy && path.find(".sst") != std::string::npos;
     return leaves && fails ? IOStatus::IOError(path, "injected") : IOStatus::OK();
   };
   target_ = hooks;

@@ -214,7 +214,8 @@ TEST_P(DbTest, ListenerDropsBlocksOfCompactedFiles) {
   Load(1);
   ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
   EXPECT_GE(Stats().erased_obsolete, held);
-  EXPECT_LT(Stats().blocks, held / 4);
+  const TwoQSecondaryCacheStats stats = Stats();
+  EXPECT_LT(stats.blocks, held / 4 + stats.carried);  // new ones may have come in their place
   CheckAll(1);
   CheckAll(1);
   EXPECT_GT(Stats().blocks, held / 2);
