@@ -15,8 +15,8 @@ SECONDS, QUICK_SECONDS = 20, 2
 # Of each device: so low that the devices are what is waited for, with three of them, too.
 LIMITS = {"read_bps": 10 << 20, "write_bps": 10 << 20}
 READERS = 64  # of which most wait for a device: with 16, one of three often had nothing to do
-# The data are as many files as larger data are of the usual size. The readahead is as much smaller: a
-# subcompaction reads a few hundred KB of an SST in level 0, and would read 2 MB ahead.
+# The data are as many files as larger data are of the usual size. The readahead is as much smaller:
+# a subcompaction reads a few hundred KB of an SST in level 0, and would read 2 MB ahead.
 FILE_BYTES, READAHEAD = 512 << 10, 128 << 10
 DIRECTORIES = ("d1", "d2", "d3")
 SYSTEMS = {"one": DIRECTORIES[:1], "three": DIRECTORIES}
