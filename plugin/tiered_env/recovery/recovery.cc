@@ -9,6 +9,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
+#include "plugin/tiered_env/files/thread.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/rebuild.h"
 #include "test_util/sync_point.h"
@@ -49,6 +50,7 @@ Recovery::Recovery(Namespace* names, std::string directory, RecipeLog* recipe_lo
       start_(std::chrono::steady_clock::now()),
       reported_(start_) {}
 
+// With the threads that can be had: this one at least.
 IOStatus Recovery::ForAll(size_t count, const Work& work) const {
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -64,12 +66,13 @@ IOStatus Recovery::ForAll(size_t count, const Work& work) const {
     }
   };
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(threads_, count); i++) {
-    threads.emplace_back(run);
+  std::thread thread;
+  for (size_t i = 1; i < std::min<size_t>(threads_, count) && StartThread(run, &thread); i++) {
+    threads.push_back(std::move(thread));
   }
   run();
-  for (std::thread& thread : threads) {
-    thread.join();
+  for (std::thread& other : threads) {
+    other.join();
   }
   return result;
 }

@@ -255,8 +255,9 @@ bool RecoveryManager::IsWorthTrying(const Purpose& purpose) {
          ++it->second.skipped % kTryAgain == 0;
 }
 
-void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
+void RecoveryManager::NoteAdded(const Purpose& purpose, bool left) {
   std::lock_guard<std::mutex> lock(mutex_);
+  StartThreadIfNone();
   if (!left) {
     compressed_.erase(purpose);
   } else if (++compressed_[purpose].in_a_row == kMostCompressed) {
@@ -316,7 +317,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
         static_cast<unsigned long long>(summary.entries),
         static_cast<unsigned long long>(summary.compressed_blocks));
   }
-  NoteCompressed(purpose, s.IsNotSupported() && 2 * summary.compressed_blocks > summary.blocks);
+  NoteAdded(purpose, s.IsNotSupported() && 2 * summary.compressed_blocks > summary.blocks);
   if (!s.ok()) {
     logs_.Release(recipe);
     return s;

@@ -136,7 +136,8 @@ class RecoveryManager {
   // MANIFEST.
   IOStatus Barrier();
 
-  // Begins and stops what runs in the background.
+  // Begins and stops what runs in the background. Where no thread can be had for it, that is tried
+  // again with each SST that comes.
   void Start();
   void Stop();
 
@@ -155,6 +156,8 @@ class RecoveryManager {
   IOStatus FindTables(std::map<uint64_t, LiveTable>* tables) const;
   // Makes durable what an SST can be rebuilt of. NotSupported: it cannot be.
   IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
+  // Requires mutex_.
+  void StartThreadIfNone();
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
@@ -163,8 +166,8 @@ class RecoveryManager {
   void NoteDamaged(const IOStatus& reason);
   // Brings SSTs to durable tiers that such logs could not rebuild.
   void PersistDamaged(std::chrono::steady_clock::time_point now);
-  // Whether an SST had to leave a volatile tier for it was compressed.
-  void NoteCompressed(const Purpose& purpose, bool left);
+  // An SST was added, or had to leave a volatile tier for it was compressed.
+  void NoteAdded(const Purpose& purpose, bool left);
   void CompactRecipes(std::chrono::steady_clock::time_point now);
   double Amplification(const WalSegments::Sizes& sizes) const;
 
@@ -203,6 +206,7 @@ class RecoveryManager {
   std::mutex mutex_;
   std::condition_variable changed_;
   // All below: guarded by mutex_.
+  bool started_ = false;  // Start() was called
   std::thread thread_;
   struct Compressed {
     uint32_t in_a_row = 0;  // SSTs that had to leave
