@@ -31,8 +31,8 @@ class Promoter {
   Promoter(const Promoter&) = delete;
   Promoter& operator=(const Promoter&) = delete;
 
-  // Tries to open the directory, and starts the thread. Where none can be had, what asks for a round
-  // tries again.
+  // Tries to open the directory, and starts the thread. Where none can be had, who asks for a round
+  // has it tried again.
   void Start();
 
   // Ends the thread. There is no other one afterwards.

@@ -86,12 +86,18 @@ class RecoveryManager {
 
   // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and
   // removes recipes and logs. The others are in *given_up, with reasons, and their stubs are
-  // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. Can be
-  // interrupted and run again.
-  IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables, std::vector<std::string>* given_up);
+  // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. `gone`:
+  // directories of logs whose disk is. Can be interrupted and run again.
+  IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables,
+                   const std::vector<std::string>& gone, std::vector<std::string>* given_up);
+  struct Rehearsal {
+    std::vector<Recovery::Failure> failures;
+    uint64_t rebuilt = 0;  // SSTs
+    std::string refusal;   // of Recovery::Rehearse()
+  };
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
-                    std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
+                    const std::vector<std::string>& gone, Rehearsal* result);
   // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim()
   // or Sweep() need.
   IOStatus BringBack();

@@ -128,14 +128,8 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
       if (!listed.ok() && !IsMissing(listed) && !contents.segments.empty()) {
         s = s.ok() ? listed : s;
       }
-      WalSegments::FindRetained(directory, names, &retained_, &tag_);
-      for (const std::string& name : names) {
-        uint64_t number;
-        if (ContentOf(name, &number) == Content::kWal) {
-          logs_.emplace(number, directory + "/" + name);
-        } else if (IsKept(name) && EndsWith(name, kTemporary)) {
-          temporary_.push_back(directory + "/" + name);
-        }
+      if (AddLogs(directory, names)) {
+        mounted_.insert(base);
       }
     }
   }
@@ -143,6 +137,28 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
     unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
   return s;
+}
+
+bool SegmentLoader::AddLogs(const std::string& directory, const std::vector<std::string>& names) {
+  const size_t before = retained_.size();
+  WalSegments::FindRetained(directory, names, &retained_, &tag_);
+  bool found = retained_.size() > before;
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ContentOf(name, &number) == Content::kWal) {
+      logs_.emplace(number, directory + "/" + name);
+      found = found || IsReferredTo(number);
+    } else if (IsKept(name) && EndsWith(name, kTemporary)) {
+      temporary_.push_back(directory + "/" + name);
+    }
+  }
+  return found;
+}
+
+bool SegmentLoader::IsReferredTo(uint64_t log_number) const {
+  return std::any_of(segments_.begin(), segments_.end(), [&](const auto& segment) {
+    return segment.second.is_known && segment.second.known.log_number == log_number;
+  });
 }
 
 bool SegmentLoader::IsSearched(const std::string& directory) const {
@@ -178,8 +194,7 @@ IOStatus SegmentLoader::Load(uint64_t id) {
       loaded->path = path;
       return s;
     }
-    const bool is_wanted = loaded->wants_all || !loaded->wanted.empty();
-    if (!s.IsCorruption() && !IsMissing(s) && is_wanted) {
+    if (!s.IsCorruption() && !IsMissing(s) && loaded->is_wanted()) {
       result = IOStatus::IOError(
           path, "cannot be read now, so nothing is given up: " + s.ToString() + kMoveAway);
     }
@@ -188,6 +203,38 @@ IOStatus SegmentLoader::Load(uint64_t id) {
     loaded->segment.reset();
   }
   return result;
+}
+
+bool SegmentLoader::IsElsewhere(const std::string& directory) const {
+  return directory[0] != '/' && !IsAtHome(directory_, directory);
+}
+
+// The directory of a disk that is not mounted is missing or empty. A retained log that is damaged
+// is nowhere else; of RocksDB's logs another one can have the number.
+IOStatus SegmentLoader::CheckMounted(const std::vector<std::string>& gone) const {
+  const auto missing =
+      std::count_if(segments_.begin(), segments_.end(), [this](const auto& segment) {
+        const Loaded& loaded = segment.second;
+        return loaded.is_wanted() && loaded.path.empty() && retained_.count(segment.first) == 0;
+      });
+  std::set<std::string> names;
+  for (const std::string& directory : gone) {
+    names.insert(NameOfLogDirectory(directory_, directory));
+  }
+  std::vector<std::string> unmounted;
+  for (const std::string& directory : searched_) {
+    if (directory != directory_ && mounted_.count(directory) == 0 && !IsElsewhere(directory) &&
+        names.count(NameOfLogDirectory(directory_, directory)) == 0) {
+      unmounted.push_back(directory);
+    }
+  }
+  return missing == 0 || unmounted.empty()
+             ? IOStatus::OK()
+             : IOStatus::IOError(
+                   Join(unmounted),
+                   "no log of the database is there, and " + std::to_string(missing) +
+                       " that are needed are not found, so nothing is given up: mount the disk; "
+                       "only if it is gone for good, salvage with --lost=DIRECTORY");
 }
 
 IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {
