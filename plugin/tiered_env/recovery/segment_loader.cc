@@ -26,21 +26,26 @@ constexpr char kMoveAway[] = "; only if it is gone for good, move it away, and s
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
  public:
-  Visitor(Loaded* loaded, bool is_archive) : loaded_(loaded), is_archive_(is_archive) {}
+  explicit Visitor(Loaded* loaded) : loaded_(loaded) {}
 
   void OnEntry(Ordinal ordinal, const Entry& entry) override {
-    if (!is_archive_ && ordinal >= loaded_->known.entries) {
-      return;  // was added after recipes were made
+    if (loaded_->has_count() && ordinal >= loaded_->known.entries) {
+      has_more_ = true;
+      return;
     }
-    loaded_->segment->Add(ordinal, entry);
+    if (loaded_->segment != nullptr) {
+      loaded_->segment->Add(ordinal, entry);
+    }
     if (loaded_->wants_all || (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal])) {
       loaded_->entries->Add(ordinal, entry);
     }
   }
+  // Whether there were entries that the log had not when recipes were made of it.
+  bool has_more() const { return has_more_; }
 
  private:
   Loaded* const loaded_;
-  const bool is_archive_;
+  bool has_more_ = false;
 };
 
 // Shows what was kept of all segments.
@@ -239,17 +244,24 @@ IOStatus SegmentLoader::CheckMounted(const std::vector<std::string>& gone) const
 
 IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {
   const uint64_t id = loaded->known.id;
-  loaded->segment = std::make_unique<Segment>(id);
-  loaded->entries = std::make_unique<EntryArena>();
-  const bool is_archive = EndsWith(path, ".seg");
-  Visitor visitor(loaded, is_archive);
-  if (is_archive) {
-    uint64_t found;
-    IOStatus s = ReadArchive(fs_, path, &found, &visitor);
-    return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
+  loaded->segment = loaded->has_count() ? std::make_unique<Segment>(id) : nullptr;
+  loaded->entries = std::make_unique<EntryArena>(/*sparse=*/!loaded->has_count());
+  Visitor visitor(loaded);
+  IOStatus s;
+  if (EndsWith(path, ".seg")) {
+    uint64_t found = 0;
+    s = ReadArchive(fs_, path, &found, &visitor);
+    if (s.ok() && found != id) {
+      s = IOStatus::Corruption(path, "is of another segment");
+    } else if (s.ok() && visitor.has_more()) {
+      s = IOStatus::Corruption(path, "has entries that its log never had");
+    }
+    return s;
   }
-  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &visitor, loaded->known.bytes);
-  if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
+  if (loaded->has_count()) {
+    s = ReadLog(fs_, path, loaded->known.log_number, &visitor, loaded->known.bytes);
+  }
+  if (s.ok() && (!loaded->has_count() || loaded->segment->entries() != loaded->known.entries ||
                  loaded->segment->digest() != loaded->known.digest)) {
     s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
   }

@@ -55,7 +55,7 @@ class SegmentLoader {
   // The entries that were kept, until DropEntries(). Not thread-safe: one for each thread.
   std::unique_ptr<EntrySource> Entries() const;
   void DropEntries();
-  // Null: it was not loaded.
+  // Null: it was not loaded, or nothing tells how many entries it had.
   Segment* segment(uint64_t id) const;
   // What there is to say of the logs that a recipe refers to and that are lost.
   std::string ProblemsOf(const std::string& recipe) const;
@@ -79,16 +79,19 @@ class SegmentLoader {
  private:
   struct Loaded {
     LoggedSegment known;
-    bool is_known = false;  // to the recipe log
-    std::string path;       // empty: it is lost
-    std::string problem;    // why
-    std::unique_ptr<Segment> segment;
+    bool is_known = false;                // to the recipe log
+    std::string path;                     // empty: it is lost
+    std::string problem;                  // why
+    std::unique_ptr<Segment> segment;     // null, if not has_count()
     std::unique_ptr<EntryArena> entries;  // those that are wanted
-    // By ordinal. Of a segment that the recipe log does not know nothing tells how large that may
-    // be: all entries of its archive are kept.
+    // By ordinal. Of a segment of which nothing tells how large that may be, all entries of its
+    // archive are kept.
     std::vector<bool> wanted;
     bool wants_all = false;
 
+    // Whether the recipe log says how many entries the log had. Else SSTs are rebuilt of it, and
+    // need other recipes then.
+    bool has_count() const { return is_known && known.log_number != kNoLog; }
     bool is_wanted() const { return wants_all || !wanted.empty(); }
   };
   using Segments = std::map<uint64_t, Loaded>;
