@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
@@ -27,7 +28,11 @@ GcFamily* GcScheduler::Enter(uint32_t number, bool* added) {
     std::lock_guard<std::mutex> lock(monitor_.mutex);
     const auto it = entries_.find(number);
     if (it != entries_.end()) {
-      return it->second == nullptr ? nullptr : &it->second->family;
+      if (it->second == nullptr) {
+        return nullptr;
+      }
+      StartThreadIfNone();
+      return &it->second->family;
     }
   }
   std::unique_ptr<Entry> entry;
@@ -46,15 +51,25 @@ GcFamily* GcScheduler::Enter(uint32_t number, bool* added) {
       return nullptr;
     }
     *added = inserted;
-    if (!monitor_.stop && !thread_.joinable()) {
-      thread_ = std::thread([this] { Run(); });
-    }
+    StartThreadIfNone();
     family = &it->second->family;
   }
   if (*added) {
     StartReporting(family->settings().options);
   }
   return family;
+}
+
+// Without it no values are moved, and that can wait for the next event.
+void GcScheduler::StartThreadIfNone() {
+  if (monitor_.stop || thread_.joinable()) {
+    return;
+  }
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    return;
+  }
 }
 
 GcFamily* GcScheduler::Find(uint32_t number) {

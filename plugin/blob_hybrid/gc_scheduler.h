@@ -24,7 +24,8 @@ class DBImpl;
 
 namespace blob_hybrid {
 
-// Runs the jobs of a database's families, in a thread of its own that begins with the first family.
+// Runs the jobs of a database's families, in a thread of its own that begins with the first family;
+// where none can be had, with a later event.
 // Databases makes it at the first event of the database, and stops it before that is closed.
 // Thread-safe.
 class GcScheduler {
@@ -72,6 +73,8 @@ class GcScheduler {
     std::set<uint32_t> restless;  // families that have to be looked at again
   };
 
+  // Requires monitor_.mutex.
+  void StartThreadIfNone();
   void Run();
   // StartReporting() to AddMetrics(): in report.cc.
   //

@@ -195,12 +195,14 @@ Status DrainTier(FileSystem* fs, const std::string& directory, const std::string
 struct TieredLoss {
   std::vector<std::string> lost;      // SSTs that the MANIFEST needs and that are not there
   std::vector<std::string> for_good;  // those of them that cannot be rebuilt: "NAME: reason"
+  std::string refusal;                // why SalvageTiers() would fail; empty: it would not
 };
 
 // Says what RecoverTiers() would rebuild and SalvageTiers() would give up, and changes nothing. If
 // anything is lost, all SSTs that memory should have are rebuilt on trial, which needs as much
-// memory as a recovery.
-Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result);
+// memory as a recovery. `gone`: as SalvageTiers() has it.
+Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result,
+                        const std::vector<std::string>& gone = {});
 
 // Rebuilds what tiers of kind memory have lost of a closed database, as opening it would.
 // Corruption names an SST that cannot be rebuilt, and why; then nothing is deleted.
@@ -211,8 +213,12 @@ Status RecoverTiers(FileSystem* fs, const std::string& directory);
 // reason. For RocksDB they are missing then, so that RepairDB(), best_efforts_recovery or
 // DestroyDB() can go on. The MANIFEST need not be readable. Takes the tiers over as an opening
 // does, and puts nothing aside.
+//
+// IOError, and nothing is given up: a log that is needed is not found, and a wal_dir that the
+// database has or had is not there, or has none of its logs: the disk may not be mounted. `gone`:
+// such directories whose disks are gone for good. What needs their logs is given up.
 Status SalvageTiers(FileSystem* fs, const std::string& directory,
-                    std::vector<std::string>* given_up);
+                    std::vector<std::string>* given_up, const std::vector<std::string>& gone = {});
 
 // Brings all files of a closed database home, whatever home's budget, and removes all that the
 // plugin has made. Then it is a directory as RocksDB without the plugin has it. *moved: files.

@@ -3,6 +3,7 @@
 // The job and flushes that wait for it, where there is little or nothing that it can do.
 
 #include "test/blob_hybrid/support.h"
+#include "test/support/no_threads.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -46,6 +47,25 @@ class JobTest : public HybridDb {
 
 TEST_F(JobTest, WorksHere) {
   Open();
+  Overwrite(db_->DefaultColumnFamily());
+  EXPECT_GT(Stats().jobs, 0u);
+  ExpectValues(db_->DefaultColumnFamily());
+}
+
+// It begins with a later event. RocksDB has its threads already.
+TEST_F(JobTest, BeginsWhenAThreadCanBeHad) {
+  OpenWithoutPlugin();
+  Put(0, 0);
+  Flush();
+  Compact();
+  Close();
+  Open();
+  {
+    const rocktier::NoThreads none;
+    Put(0, 1);
+    Flush();
+    ASSERT_OK(SettleBlobHybrid(db_.get()));
+  }
   Overwrite(db_->DefaultColumnFamily());
   EXPECT_GT(Stats().jobs, 0u);
   ExpectValues(db_->DefaultColumnFamily());

@@ -523,6 +523,31 @@ class Recovering(TierTest):
         self.assertEqual(sorted(text.split(":")[0] for text in given_up),
                          [text.split(":")[0] for text in would["given_up"]])
 
+    def test_a_salvage_waits_for_the_disk_of_the_logs(self):
+        uri = self.memory_uri()
+        logs = self.folder + "/logs"
+        self.succeed(run(BIN + "/db_bench", "--db=" + self.db, "--fs_uri=" + uri,
+                         "--wal_dir=" + logs, "--benchmarks=fillrandom,flush", "--num=10000",
+                         "--value_size=100", "--disable_auto_compactions=1", *SMALL_FILES))
+        shutil.rmtree(self.folder + "/memory")
+        os.rename(logs, self.folder + "/away")
+        os.mkdir(logs)  # a mount point
+        salvage = ["recover", uri, self.db, "--salvage"]
+        before = self.listing().keys()
+        for more in [], ["--lost=" + self.folder + "/away"], ["--dry-run"]:
+            self.refused(tier(*salvage, *more), logs + ": ", "--lost=")
+            self.assertEqual(self.listing().keys(), before)
+        self.refused(tier("recover", uri, self.db, "--lost=" + logs), "goes with --salvage")
+        would = self.dry("recover", "--salvage", "--lost=" + logs, uri=uri, status=1)
+        self.assertTrue(would["given_up"])
+        shutil.rmtree(logs)
+        os.rename(self.folder + "/away", logs)
+        self.assertEqual(self.dry("recover", "--salvage", uri=uri)["given_up"], [])
+        os.rename(logs, self.folder + "/away")
+        given_up = self.answer(*salvage, "--lost=" + logs, status=1)["given_up"]
+        self.assertEqual(sorted(text.split(":")[0] for text in given_up),
+                         [text.split(":")[0] for text in would["given_up"]])
+
     def a_needed_log(self):
         """The path of one that is retained because an SST in memory needs it."""
         return next(log["path"] for log in self.logs()

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -41,7 +42,21 @@ void Promoter::Start() {
     std::lock_guard<std::mutex> lock(round_mutex_);
     directory_->KeepOpen(env_->NowMicros());
   }
-  thread_ = std::thread([this] { Run(); });
+  std::lock_guard<std::mutex> lock(wake_mutex_);
+  StartThreadIfNone();
+}
+
+// Without it nothing is promoted or dropped, and that can wait.
+void Promoter::StartThreadIfNone() {
+  const uint64_t now = env_->NowMicros();
+  if (stop_ || thread_.joinable() || now < start_from_) {
+    return;
+  }
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    start_from_ = now + kSecond;
+  }
 }
 
 Promoter::~Promoter() {
@@ -54,11 +69,11 @@ Promoter::~Promoter() {
 }
 
 void Promoter::Stop() {
-  if (!thread_.joinable()) {
-    return;
-  }
   {
     std::lock_guard<std::mutex> lock(wake_mutex_);
+    if (stop_) {
+      return;
+    }
     stop_ = true;
     stopping_ = true;
     wake_.notify_all();
@@ -69,7 +84,9 @@ void Promoter::Stop() {
       store->Stop();
     }
   }
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
 }
 
 void Promoter::Wake(bool* why) {
@@ -78,6 +95,7 @@ void Promoter::Wake(bool* why) {
     *why = true;
     wake_.notify_all();
   }
+  StartThreadIfNone();
 }
 
 void Promoter::Run() {

@@ -31,7 +31,8 @@ class Promoter {
   Promoter(const Promoter&) = delete;
   Promoter& operator=(const Promoter&) = delete;
 
-  // Tries to open the directory, and starts the thread.
+  // Tries to open the directory, and starts the thread. Where none can be had, who asks for a round
+  // has it tried again.
   void Start();
 
   // Ends the thread. There is no other one afterwards.
@@ -52,6 +53,8 @@ class Promoter {
   Status Settle();
 
  private:
+  // Requires wake_mutex_.
+  void StartThreadIfNone();
   void Run();
   Status Round(bool flush);
   void Sample(Ralt* table, uint64_t now);
@@ -86,13 +89,14 @@ class Promoter {
 
   std::mutex wake_mutex_;
   std::condition_variable wake_;
-  // wanted_, obsolete_ and stop_ are guarded by wake_mutex_. A round is wanted at once after
-  // opening: until the PresenceFilter is complete, each read looks for a copy.
+  // wanted_, obsolete_, stop_ and start_from_ are guarded by wake_mutex_. A round is wanted at once
+  // after opening: until the PresenceFilter is complete, each read looks for a copy.
   bool wanted_ = true;
   bool obsolete_ = false;
   bool stop_ = false;
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  uint64_t start_from_ = 0;  // no thread is tried to be had before
+  std::thread thread_;       // until stop_ is set, guarded by wake_mutex_, too
 };
 
 }  // namespace hot_promotion

@@ -3,6 +3,8 @@
 #include "plugin/hot_promotion/ralt/ralt.h"
 
 #include <atomic>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ class Ralt::Rep {
   Rep(const Rep&) = delete;
   Rep& operator=(const Rep&) = delete;
 
-  Status Open();
+  Status Open(const std::string& path);
 
   void Access(Space space, const Slice& key, size_t value_size) {
     buffer_.Add(space, key, value_size);
@@ -62,10 +64,15 @@ class Ralt::Rep {
   port::Thread thread_;
 };
 
-Status Ralt::Rep::Open() {
+Status Ralt::Rep::Open(const std::string& path) {
   const Status s = tree_.Open();
-  if (s.ok()) {
+  if (!s.ok()) {
+    return s;
+  }
+  try {
     thread_ = port::Thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    return Status::IOError(path, "no thread can be had for it");
   }
   return s;
 }
@@ -175,7 +182,7 @@ Ralt::~Ralt() = default;
 
 Status Ralt::Open(const RaltOptions& options, std::unique_ptr<Ralt>* result) {
   auto rep = std::make_unique<Rep>(options);
-  Status s = rep->Open();
+  Status s = rep->Open(options.path);
   if (s.ok()) {
     result->reset(new Ralt(std::move(rep)));
   }

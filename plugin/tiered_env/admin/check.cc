@@ -77,9 +77,10 @@ IOStatus CheckClosed(AdminSession* session, bool repair, TieredCheck* result) {
 }
 
 IOStatus CheckRecipes(AdminSession* session, TieredCheck* result) {
-  std::vector<Recovery::Failure> failures;
-  IOStatus s = session->Rehearse(&failures, &result->rebuilt);
-  for (const Recovery::Failure& failure : failures) {
+  RecoveryManager::Rehearsal rehearsal;
+  IOStatus s = session->Rehearse({}, &rehearsal);
+  result->rebuilt = rehearsal.rebuilt;
+  for (const Recovery::Failure& failure : rehearsal.failures) {
     TieredProblem problem;
     problem.path = session->PathOf(failure.base);
     problem.what = "has no recipe that works: " + failure.reason;

@@ -313,7 +313,8 @@ Status RecoverTiers(FileSystem* fs, const std::string& directory) {
   return s;
 }
 
-Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result) {
+Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss* result,
+                        const std::vector<std::string>& gone) {
   TieredFileSystem* ours;
   *result = TieredLoss();
   Status s = FindFs(fs, &ours);
@@ -335,26 +336,28 @@ Status RehearseRecovery(FileSystem* fs, const std::string& directory, TieredLoss
   if (lost.empty()) {
     return s;
   }
-  std::vector<Recovery::Failure> failures;
-  uint64_t rebuilt = 0;
-  s = session.Rehearse(&failures, &rebuilt);
-  for (const Recovery::Failure& failure : failures) {
+  RecoveryManager::Rehearsal rehearsal;
+  s = session.Rehearse(gone, &rehearsal);
+  for (const Recovery::Failure& failure : rehearsal.failures) {
     if (lost.count(failure.base) > 0) {
       result->for_good.push_back(failure.base + ": " + failure.reason);
     }
   }
   std::sort(result->for_good.begin(), result->for_good.end());
+  if (!result->for_good.empty()) {
+    result->refusal = rehearsal.refusal;
+  }
   return s;
 }
 
 Status SalvageTiers(FileSystem* fs, const std::string& directory,
-                    std::vector<std::string>* given_up) {
+                    std::vector<std::string>* given_up, const std::vector<std::string>& gone) {
   TieredFileSystem* ours;
   given_up->clear();
   Status s = FindFs(fs, &ours);
   if (s.ok()) {
     AdminSession session(ours, directory);
-    s = session.Salvage(given_up);
+    s = session.Salvage(gone, given_up);
   }
   return s;
 }

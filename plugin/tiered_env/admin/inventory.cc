@@ -12,6 +12,7 @@
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/tiered_env_tools.h"
 #include "plugin/tiered_env/wal/archive.h"
+#include "plugin/tiered_env/wal/archive_format.h"
 #include "plugin/tiered_env/wal/log_directories.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "plugin/tiered_env/wal/segment.h"
@@ -140,14 +141,18 @@ class Inventory {
   IOStatus Count(const std::string& path, TieredLogInfo* info) const {
     const auto known = contents_.segments.find(info->id);
     const bool is_known = known != contents_.segments.end();
-    Indexer indexer(info->id, is_known ? known->second.entries : UINT64_MAX);
+    Indexer indexer(info->id, is_known ? &known->second : nullptr);
     info->path = path;
     info->kind = !IsKept(BaseOf(path)) ? "log" : EndsWith(path, ".seg") ? "rewritten" : "retained";
     IOStatus s = session_.fs()->GetFileSize(path, IOOptions(), &info->bytes, nullptr);
     if (s.ok() && info->kind == "rewritten") {
       uint64_t found = 0;
       s = ReadArchive(session_.fs(), path, &found, &indexer);
-      s = s.ok() && found != info->id ? IOStatus::Corruption(path, "is of another segment") : s;
+      if (s.ok() && found != info->id) {
+        s = IOStatus::Corruption(path, "is of another segment");
+      } else if (s.ok() && indexer.has_more && known->second.log_number != kNoLog) {
+        s = IOStatus::Corruption(path, "has entries that its log never had");
+      }
     } else if (s.ok()) {
       s = ReadLog(session_.fs(), path, is_known ? known->second.log_number : 0, &indexer,
                   is_known ? known->second.bytes : UINT64_MAX);
@@ -162,23 +167,32 @@ class Inventory {
         indexer.segment.Take(static_cast<Ordinal>(i));
       }
     }
-    info->entries = indexer.segment.entries();
+    info->entries = indexer.segment.entries() + indexer.entries;
     info->live_entries = indexer.segment.live();
-    info->entry_bytes = indexer.segment.bytes();
+    info->entry_bytes = indexer.segment.bytes() + indexer.bytes;
     info->live_bytes = indexer.segment.live_bytes();
     return s;
   }
 
   struct Indexer : public EntryVisitor {
-    Indexer(uint64_t id, uint64_t entries) : segment(id), most(entries) {}
+    Indexer(uint64_t id, const LoggedSegment* logged) : segment(id), known(logged) {}
     void OnEntry(Ordinal ordinal, const Entry& entry) override {
-      if (ordinal < most) {  // others were added after recipes were made
+      if (known == nullptr) {
+        entries++;
+        bytes += ArchiveBlockBuilder::SizeOf(entry);
+      } else if (ordinal < known->entries) {
         segment.Add(ordinal, entry);
+      } else {
+        has_more = true;  // in a log: was added after recipes were made
       }
     }
 
     Segment segment;
-    const uint64_t most;
+    const LoggedSegment* const known;
+    // Of a segment that is not known: nothing refers to it, or tells how large ordinals may be.
+    uint64_t entries = 0;
+    uint64_t bytes = 0;
+    bool has_more = false;
   };
 
   const AdminSession& session_;

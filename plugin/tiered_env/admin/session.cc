@@ -9,7 +9,6 @@
 #include "plugin/tiered_env/db/sweep.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/fs/claim.h"
-#include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -45,7 +44,8 @@ IOStatus AdminSession::Lock() {
   return target()->LockFile(PathOf("LOCK"), options, &lock_, nullptr);
 }
 
-IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {
+IOStatus AdminSession::Salvage(const std::vector<std::string>& gone,
+                               std::vector<std::string>* given_up) {
   IOStatus s = Lock();
   if (s.IsNotFound() && RecoveryManager::Exists(target(), directory_)) {
     s = target()->LockFile(PathOf("LOCK"), IOOptions(), &lock_, nullptr);
@@ -55,15 +55,16 @@ IOStatus AdminSession::Salvage(std::vector<std::string>* given_up) {
   }
   if (s.ok()) {
     OpenDatabase database(fs_, directory_);
-    s = fs_->Recover(&database, given_up);
+    s = fs_->Recover(&database, given_up, gone);
   }
   return s;
 }
 
-IOStatus AdminSession::Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
+IOStatus AdminSession::Rehearse(const std::vector<std::string>& gone,
+                                RecoveryManager::Rehearsal* result) {
   Database database(fs_, directory_);
   RecoveryManager manager(fs_->relocator(), &database, RecoveryOptions(), nullptr, nullptr);
-  return manager.Rehearse(database_->tables(), failures, rebuilt);
+  return manager.Rehearse(database_->tables(), gone, result);
 }
 
 bool AdminSession::BelongsHere(const std::string& base, const LiveTable& file) const {

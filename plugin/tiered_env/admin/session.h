@@ -13,7 +13,7 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/db/survey.h"
 #include "plugin/tiered_env/fs/file_system.h"
-#include "plugin/tiered_env/recovery/recovery.h"
+#include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -42,9 +42,9 @@ class AdminSession {
   // Nobody else has the database open as long as this lives. NotFound: there is no database.
   IOStatus Lock();
   // Lock(), also if there is no CURRENT, and RecoveryManager::Salvage().
-  IOStatus Salvage(std::vector<std::string>* given_up);
+  IOStatus Salvage(const std::vector<std::string>& gone, std::vector<std::string>* given_up);
   // What would keep SSTs in volatile tiers from being rebuilt. Requires Look().
-  IOStatus Rehearse(std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
+  IOStatus Rehearse(const std::vector<std::string>& gone, RecoveryManager::Rehearsal* result);
   // Reads the MANIFEST and finds the files, again if called again. NotFound as above.
   IOStatus Look();
   // Reads the MANIFEST as RocksDB does when it opens the database. Corruption: it is damaged, and

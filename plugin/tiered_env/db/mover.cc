@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugin/tiered_env/files/clock.h"
+#include "plugin/tiered_env/files/thread.h"
 #include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -59,13 +60,16 @@ Mover::~Mover() {
 
 void Mover::Notify(const std::shared_ptr<Database>& database) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (database->closing.load() || !due_.insert(database).second) {
+  if (database->closing.load()) {
     return;
   }
-  if (!thread_.joinable()) {
-    thread_ = std::thread(&Mover::Run, this);
+  const bool is_new = due_.insert(database).second;
+  if (!thread_.joinable() && !StartThread([this] { Run(); }, &thread_)) {
+    return;
   }
-  changed_.notify_all();
+  if (is_new) {
+    changed_.notify_all();
+  }
 }
 
 void Mover::Forget(const std::shared_ptr<Database>& database) {
@@ -79,7 +83,8 @@ void Mover::Forget(const std::shared_ptr<Database>& database) {
 
 void Mover::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [this] { return due_.empty() && busy_with_ == nullptr; });
+  changed_.wait(lock,
+                [this] { return !thread_.joinable() || (due_.empty() && busy_with_ == nullptr); });
 }
 
 void Mover::AwaitDue(std::unique_lock<std::mutex>* lock) {

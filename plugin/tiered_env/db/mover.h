@@ -37,11 +37,13 @@ class Mover {
   Mover(Relocator* relocator, Settings settings);
   ~Mover();
 
-  // Called when something about a database has changed.
+  // Called when something about a database has changed. Where no thread can be had for the moves,
+  // the next call tries again.
   void Notify(const std::shared_ptr<Database>& database);
   // Waits until no file of a database is being moved, for good.
   void Forget(const std::shared_ptr<Database>& database);
-  // Waits until all that was notified is done and each file is where it can be.
+  // Waits until all that was notified is done and each file is where it can be. Not without a
+  // thread.
   void Wait();
 
  private:

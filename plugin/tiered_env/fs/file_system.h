@@ -131,7 +131,8 @@ class TieredFileSystem : public FileSystemWrapper {
   void WaitForMoves();
   // Rebuilds what volatile tiers have lost of a database that is locked, and gives it a recovery
   // manager if there are such tiers. With `given_up`: RecoveryManager::Salvage(), which fills it.
-  IOStatus Recover(OpenDatabase* database, std::vector<std::string>* given_up = nullptr);
+  IOStatus Recover(OpenDatabase* database, std::vector<std::string>* given_up = nullptr,
+                   const std::vector<std::string>& gone = {});
   // Of all open databases; with `of` the figures of files and memory are of this one.
   void AddStats(const OpenDatabase* of, TieredStats* stats);
   bool GetProperty(const std::string& property, std::string* value);

@@ -42,7 +42,8 @@ IOStatus TieredFileSystem::BringBackAside(OpenDatabase* database) {
 // Recipes without a MANIFEST are never of a database that was destroyed: who destroys one says so
 // before (RecoveryManager::Forget()). So as long as there are any, and nothing tells which are
 // needed, nothing is thrown away.
-IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::string>* given_up) {
+IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::string>* given_up,
+                                   const std::vector<std::string>& gone) {
   const std::string& directory = database->directory();
   const bool has_recipes = RecoveryManager::Exists(target_.get(), directory);
   if (!HasVolatileTier() && !has_recipes) {
@@ -69,7 +70,7 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
   if (given_up != nullptr) {
     const std::map<uint64_t, LiveTable> tables = database->tables();
     return RecoveryManager(relocator_.get(), database, setup_.recovery, nullptr, nullptr)
-        .Salvage(is_known ? &tables : nullptr, given_up);
+        .Salvage(is_known ? &tables : nullptr, gone, given_up);
   }
   if (!is_known && RecoveryManager::HasRecipes(target_.get(), directory)) {
     return IOStatus::Corruption(

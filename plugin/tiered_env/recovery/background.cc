@@ -8,6 +8,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/names.h"
+#include "plugin/tiered_env/files/thread.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 #include "plugin/tiered_env/stats.h"
 #include "test_util/sync_point.h"
@@ -24,7 +25,21 @@ constexpr double kMostLeft = 0.9;     // share of bytes, of a log that is worth 
 
 }  // namespace
 
-void RecoveryManager::Start() { thread_ = std::thread(&RecoveryManager::Run, this); }
+void RecoveryManager::Start() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  started_ = true;
+  StartThreadIfNone();
+}
+
+// What it would do can wait.
+void RecoveryManager::StartThreadIfNone() {
+  if (started_ && !stop_.load() && !thread_.joinable() &&
+      !StartThread([this] { Run(); }, &thread_)) {
+    ROCKS_LOG_WARN(names_->InfoLog(database_->directory()),
+                   "tiered_env: no thread can be had: until one can, retained logs are neither "
+                   "trimmed nor deleted, and wal_budget does not hold");
+  }
+}
 
 void RecoveryManager::Stop() {
   {

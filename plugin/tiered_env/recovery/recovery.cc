@@ -9,6 +9,7 @@
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/io.h"
+#include "plugin/tiered_env/files/thread.h"
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/recipe/rebuild.h"
 #include "test_util/sync_point.h"
@@ -23,11 +24,6 @@ constexpr auto kReportEvery = std::chrono::seconds(1);
 constexpr char kSalvageHint[] =
     "; only if that is gone for good, \"rocktier tier recover --salvage\" gives it up, and brings "
     "away what there is";
-
-// Not what has found no room in memory, and is durable.
-bool NeedsRecipe(const VolatileTable& table) {
-  return !table.given_up && table.place.tier->is_volatile();
-}
 
 uint64_t MicrosSince(std::chrono::steady_clock::time_point start) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
@@ -49,6 +45,7 @@ Recovery::Recovery(Namespace* names, std::string directory, RecipeLog* recipe_lo
       start_(std::chrono::steady_clock::now()),
       reported_(start_) {}
 
+// With the threads that can be had: this one at least.
 IOStatus Recovery::ForAll(size_t count, const Work& work) const {
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -64,12 +61,13 @@ IOStatus Recovery::ForAll(size_t count, const Work& work) const {
     }
   };
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(threads_, count); i++) {
-    threads.emplace_back(run);
+  std::thread thread;
+  for (size_t i = 1; i < std::min<size_t>(threads_, count) && StartThread(run, &thread); i++) {
+    threads.push_back(std::move(thread));
   }
   run();
-  for (std::thread& thread : threads) {
-    thread.join();
+  for (std::thread& other : threads) {
+    other.join();
   }
   return result;
 }
@@ -98,12 +96,18 @@ std::vector<VolatileTable*> Recovery::All() {
   return all;
 }
 
+IOStatus Recovery::Salvage(const std::map<uint64_t, LiveTable>& tables,
+                           const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
+                           const std::vector<std::string>& gone) {
+  salvage_ = true;
+  gone_ = gone;
+  return Run(tables, blobs, families);
+}
+
 IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
-                       const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
-                       bool salvage) {
-  salvage_ = salvage;
+                       const std::map<uint64_t, LiveBlob>& blobs, const Families& families) {
   IOStatus s = recipe_log_->Load(&contents_);
-  if (s.IsCorruption() && salvage) {
+  if (s.IsCorruption() && salvage_) {
     contents_ = RecipeLog::Contents();
     s = IOStatus::OK();
   }
@@ -150,7 +154,8 @@ IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
   return s;
 }
 
-IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
+IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables,
+                            const std::vector<std::string>& gone, std::string* refusal) {
   rehearse_ = true;
   IOStatus s = recipe_log_->Load(&contents_);
   if (s.ok()) {
@@ -170,6 +175,8 @@ IOStatus Recovery::Rehearse(const std::map<uint64_t, LiveTable>& tables) {
     s = LoadSegments();
   }
   if (s.ok()) {
+    const IOStatus mounted = segments_.CheckMounted(gone);
+    *refusal = mounted.ok() ? "" : mounted.getState();
     s = ForTables(All(), [this](VolatileTable* table) {
       return table->given_up ? IOStatus::OK() : Rebuild(table);
     });
@@ -220,10 +227,11 @@ IOStatus Recovery::LoadSegments() {
     return s;
   }
   const std::vector<uint64_t> ids = segments_.ids();
-  return ForAll(ids.size(), [&](size_t i) {
+  s = ForAll(ids.size(), [&](size_t i) {
     IOStatus read = segments_.Load(ids[i]);
     return salvage_ ? read : IOStatus::OK();  // else the SST that needs it tells
   });
+  return s.ok() && salvage_ ? segments_.CheckMounted(gone_) : s;
 }
 
 IOStatus Recovery::CollectReferences() {
@@ -312,104 +320,6 @@ IOStatus Recovery::NotRebuilt(const VolatileTable& table, const std::string& rec
   return IOStatus::Corruption(
       path, (rehearse_ ? "cannot be rebuilt: " : "is lost and cannot be rebuilt: ") +
                 why.ToString() + segments_.ProblemsOf(recipe));
-}
-
-// An SST that is there, but whose recipe would not help it any more, needs another one.
-IOStatus Recovery::TakeReferences() {
-  keep_.database = contents_.database;
-  keep_.next_segment = contents_.next_segment;
-  for (const std::string& directory : segments_.directories()) {
-    if (directory != directory_) {
-      keep_.directories.insert(NameOfLogDirectory(directory_, directory));
-    }
-  }
-  for (const auto& tier : names_->policy().tiers) {
-    if (tier->is_volatile()) {
-      keep_.tiers.insert(tier->name());
-    }
-  }
-  std::vector<char> complete(tables_.size());
-  IOStatus s = ForAll(tables_.size(), [&](size_t i) {
-    bool has_all = false;
-    IOStatus taken = TakeReferencesOf(tables_[i], &has_all);
-    complete[i] = has_all ? 1 : 0;
-    return taken;
-  });
-  if (!s.ok()) {
-    return s;
-  }
-  for (size_t i = 0; i < tables_.size(); i++) {
-    const VolatileTable& table = tables_[i];
-    if (complete[i] != 0) {
-      keep_.recipes[table.base] = contents_.recipes[table.base];
-    } else if (NeedsRecipe(table)) {
-      without_recipe_.push_back({table.base, table.place, table.size});
-    }
-  }
-  CarryOver();
-  return s;
-}
-
-IOStatus Recovery::TakeReferencesOf(const VolatileTable& table, bool* complete) {
-  *complete = table.has_recipe && NeedsRecipe(table);
-  if (!*complete) {
-    return IOStatus::OK();
-  }
-  std::string recipe;
-  IOStatus s = recipe_log_->ReadRecipe(table.base, &recipe);
-  if (!s.ok()) {
-    return s;
-  }
-  std::vector<std::pair<Segment*, Ordinal>> taken;
-  ForEachReference(recipe, [&](const Reference& reference) {
-    Segment* const segment = segments_.segment(reference.segment);
-    if (*complete && segment != nullptr && segment->Take(reference.ordinal)) {
-      taken.emplace_back(segment, reference.ordinal);
-    } else {
-      *complete = false;
-    }
-  }).PermitUncheckedError();  // was read before
-  if (!*complete) {
-    for (const auto& [segment, ordinal] : taken) {
-      segment->Release(ordinal);
-    }
-  }
-  return s;
-}
-
-// The recipe of an SST that is there stays until it has another one, whatever is wrong with its
-// logs now.
-void Recovery::CarryOver() {
-  for (const Present& table : without_recipe_) {
-    const auto known = contents_.recipes.find(table.base);
-    if (known != contents_.recipes.end()) {
-      keep_.recipes.insert(*known);
-      carried_.insert(table.base);
-    }
-  }
-  if (!finder_.missing().empty()) {
-    keep_.segments = contents_.segments;
-    keep_.tiers.insert(contents_.tiers.begin(), contents_.tiers.end());
-    for (const auto& known : contents_.recipes) {
-      if (keep_.recipes.insert(known).second) {
-        carried_.insert(known.first);
-      }
-    }
-  }
-  for (const auto& [id, known] : segments_.known()) {
-    keep_.segments[id] = known;
-  }
-  keep_.next_segment = std::max(keep_.next_segment, segments_.next_segment());
-  for (const auto& [id, path] : segments_.alien()) {
-    keep_.segments[id].id = id;
-    keep_.segments[id].log_number = kNoLog;
-  }
-  // Its log may be on a disk that is not mounted this time.
-  for (const auto& [id, known] : contents_.segments) {
-    if (known.log_number == kNoLog) {
-      keep_.segments.emplace(id, known);
-    }
-  }
 }
 
 std::vector<Recovery::Present> Recovery::present() const {

@@ -35,16 +35,21 @@ class Recovery {
   // Names of column families by id, as the MANIFEST has them; empty: they are not known.
   using Families = std::map<uint32_t, std::string>;
 
-  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. With `salvage` such
-  // SSTs are failures(), and so is all that a damaged recipe log would know of; what cannot be read
-  // now, or by this version, is an error. `blobs`: what counts in the budgets of column families,
-  // too.
+  // Deletes nothing. Corruption names an SST that cannot be rebuilt, and why. `blobs`: what counts
+  // in the budgets of column families, too.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables,
-               const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
-               bool salvage = false);
+               const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
+  // The same, but such SSTs are failures(), and so is all that a damaged recipe log would know of;
+  // what cannot be read now, or by this version, is an error. So is a directory of logs that are
+  // needed whose disk may not be mounted, if it is not in `gone`.
+  IOStatus Salvage(const std::map<uint64_t, LiveTable>& tables,
+                   const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
+                   const std::vector<std::string>& gone);
   // Rebuilds all SSTs in volatile tiers, instead of Run(), whether they are there or not, and
-  // compares checksums. Changes nothing. What could not be rebuilt is in failures().
-  IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables);
+  // compares checksums. Changes nothing. What could not be rebuilt is in failures(). *refusal: why
+  // Salvage() would be refused for a directory; empty: it would not.
+  IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
+                    const std::vector<std::string>& gone, std::string* refusal);
 
   // Rebuilds those of `tables` that have a stub of a volatile tier and a recipe, whether they are
   // there or not: instead of Run(), while the database is open. Requires that nobody trims or
@@ -117,9 +122,10 @@ class Recovery {
   RecipeLog* const recipe_log_;
   const uint32_t threads_;
   const std::shared_ptr<Logger> info_log_;
-  bool salvage_ = false;   // goes on without what cannot be rebuilt
-  bool rehearse_ = false;  // writes nothing
-  bool in_use_ = false;    // the database is open
+  bool salvage_ = false;           // goes on without what cannot be rebuilt
+  std::vector<std::string> gone_;  // directories of logs
+  bool rehearse_ = false;          // writes nothing
+  bool in_use_ = false;            // the database is open
 
   RecipeLog::Contents contents_;
   RecipeLog::Contents keep_;

@@ -8,7 +8,7 @@
 //                           durable tier for good; a compaction    volatile.cc, Compacted()
 //                           has rewritten it, and the MANIFEST
 //                           that does not name it is synced
-//   the same                an opening: the MANIFEST is synced     recovery.cc, CarryOver():
+//   the same                an opening: the MANIFEST is synced     references.cc, CarryOver():
 //                           and does not name the SST, or it is    is not kept
 //                           durable; all SSTs are there
 //   all recipes, segments   CURRENT or the MANIFEST is deleted:    Forget()
@@ -41,8 +41,9 @@
 //                           are durable
 //   the same                DestroyDB, as above: it was rebuilt    naming.cc, DeleteOurs()
 //                           when the database was locked
-//   the stub of an SST      an operator has given it up            salvage.cc, Salvage()
-//   that cannot be rebuilt
+//   the stub of an SST      an operator has given it up; no disk   salvage.cc, Salvage();
+//   that cannot be rebuilt  of its logs may be not mounted, or     segment_loader.cc,
+//                           they say that it is gone               CheckMounted()
 
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
@@ -255,8 +256,9 @@ bool RecoveryManager::IsWorthTrying(const Purpose& purpose) {
          ++it->second.skipped % kTryAgain == 0;
 }
 
-void RecoveryManager::NoteCompressed(const Purpose& purpose, bool left) {
+void RecoveryManager::NoteAdded(const Purpose& purpose, bool left) {
   std::lock_guard<std::mutex> lock(mutex_);
+  StartThreadIfNone();
   if (!left) {
     compressed_.erase(purpose);
   } else if (++compressed_[purpose].in_a_row == kMostCompressed) {
@@ -316,7 +318,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
         static_cast<unsigned long long>(summary.entries),
         static_cast<unsigned long long>(summary.compressed_blocks));
   }
-  NoteCompressed(purpose, s.IsNotSupported() && 2 * summary.compressed_blocks > summary.blocks);
+  NoteAdded(purpose, s.IsNotSupported() && 2 * summary.compressed_blocks > summary.blocks);
   if (!s.ok()) {
     logs_.Release(recipe);
     return s;

@@ -86,12 +86,18 @@ class RecoveryManager {
 
   // Instead of Recover(): brings all SSTs to durable tiers that are there or can be rebuilt, and
   // removes recipes and logs. The others are in *given_up, with reasons, and their stubs are
-  // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. Can be
-  // interrupted and run again.
-  IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables, std::vector<std::string>* given_up);
+  // deleted. `tables`: null if no MANIFEST can be read; then of all SSTs in volatile tiers. `gone`:
+  // directories of logs whose disk is. Can be interrupted and run again.
+  IOStatus Salvage(const std::map<uint64_t, LiveTable>* tables,
+                   const std::vector<std::string>& gone, std::vector<std::string>* given_up);
+  struct Rehearsal {
+    std::vector<Recovery::Failure> failures;
+    uint64_t rebuilt = 0;  // SSTs
+    std::string refusal;   // of Recovery::Rehearse()
+  };
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
-                    std::vector<Recovery::Failure>* failures, uint64_t* rebuilt);
+                    const std::vector<std::string>& gone, Rehearsal* result);
   // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim()
   // or Sweep() need.
   IOStatus BringBack();
@@ -136,7 +142,8 @@ class RecoveryManager {
   // MANIFEST.
   IOStatus Barrier();
 
-  // Begins and stops what runs in the background.
+  // Begins and stops what runs in the background. Where no thread can be had for it, that is tried
+  // again with each SST that comes.
   void Start();
   void Stop();
 
@@ -155,6 +162,8 @@ class RecoveryManager {
   IOStatus FindTables(std::map<uint64_t, LiveTable>* tables) const;
   // Makes durable what an SST can be rebuilt of. NotSupported: it cannot be.
   IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
+  // Requires mutex_.
+  void StartThreadIfNone();
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
@@ -163,8 +172,8 @@ class RecoveryManager {
   void NoteDamaged(const IOStatus& reason);
   // Brings SSTs to durable tiers that such logs could not rebuild.
   void PersistDamaged(std::chrono::steady_clock::time_point now);
-  // Whether an SST had to leave a volatile tier for it was compressed.
-  void NoteCompressed(const Purpose& purpose, bool left);
+  // An SST was added, or had to leave a volatile tier for it was compressed.
+  void NoteAdded(const Purpose& purpose, bool left);
   void CompactRecipes(std::chrono::steady_clock::time_point now);
   double Amplification(const WalSegments::Sizes& sizes) const;
 
@@ -203,6 +212,7 @@ class RecoveryManager {
   std::mutex mutex_;
   std::condition_variable changed_;
   // All below: guarded by mutex_.
+  bool started_ = false;  // Start() was called
   std::thread thread_;
   struct Compressed {
     uint32_t in_a_row = 0;  // SSTs that had to leave

@@ -59,6 +59,7 @@ IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) cons
 }
 
 IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
+                                  const std::vector<std::string>& gone,
                                   std::vector<std::string>* given_up) {
   const std::string& directory = database_->directory();
   std::map<uint64_t, LiveTable> all;
@@ -66,8 +67,8 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
   Recovery recovery(names_, directory, &recipe_log_, options_.recovery_threads);
   if (s.ok()) {
     s = tables != nullptr
-            ? recovery.Run(*tables, database_->blobs(), database_->families(), /*salvage=*/true)
-            : recovery.Run(all, {}, {}, /*salvage=*/true);
+            ? recovery.Salvage(*tables, database_->blobs(), database_->families(), gone)
+            : recovery.Salvage(all, {}, {}, gone);
   }
   for (const Recovery::Present& table : recovery.present()) {
     s = s.ok() ? BringAway(table) : s;
@@ -89,11 +90,11 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
 }
 
 IOStatus RecoveryManager::Rehearse(const std::map<uint64_t, LiveTable>& tables,
-                                   std::vector<Recovery::Failure>* failures, uint64_t* rebuilt) {
+                                   const std::vector<std::string>& gone, Rehearsal* result) {
   Recovery recovery(names_, database_->directory(), &recipe_log_, options_.recovery_threads);
-  IOStatus s = recovery.Rehearse(tables);
-  *failures = recovery.failures();
-  *rebuilt = recovery.rebuilt_files();
+  IOStatus s = recovery.Rehearse(tables, gone, &result->refusal);
+  result->failures = recovery.failures();
+  result->rebuilt = recovery.rebuilt_files();
   return s;
 }
 

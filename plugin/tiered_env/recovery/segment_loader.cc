@@ -26,21 +26,26 @@ constexpr char kMoveAway[] = "; only if it is gone for good, move it away, and s
 // Puts the entries of a log into an index, and keeps those that are wanted.
 class SegmentLoader::Visitor : public EntryVisitor {
  public:
-  Visitor(Loaded* loaded, bool is_archive) : loaded_(loaded), is_archive_(is_archive) {}
+  explicit Visitor(Loaded* loaded) : loaded_(loaded) {}
 
   void OnEntry(Ordinal ordinal, const Entry& entry) override {
-    if (!is_archive_ && ordinal >= loaded_->known.entries) {
-      return;  // was added after recipes were made
+    if (loaded_->has_count() && ordinal >= loaded_->known.entries) {
+      has_more_ = true;
+      return;
     }
-    loaded_->segment->Add(ordinal, entry);
+    if (loaded_->segment != nullptr) {
+      loaded_->segment->Add(ordinal, entry);
+    }
     if (loaded_->wants_all || (ordinal < loaded_->wanted.size() && loaded_->wanted[ordinal])) {
       loaded_->entries->Add(ordinal, entry);
     }
   }
+  // Whether there were entries that the log had not when recipes were made of it.
+  bool has_more() const { return has_more_; }
 
  private:
   Loaded* const loaded_;
-  const bool is_archive_;
+  bool has_more_ = false;
 };
 
 // Shows what was kept of all segments.
@@ -128,14 +133,8 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
       if (!listed.ok() && !IsMissing(listed) && !contents.segments.empty()) {
         s = s.ok() ? listed : s;
       }
-      WalSegments::FindRetained(directory, names, &retained_, &tag_);
-      for (const std::string& name : names) {
-        uint64_t number;
-        if (ContentOf(name, &number) == Content::kWal) {
-          logs_.emplace(number, directory + "/" + name);
-        } else if (IsKept(name) && EndsWith(name, kTemporary)) {
-          temporary_.push_back(directory + "/" + name);
-        }
+      if (AddLogs(directory, names)) {
+        mounted_.insert(base);
       }
     }
   }
@@ -143,6 +142,28 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
     unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
   return s;
+}
+
+bool SegmentLoader::AddLogs(const std::string& directory, const std::vector<std::string>& names) {
+  const size_t before = retained_.size();
+  WalSegments::FindRetained(directory, names, &retained_, &tag_);
+  bool found = retained_.size() > before;
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ContentOf(name, &number) == Content::kWal) {
+      logs_.emplace(number, directory + "/" + name);
+      found = found || IsReferredTo(number);
+    } else if (IsKept(name) && EndsWith(name, kTemporary)) {
+      temporary_.push_back(directory + "/" + name);
+    }
+  }
+  return found;
+}
+
+bool SegmentLoader::IsReferredTo(uint64_t log_number) const {
+  return std::any_of(segments_.begin(), segments_.end(), [&](const auto& segment) {
+    return segment.second.is_known && segment.second.known.log_number == log_number;
+  });
 }
 
 bool SegmentLoader::IsSearched(const std::string& directory) const {
@@ -178,8 +199,7 @@ IOStatus SegmentLoader::Load(uint64_t id) {
       loaded->path = path;
       return s;
     }
-    const bool is_wanted = loaded->wants_all || !loaded->wanted.empty();
-    if (!s.IsCorruption() && !IsMissing(s) && is_wanted) {
+    if (!s.IsCorruption() && !IsMissing(s) && loaded->is_wanted()) {
       result = IOStatus::IOError(
           path, "cannot be read now, so nothing is given up: " + s.ToString() + kMoveAway);
     }
@@ -190,19 +210,58 @@ IOStatus SegmentLoader::Load(uint64_t id) {
   return result;
 }
 
+bool SegmentLoader::IsElsewhere(const std::string& directory) const {
+  return directory[0] != '/' && !IsAtHome(directory_, directory);
+}
+
+// The directory of a disk that is not mounted is missing or empty. A retained log that is damaged
+// is nowhere else; of RocksDB's logs another one can have the number.
+IOStatus SegmentLoader::CheckMounted(const std::vector<std::string>& gone) const {
+  const auto missing =
+      std::count_if(segments_.begin(), segments_.end(), [this](const auto& segment) {
+        const Loaded& loaded = segment.second;
+        return loaded.is_wanted() && loaded.path.empty() && retained_.count(segment.first) == 0;
+      });
+  std::set<std::string> names;
+  for (const std::string& directory : gone) {
+    names.insert(NameOfLogDirectory(directory_, directory));
+  }
+  std::vector<std::string> unmounted;
+  for (const std::string& directory : searched_) {
+    if (directory != directory_ && mounted_.count(directory) == 0 && !IsElsewhere(directory) &&
+        names.count(NameOfLogDirectory(directory_, directory)) == 0) {
+      unmounted.push_back(directory);
+    }
+  }
+  return missing == 0 || unmounted.empty()
+             ? IOStatus::OK()
+             : IOStatus::IOError(
+                   Join(unmounted),
+                   "no log of the database is there, and " + std::to_string(missing) +
+                       " that are needed are not found, so nothing is given up: mount the disk; "
+                       "only if it is gone for good, salvage with --lost=DIRECTORY");
+}
+
 IOStatus SegmentLoader::LoadFrom(const std::string& path, Loaded* loaded) const {
   const uint64_t id = loaded->known.id;
-  loaded->segment = std::make_unique<Segment>(id);
-  loaded->entries = std::make_unique<EntryArena>();
-  const bool is_archive = EndsWith(path, ".seg");
-  Visitor visitor(loaded, is_archive);
-  if (is_archive) {
-    uint64_t found;
-    IOStatus s = ReadArchive(fs_, path, &found, &visitor);
-    return s.ok() && found != id ? IOStatus::Corruption(path, "is of another segment") : s;
+  loaded->segment = loaded->has_count() ? std::make_unique<Segment>(id) : nullptr;
+  loaded->entries = std::make_unique<EntryArena>(/*sparse=*/!loaded->has_count());
+  Visitor visitor(loaded);
+  IOStatus s;
+  if (EndsWith(path, ".seg")) {
+    uint64_t found = 0;
+    s = ReadArchive(fs_, path, &found, &visitor);
+    if (s.ok() && found != id) {
+      s = IOStatus::Corruption(path, "is of another segment");
+    } else if (s.ok() && visitor.has_more()) {
+      s = IOStatus::Corruption(path, "has entries that its log never had");
+    }
+    return s;
   }
-  IOStatus s = ReadLog(fs_, path, loaded->known.log_number, &visitor, loaded->known.bytes);
-  if (s.ok() && (loaded->segment->entries() != loaded->known.entries ||
+  if (loaded->has_count()) {
+    s = ReadLog(fs_, path, loaded->known.log_number, &visitor, loaded->known.bytes);
+  }
+  if (s.ok() && (!loaded->has_count() || loaded->segment->entries() != loaded->known.entries ||
                  loaded->segment->digest() != loaded->known.digest)) {
     s = IOStatus::Corruption(path, "is not the log that recipes refer to, or is damaged");
   }

@@ -47,11 +47,15 @@ class SegmentLoader {
   // ProblemsOf(). IOError: entries are wanted of a log that may be sound, and cannot be read now,
   // or by this version. Thread-safe for different ids.
   IOStatus Load(uint64_t id);
+  // IOError: logs that are wanted were not found, and may be in directories whose disk is not
+  // mounted: those but home that are not there, or have none of the database's logs. Not in `gone`.
+  // Requires Load() of all.
+  IOStatus CheckMounted(const std::vector<std::string>& gone) const;
 
   // The entries that were kept, until DropEntries(). Not thread-safe: one for each thread.
   std::unique_ptr<EntrySource> Entries() const;
   void DropEntries();
-  // Null: it was not loaded.
+  // Null: it was not loaded, or nothing tells how many entries it had.
   Segment* segment(uint64_t id) const;
   // What there is to say of the logs that a recipe refers to and that are lost.
   std::string ProblemsOf(const std::string& recipe) const;
@@ -75,23 +79,36 @@ class SegmentLoader {
  private:
   struct Loaded {
     LoggedSegment known;
-    bool is_known = false;  // to the recipe log
-    std::string path;       // empty: it is lost
-    std::string problem;    // why
-    std::unique_ptr<Segment> segment;
+    bool is_known = false;                // to the recipe log
+    std::string path;                     // empty: it is lost
+    std::string problem;                  // why
+    std::unique_ptr<Segment> segment;     // null, if not has_count()
     std::unique_ptr<EntryArena> entries;  // those that are wanted
-    // By ordinal. Of a segment that the recipe log does not know nothing tells how large that may
-    // be: all entries of its archive are kept.
+    // By ordinal. Of a segment of which nothing tells how large that may be, all entries of its
+    // archive are kept.
     std::vector<bool> wanted;
     bool wants_all = false;
+
+    // Whether the recipe log says how many entries the log had. Else SSTs are rebuilt of it, and
+    // need other recipes then.
+    bool has_count() const { return is_known && known.log_number != kNoLog; }
+    bool is_wanted() const { return wants_all || !wanted.empty(); }
   };
   using Segments = std::map<uint64_t, Loaded>;
   class Visitor;
   class Source;
 
   IOStatus LoadFrom(const std::string& path, Loaded* loaded) const;
+  // Notes the logs in a directory, or in its archive; true if any is the database's: retained, or
+  // one that recipes refer to.
+  bool AddLogs(const std::string& directory, const std::vector<std::string>& names);
+  // Whether recipes refer to a log that RocksDB has or had.
+  bool IsReferredTo(uint64_t log_number) const;
   // Whether RocksDB has logs in a directory, which is more than its archive has.
   bool IsSearched(const std::string& directory) const;
+  // Whether it is a relative wal_dir, of a process that had another working directory: the recipe
+  // log has its real path.
+  bool IsElsewhere(const std::string& directory) const;
   bool IsAlien(const std::string& path) const;
   // Whether a file that is retained is this database's, and none that is in use by another name.
   bool MayDelete(const std::string& path, const std::set<FileId>& used) const;
@@ -110,6 +127,7 @@ class SegmentLoader {
   std::multimap<uint64_t, std::string> logs_;      // by RocksDB's number
   std::vector<std::string> temporary_;             // what interrupted trimming has left
   std::vector<std::string> searched_;              // directories
+  std::set<std::string> mounted_;                  // those with logs of the database
   std::set<std::string> used_;                     // paths of logs that were given away
 };
 

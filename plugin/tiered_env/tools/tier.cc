@@ -77,10 +77,15 @@ Verb Recover(const Shared& arguments) {
       .Help(
           "--salvage, if that is not possible: brings all to other tiers that is there or can be "
           "rebuilt, and gives up the rest, which it lists, so that RocksDB can repair or destroy "
-          "the database.")
+          "the database. Nothing is given up while a log is missing that may be on a disk that is "
+          "not mounted; --lost says that there is no such disk any more.")
       .Help("--dry-run rebuilds on trial what is lost: it needs as much memory as recovery.")
       .Help(kAgainHelp)
       .Switch("salvage", "give up what cannot be rebuilt", &arguments->salvage)
+      .Texts("lost", "DIRECTORY",
+             "with --salvage: the disk of this wal_dir is gone for good, so give up what needs its "
+             "logs",
+             /*required=*/false, &arguments->lost)
       .Problems("if SSTs are given up");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "plugin/tiered_env/recipe/entry.h"
@@ -16,6 +17,10 @@ namespace tiered_env {
 // Entries of a segment, copied. Not thread-safe while it is filled.
 class EntryArena {
  public:
+  // Finds entries by their ordinal as in an array. `sparse`: by search, so that an ordinal takes no
+  // memory for those below it; they ascend then.
+  explicit EntryArena(bool sparse) : sparse_(sparse) {}
+
   void Add(Ordinal ordinal, const Entry& entry) {
     Head head;
     head.sequence = entry.sequence;
@@ -24,10 +29,7 @@ class EntryArena {
     head.value_size = static_cast<uint32_t>(entry.value.size());
     head.type = entry.type;
     char* at = Allocate(sizeof(head) + entry.key.size() + entry.value.size());
-    if (at_.size() <= ordinal) {
-      at_.resize(ordinal + size_t{1}, nullptr);
-    }
-    at_[ordinal] = at;
+    Note(ordinal, at);
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
     memcpy(at, entry.key.data(), entry.key.size());
@@ -35,10 +37,10 @@ class EntryArena {
   }
 
   bool Get(Ordinal ordinal, Entry* entry) const {
-    if (ordinal >= at_.size() || at_[ordinal] == nullptr) {
+    const char* at = Find(ordinal);
+    if (at == nullptr) {
       return false;
     }
-    const char* at = at_[ordinal];
     Head head;
     memcpy(&head, at, sizeof(head));
     at += sizeof(head);
@@ -58,6 +60,28 @@ class EntryArena {
     uint32_t value_size;
     ValueType type;
   };
+
+  void Note(Ordinal ordinal, const char* at) {
+    if (sparse_) {
+      found_.emplace_back(ordinal, at);
+      return;
+    }
+    if (at_.size() <= ordinal) {
+      at_.resize(ordinal + size_t{1}, nullptr);
+    }
+    at_[ordinal] = at;
+  }
+
+  // Null: it was not added.
+  const char* Find(Ordinal ordinal) const {
+    if (!sparse_) {
+      return ordinal < at_.size() ? at_[ordinal] : nullptr;
+    }
+    const auto it =
+        std::lower_bound(found_.begin(), found_.end(), ordinal,
+                         [](const auto& entry, Ordinal wanted) { return entry.first < wanted; });
+    return it != found_.end() && it->first == ordinal ? it->second : nullptr;
+  }
 
   // Of what is taken at once, in bytes: twice as much each time.
   static constexpr size_t kLeast = size_t{64} << 10;
@@ -81,12 +105,14 @@ class EntryArena {
     return at;
   }
 
+  const bool sparse_;
   std::vector<std::unique_ptr<char[]>> small_;
   std::vector<LargeMemory> large_;
   size_t next_size_ = kLeast;
   char* next_ = nullptr;
-  size_t left_ = 0;              // bytes, at next_
-  std::vector<const char*> at_;  // by ordinal
+  size_t left_ = 0;                                     // bytes, at next_
+  std::vector<const char*> at_;                         // by ordinal, unless sparse_
+  std::vector<std::pair<Ordinal, const char*>> found_;  // if sparse_
 };
 
 }  // namespace tiered_env

@@ -97,23 +97,29 @@ std::vector<std::string> FindLogDirectories(FileSystem* fs, const std::string& h
       result.push_back(spelling);
     }
   };
+  const auto find = [&](const std::string& directory, const std::set<FileId>& others) {
+    FileId id;
+    const std::string moved = home + "/" + BaseOf(directory);
+    const bool is_moved =
+        !FindFileId(directory, &id) && FindFileId(moved, &id) && others.count(id) == 0;
+    add(is_moved ? moved : directory);
+  };
   std::vector<std::string> candidates;
+  std::set<FileId> known;
   for (const std::string& name : names) {
+    FileId id;
     const bool below = !name.empty() && name[0] != '/';
     candidates.push_back(below ? home + "/" + name : name);
+    if (FindFileId(candidates.back(), &id)) {
+      known.insert(id);
+    }
+  }
+  for (const std::string& directory : candidates) {
+    find(directory, known);
   }
   std::string wal_dir;
   if (FindWalDir(fs, home, &wal_dir).ok() && !wal_dir.empty()) {
-    candidates.push_back(wal_dir);
-  }
-  for (const std::string& directory : candidates) {
-    FileId id;
-    const std::string moved = home + "/" + BaseOf(directory);
-    if (!FindFileId(directory, &id) && FindFileId(moved, &id)) {
-      add(moved);
-    } else {
-      add(directory);
-    }
+    find(wal_dir, {});
   }
   return result;
 }

@@ -55,7 +55,7 @@ bool IsAtHome(const std::string& home, const std::string& directory);
 // The directories where RocksDB has or had logs, home first, each once: those that a recipe log
 // has, with the names that NameOfLogDirectory() or the first version gave them, and the wal_dir
 // that the newest OPTIONS file has, which `fs` shows. One that is not where it was is looked for in
-// home, too, in case that was renamed.
+// home, too, in case that was renamed; what another name of the recipe log stands for is not it.
 std::vector<std::string> FindLogDirectories(FileSystem* fs, const std::string& home,
                                             const std::set<std::string>& names);
 

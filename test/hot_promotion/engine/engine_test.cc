@@ -10,6 +10,7 @@
 #include "rocksdb/statistics.h"
 #include "test/hot_promotion/store/on_disk.h"
 #include "test/hot_promotion/support.h"
+#include "test/support/no_threads.h"
 #include "test/support/seed.h"
 #include "test/support/wait.h"
 #include "util/random.h"
@@ -342,6 +343,28 @@ TEST_F(EngineTest, StockTickersCountWhatCopiesAnswer) {
   EXPECT_EQ(1u, options_.statistics->getTickerCount(HOT_FILE_READ_COUNT));
   EXPECT_EQ(ValueOf(5).size(), options_.statistics->getTickerCount(HOT_FILE_READ_BYTES));
   EXPECT_EQ(1u, options_.statistics->getTickerCount(COLD_FILE_READ_COUNT));
+}
+
+// It is tried again when an SST goes.
+TEST_F(EngineTest, WithoutAThreadNothingIsPromoted) {
+  std::shared_ptr<Engine> engine;
+  {
+    const rocktier::NoThreads none;
+    engine = Engine::Get(hot_);
+  }
+  Open();
+  Fill(0, 100);
+  Flush();
+  EXPECT_EQ(ValueOf(5), Get(5));
+  const Status s = SettleHotPromotion(options_.table_factory.get());
+  EXPECT_NE(std::string::npos, s.ToString().find("no thread can be had")) << s.ToString();
+  EXPECT_TRUE(rocktier::WaitFor([&] {
+    Compact();
+    return SettleHotPromotion(options_.table_factory.get()).ok();
+  }));
+  Heat(0, 50);
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_EQ(1u, TakeServed().store);
 }
 
 TEST_F(EngineTest, StatisticsAsText) {

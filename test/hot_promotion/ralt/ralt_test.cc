@@ -11,6 +11,7 @@
 
 #include "plugin/hot_promotion/ralt/run_file_format.h"
 #include "test/hot_promotion/ralt/support.h"
+#include "test/support/no_threads.h"
 #include "util/random.h"
 #include "utilities/fault_injection_env.h"
 
@@ -112,6 +113,17 @@ TEST_F(RaltTest, AnAccessIsKnownAfterAFlush) {
   EXPECT_EQ(0u, stats.dropped);
   EXPECT_EQ(100u, stats.hot_keys);
   EXPECT_EQ(100u * 101, stats.hot_bytes);
+}
+
+TEST_F(RaltTest, WithoutAThreadItIsNotOpened) {
+  {
+    const rocktier::NoThreads none;
+    const Status s = Ralt::Open(options_, &ralt_);
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  }
+  Open();
+  Access(0, 10);
+  ASSERT_OK(ralt_->Flush());
 }
 
 TEST_F(RaltTest, AHalfFullBufferIsWrittenByItself) {

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <climits>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "plugin/tiered_env/stats.h"
+#include "plugin/tiered_env/wal/archive.h"
+#include "plugin/tiered_env/wal/segments.h"
+#include "test/support/memory_limit.h"
 #include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 
@@ -168,6 +172,35 @@ TEST_F(FiguresTest, LogsAreToldWithTheirLiveShare) {
   ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
   EXPECT_EQ(count("lost"), 1);
   fs::rename(folder_ + "/away", path);
+}
+
+// It takes no memory for what its ordinals say that there was.
+TEST_F(FiguresTest, AnArchiveOfALogThatNobodyKnowsIsTold) {
+  PrepareRetained(1000);
+  ASSERT_FALSE(HasFailure());
+  constexpr uint64_t kUnknown = 1000000;
+  const std::string path = db_name_ + "/" + WalSegments::ArchiveName(kUnknown, "");
+  std::unique_ptr<ArchiveWriter> writer;
+  ASSERT_OK(ArchiveWriter::Open(FileSystem::Default().get(), path, kUnknown, kNoCompression,
+                                nullptr, &writer));
+  Entry entry;
+  for (const Ordinal ordinal : {Ordinal{5}, std::numeric_limits<Ordinal>::max()}) {
+    entry.sequence++;
+    entry.batch = entry.sequence;
+    ASSERT_OK(writer->Add(ordinal, entry));
+  }
+  ASSERT_OK(writer->Finish());
+  std::vector<TieredLogInfo> logs;
+  {
+    const MemoryLimit limit(64 << 20);
+    ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
+  }
+  ASSERT_GT(logs.size(), 1u);
+  EXPECT_EQ(logs.back().id, kUnknown);
+  EXPECT_EQ(logs.back().problem, "");
+  EXPECT_EQ(logs.back().entries, 2u);
+  EXPECT_EQ(logs.back().live_entries, 0u);
+  EXPECT_GT(logs.back().entry_bytes, 0u);
 }
 
 TEST_F(FiguresTest, WhereNothingIsInMemoryNothingIsTold) {

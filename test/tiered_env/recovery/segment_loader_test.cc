@@ -8,6 +8,7 @@
 
 #include "plugin/tiered_env/recipe/format.h"
 #include "plugin/tiered_env/wal/archive.h"
+#include "test/support/memory_limit.h"
 #include "test/support/scratch.h"
 #include "test_util/testharness.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr uint64_t kKnown = 1;
 constexpr uint64_t kUnknown = 2;
+constexpr uint64_t kLittle = 32 << 20;  // bytes
 constexpr Ordinal kLargest = std::numeric_limits<Ordinal>::max();
 
 // Of one entry, with a right checksum.
@@ -52,6 +54,18 @@ class SegmentLoaderTest : public testing::Test {
   }
   Status Add(uint64_t segment, Ordinal ordinal, bool wanted = true) {
     return loader_.Add(contents_, RecipeOf(segment, ordinal), wanted);
+  }
+  void WriteArchive(uint64_t segment, const std::vector<Ordinal>& ordinals) {
+    const std::string path = folder_ + "/" + WalSegments::ArchiveName(segment, "");
+    std::unique_ptr<ArchiveWriter> writer;
+    ASSERT_OK(ArchiveWriter::Open(fs_.get(), path, segment, kNoCompression, nullptr, &writer));
+    for (const Ordinal ordinal : ordinals) {
+      Entry entry;
+      entry.sequence = entry.batch = 100 + uint64_t{ordinal};
+      entry.key = "key";
+      ASSERT_OK(writer->Add(ordinal, entry));
+    }
+    ASSERT_OK(writer->Finish());
   }
   void LoadAll() {
     ASSERT_OK(loader_.Find(contents_));
@@ -94,18 +108,50 @@ TEST_F(SegmentLoaderTest, AnOrdinalOfASegmentThatNobodyKnowsIsNotThere) {
 
 // Its archive says whose it is.
 TEST_F(SegmentLoaderTest, AnArchiveOfASegmentThatNobodyKnowsIsUsed) {
-  std::unique_ptr<ArchiveWriter> writer;
-  ASSERT_OK(ArchiveWriter::Open(fs_.get(), folder_ + "/" + WalSegments::ArchiveName(kUnknown, ""),
-                                kUnknown, kNoCompression, nullptr, &writer));
-  Entry entry;
-  entry.sequence = entry.batch = 100;
-  entry.key = "key";
-  ASSERT_OK(writer->Add(5, entry));
-  ASSERT_OK(writer->Finish());
+  WriteArchive(kUnknown, {5});
   ASSERT_OK(Add(kUnknown, 5));
   LoadAll();
   EXPECT_TRUE(Finds(kUnknown, 5));
   EXPECT_FALSE(Finds(kUnknown, 6));
+}
+
+// Whatever its ordinals are, it takes as much memory as it has entries.
+TEST_F(SegmentLoaderTest, AnArchiveOfASegmentThatNobodyKnowsTakesNoMoreThanItHas) {
+  WriteArchive(kUnknown, {5, Ordinal{1} << 31, kLargest});
+  ASSERT_OK(Add(kUnknown, Ordinal{1} << 31));
+  {
+    const MemoryLimit limit(kLittle);
+    LoadAll();
+  }
+  EXPECT_TRUE(Finds(kUnknown, 5));
+  EXPECT_FALSE(Finds(kUnknown, 6));
+  EXPECT_TRUE(Finds(kUnknown, Ordinal{1} << 31));
+  EXPECT_TRUE(Finds(kUnknown, kLargest));
+  EXPECT_EQ(loader_.segment(kUnknown), nullptr);
+}
+
+TEST_F(SegmentLoaderTest, AnArchiveWithMoreThanItsLogHadIsDamaged) {
+  for (const Ordinal ordinal : {Ordinal{10}, Ordinal{1} << 31, kLargest}) {
+    WriteArchive(kKnown, {5, ordinal});
+    ASSERT_OK(Add(kKnown, 5));
+    {
+      const MemoryLimit limit(kLittle);
+      LoadAll();
+    }
+    const std::string problems = loader_.ProblemsOf(RecipeOf(kKnown, 5));
+    EXPECT_NE(problems.find("never had"), std::string::npos) << problems;
+    EXPECT_EQ(loader_.segment(kKnown), nullptr);
+  }
+}
+
+TEST_F(SegmentLoaderTest, AnArchiveWithTheLastOfItsLogIsSound) {
+  WriteArchive(kKnown, {5, 9});
+  ASSERT_OK(Add(kKnown, 9));
+  LoadAll();
+  EXPECT_TRUE(Finds(kKnown, 9));
+  EXPECT_FALSE(Finds(kKnown, 5));
+  ASSERT_NE(loader_.segment(kKnown), nullptr);
+  EXPECT_EQ(loader_.segment(kKnown)->entries(), 2u);
 }
 
 }  // namespace

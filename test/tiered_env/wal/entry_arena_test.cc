@@ -19,10 +19,10 @@ using namespace ROCKSDB_NAMESPACE::tiered_env;  // NOLINT(google-build-using-nam
 
 namespace {
 
-TEST(EntryArena, EntriesAreWhatTheyWere) {
+void ExpectEntries(bool sparse) {
   std::mt19937_64 random(Seed());
   std::map<Ordinal, std::pair<std::string, std::string>> expected;
-  EntryArena arena;
+  EntryArena arena(sparse);
   Ordinal ordinal = 0;
   uint64_t bytes = 0;
   while (bytes < 80 << 20) {
@@ -53,6 +53,10 @@ TEST(EntryArena, EntriesAreWhatTheyWere) {
     }
   }
 }
+
+TEST(EntryArena, EntriesAreWhatTheyWere) { ExpectEntries(/*sparse=*/false); }
+
+TEST(EntryArena, EntriesAreFoundBySearch) { ExpectEntries(/*sparse=*/true); }
 
 TEST(Buffers, AreUsedAgain) {
   Buffers buffers;

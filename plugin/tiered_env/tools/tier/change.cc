@@ -22,7 +22,7 @@ void Moved(uint64_t files, const std::string& then, Call* call) {
 
 Status Salvage(FileSystem* fs, const Arguments& arguments, Call* call) {
   std::vector<std::string> given_up;
-  const Status s = tiered_env::SalvageTiers(fs, arguments.directory, &given_up);
+  const Status s = tiered_env::SalvageTiers(fs, arguments.directory, &given_up, arguments.lost);
   call->json["given_up"] = given_up;
   for (const std::string& file : given_up) {
     call->Line("given up: " + file);
@@ -38,7 +38,7 @@ Status Salvage(FileSystem* fs, const Arguments& arguments, Call* call) {
 // Without --salvage a loss for good is an error, as it would be.
 Status Rehearse(FileSystem* fs, const Arguments& arguments, Call* call) {
   TieredLoss loss;
-  const Status s = tiered_env::RehearseRecovery(fs, arguments.directory, &loss);
+  const Status s = tiered_env::RehearseRecovery(fs, arguments.directory, &loss, arguments.lost);
   if (!s.ok()) {
     return s;
   }
@@ -49,6 +49,9 @@ Status Rehearse(FileSystem* fs, const Arguments& arguments, Call* call) {
   }
   for (const std::string& file : loss.for_good) {
     call->Line("cannot be rebuilt: " + file);
+  }
+  if (arguments.salvage && !loss.refusal.empty()) {
+    return Status::IOError(loss.refusal);
   }
   if (!arguments.salvage && !loss.for_good.empty()) {
     return Status::Corruption(std::to_string(loss.for_good.size()) + " SSTs cannot be rebuilt",
@@ -96,6 +99,9 @@ Status Evacuate(FileSystem* fs, const Arguments& arguments, Call* call) {
 }
 
 Status Recover(FileSystem* fs, const Arguments& arguments, Call* call) {
+  if (!arguments.lost.empty() && !arguments.salvage) {
+    return Status::InvalidArgument("--lost goes with --salvage");
+  }
   if (call->dry_run) {
     return Rehearse(fs, arguments, call);
   }

@@ -24,6 +24,7 @@ struct Arguments {
   bool salvage = false;
   bool force = false;
   std::vector<std::string> folders;
+  std::vector<std::string> lost;
 };
 
 // They look, Check() unless --repair.
