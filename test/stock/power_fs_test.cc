@@ -6,7 +6,7 @@
 #include "test/support/power_fs.h"
 
 #include <filesystem>
-#include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -31,7 +31,7 @@ constexpr char kOfStub = '\xEE';
 // A record of RocksDB's log format: checksum, length, type; sequence number, count, tag.
 std::string Record(char tag) {
   std::string record(kRecord, '\0');
-  record[4] = kRecord - 7;
+  record[4] = static_cast<char>(kRecord - 7);
   record[6] = 1;
   record[19] = tag;
   return record;

@@ -3,7 +3,9 @@
 // Options are not changed under whoever is at work, with no database open: a cache that reads what
 // it had of files, a BackupEngine, a tool.
 
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
