@@ -29,21 +29,16 @@ class TieredDirectory : public FSDirectoryWrapper {
     return FSDirectoryWrapper::Close(options, dbg);
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
-    IOStatus s = SyncFolders();
+    IOStatus s = folders_->Sync(path_);
     return s.ok() ? FSDirectoryWrapper::Fsync(options, dbg) : s;
   }
   IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
                                const DirFsyncOptions& reason) override {
-    IOStatus s = SyncFolders();
+    IOStatus s = folders_->Sync(path_);
     return s.ok() ? FSDirectoryWrapper::FsyncWithDirOptions(options, dbg, reason) : s;
   }
 
  private:
-  IOStatus SyncFolders() const {
-    return use_ != nullptr ? folders_->Sync(path_)
-                           : IOStatus::OK();  // the target says what is wrong
-  }
-
   Folders* const folders_;
   std::unique_ptr<Use> use_;  // null once it is closed: folders_ may be gone then
   const std::string path_;
