@@ -7,6 +7,7 @@
 #include "test/support/secondary.h"
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -71,8 +72,40 @@ TEST(StockSecondary, AMovedTableThatIsDeletedMeanwhile) {
   const Status s = secondary->TryCatchUpWithPrimary();
   EXPECT_EQ(fs->opens() == 1, ROCKSDB_MAJOR < 11);
   EXPECT_EQ(s.ok(), ROCKSDB_MAJOR < 11) << s.ToString();
-  EXPECT_EQ(MustTryAgain(s), ROCKSDB_MAJOR >= 11) << s.ToString();
+  EXPECT_EQ(MustTryAgain(s, name), ROCKSDB_MAJOR >= 11) << s.ToString();
   secondary.reset();
+}
+
+// Nothing else is forgiven, and nothing for ever.
+TEST(StockSecondary, WhatIsTriedAgain) {
+  const std::string name = test::PerThreadDBPath("stock_secondary");
+  std::filesystem::remove_all(name);
+  std::filesystem::create_directories(name);
+  const auto missing = [&](const std::string& base) {
+    return Status::PathNotFound("While open a file for random read: " + name + "/" + base,
+                                "No such file or directory");
+  };
+  EXPECT_TRUE(MissesADeletedTable(missing("000012.sst"), name));
+  EXPECT_FALSE(MissesADeletedTable(missing("000012.log"), name));
+  EXPECT_FALSE(MissesADeletedTable(missing("MANIFEST-000012"), name));
+  EXPECT_FALSE(MissesADeletedTable(missing(".sst"), name));
+  EXPECT_FALSE(MissesADeletedTable(Status::IOError(name + "/000012.sst"), name));
+  EXPECT_FALSE(MissesADeletedTable(Status::OK(), name));
+  std::ofstream(name + "/000012.sst") << "a stub, of a file that is lost";
+  EXPECT_FALSE(MissesADeletedTable(missing("000012.sst"), name));
+  EXPECT_TRUE(MissesADeletedTable(missing("000013.sst"), name));
+
+  int tries = 0;
+  const auto read = [&](int failures, const std::string& base) {
+    tries = 0;
+    return ReadAsSecondary(name, [&] { return tries++ < failures ? missing(base) : Status::OK(); });
+  };
+  const bool again = ROCKSDB_MAJOR >= 11;
+  EXPECT_EQ(read(3, "000013.sst").ok(), again);
+  EXPECT_EQ(tries, again ? 4 : 1);
+  EXPECT_FALSE(read(1000, "000013.sst").ok());
+  EXPECT_FALSE(read(3, "000012.sst").ok());
+  EXPECT_EQ(tries, 1);
 }
 
 }  // namespace

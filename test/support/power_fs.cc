@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "db/log_format.h"
 
@@ -34,6 +35,28 @@ std::string DirectoryOf(const std::string& path) { return fs::path(path).parent_
 bool IsRecyclable(uint8_t type) {
   return (type >= log::kRecyclableFullType && type <= log::kRecyclableLastType) ||
          type == log::kRecyclableUserDefinedTimestampSizeType;
+}
+
+// Whether a path has the name of a log that RocksDB replays, in a tier as well, where more follows
+// it: 000012.log.0123456789abcdef. Not of one that tiered_env retains: it knows how much it needs.
+bool IsNameOfLog(const std::string& path) {
+  const std::string base = fs::path(path).filename();
+  const std::string end = ".log";
+  const size_t digits = std::min(base.find_first_not_of("0123456789"), base.size());
+  const size_t after = digits + end.size();
+  return digits > 0 && base.compare(digits, end.size(), end) == 0 &&
+         (base.size() == after || base[after] == '.');
+}
+
+// Whether a file of such a name is the stub that tiered_env or raw_wal_fs have in the log's place:
+// a record whose write batch has a tag that RocksDB does not know.
+bool IsStub(const std::string& path) {
+  constexpr size_t kType = 6;
+  constexpr size_t kTag = log::kHeaderSize + 8 + 4;  // sequence number, count
+  uint8_t begin[kTag + 1] = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(begin), sizeof(begin));
+  return begin[kType] == log::kFullType && begin[kTag] == 0xEE;
 }
 
 // Whether a log of RocksDB that is cut at `size` ends with a whole record.
@@ -399,6 +422,12 @@ void PowerFs::Fail(std::mt19937_64* random, bool least) {
       changes.pop_back();
     }
   }
+  std::set<NodePointer> logs;  // under any of their names
+  for (const auto& [path, node] : nodes_) {
+    if (IsNameOfLog(path) && !IsStub(path)) {
+      logs.insert(node);
+    }
+  }
   for (const auto& [path, node] : nodes_) {
     std::error_code error;
     const uint64_t size = fs::file_size(path, error);
@@ -406,7 +435,7 @@ void PowerFs::Fail(std::mt19937_64* random, bool least) {
       uint64_t left = least ? node->synced : node->synced + (*random)() % (size - node->synced + 1);
       if (node->in_pages) {
         left = std::max(node->synced, left / kPage * kPage);
-      } else if (!least && left < size && EndsARecord(path, left)) {
+      } else if (!least && left < size && logs.count(node) > 0 && EndsARecord(path, left)) {
         left += left > node->synced ? -1 : 1;
       }
       fs::resize_file(path, left);

@@ -46,8 +46,8 @@ class PowerFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // be open.
   void Restart();
   // Makes of the files what a failure leaves; at random, or as little as can be. Nothing may be
-  // open. A log of RocksDB is not cut between two records at random: stock RocksDB does not see
-  // that its end is missing, if a later log goes on (StockLogs).
+  // open. A log of RocksDB is not cut between two records at random, nor left without any: stock
+  // RocksDB does not see that its end is missing, if a later log goes on (StockLogs). All else is.
   void Fail(std::mt19937_64* random, bool least);
 
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,

@@ -7,17 +7,27 @@
 #include <utility>
 
 #include "plugin/tiered_env/files/folders.h"
+#include "plugin/tiered_env/fs/uses.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A directory with files in tiers. What a stub stands for becomes durable before the stub does.
+// A directory with files in tiers. What a stub stands for becomes durable before the stub does. It
+// is a use until it is closed: a BackupEngine has directories open as long as it lives.
 class TieredDirectory : public FSDirectoryWrapper {
  public:
-  TieredDirectory(Folders* folders, std::string path, std::unique_ptr<FSDirectory>&& target)
-      : FSDirectoryWrapper(std::move(target)), folders_(folders), path_(std::move(path)) {}
+  TieredDirectory(Folders* folders, Uses* uses, std::string path,
+                  std::unique_ptr<FSDirectory>&& target)
+      : FSDirectoryWrapper(std::move(target)),
+        folders_(folders),
+        use_(std::make_unique<Use>(uses)),
+        path_(std::move(path)) {}
 
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    use_.reset();
+    return FSDirectoryWrapper::Close(options, dbg);
+  }
   IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
     IOStatus s = folders_->Sync(path_);
     return s.ok() ? FSDirectoryWrapper::Fsync(options, dbg) : s;
@@ -30,6 +40,7 @@ class TieredDirectory : public FSDirectoryWrapper {
 
  private:
   Folders* const folders_;
+  std::unique_ptr<Use> use_;  // null once it is closed: folders_ may be gone then
   const std::string path_;
 };
 

@@ -120,6 +120,7 @@ IOStatus TieredFileSystem::OrLost(const FileRef& file, IOStatus s, bool* lost) {
 IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const FileOptions& options,
                                              std::unique_ptr<FSSequentialFile>* result,
                                              IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->NewSequentialFile(place.path, options, result, dbg);
   });
@@ -128,6 +129,7 @@ IOStatus TieredFileSystem::NewSequentialFile(const std::string& path, const File
 IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                                std::unique_ptr<FSRandomAccessFile>* result,
                                                IODebugContext* /*dbg*/) {
+  const Use use(&uses_);
   const uint64_t switches = readers_->switches();
   Tier* tier = nullptr;
   IOStatus s = WithPlace(path, [&](const Place& place) {
@@ -143,6 +145,7 @@ IOStatus TieredFileSystem::NewRandomAccessFile(const std::string& path, const Fi
 IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext* dbg) {
+  const Use use(&uses_);
   const FileRef file(path);
   std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   IOStatus s = Vacate(file, database.get(), options.io_options, dbg);
@@ -163,7 +166,7 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
     return s;
   }
   auto writer = std::make_unique<TieredWritableFile>(names_.get(), database, path, options,
-                                                     [this, database] { Changed(database); });
+                                                     WhenChanged(database));
   if (file.kind != Content::kTable) {
     // There is nothing to wait for, and logs are looked for before they are written.
     s = writer->Start();
@@ -177,6 +180,7 @@ IOStatus TieredFileSystem::NewWritableFile(const std::string& path, const FileOp
 IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const FileOptions& options,
                                               std::unique_ptr<FSWritableFile>* result,
                                               IODebugContext* dbg) {
+  const Use use(&uses_);
   IOStatus s = WithPlace(path, [&](const Place& place) {
     IOStatus opened = place.fs()->ReopenWritableFile(place.path, options, result, dbg);
     // Who syncs it, as the recovery manager does with logs of a process that has died, means its
@@ -187,9 +191,9 @@ IOStatus TieredFileSystem::ReopenWritableFile(const std::string& path, const Fil
   const FileRef file(path);
   const std::shared_ptr<OpenDatabase> database = databases_.Find(file.directory);
   if (s.ok() && database != nullptr && file.kind == Content::kMeta) {
-    *result = std::make_unique<FollowedManifest>(std::move(*result), names_->folders(),
-                                                 file.directory, database->recovery_manager(),
-                                                 [this, database] { Changed(database); });
+    *result =
+        std::make_unique<FollowedManifest>(std::move(*result), names_->folders(), file.directory,
+                                           database->recovery_manager(), WhenChanged(database));
   }
   return s;
 }
@@ -198,6 +202,7 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
                                              const FileOptions& options,
                                              std::unique_ptr<FSWritableFile>* result,
                                              IODebugContext* dbg) {
+  const Use use(&uses_);
   std::shared_ptr<OpenDatabase> database;
   if (RecoveryManagerOf(FileRef(old_path), &database) != nullptr) {  // recipes may need what it has
     IOStatus deleted = DeleteFile(old_path, options.io_options, dbg);
@@ -223,6 +228,7 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
 IOStatus TieredFileSystem::NewRandomRWFile(const std::string& path, const FileOptions& options,
                                            std::unique_ptr<FSRandomRWFile>* result,
                                            IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->NewRandomRWFile(place.path, options, result, dbg);
   });
@@ -230,6 +236,7 @@ IOStatus TieredFileSystem::NewRandomRWFile(const std::string& path, const FileOp
 
 IOStatus TieredFileSystem::NewMemoryMappedFileBuffer(
     const std::string& path, std::unique_ptr<MemoryMappedFileBuffer>* result) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->NewMemoryMappedFileBuffer(place.path, result);
   });
@@ -237,10 +244,11 @@ IOStatus TieredFileSystem::NewMemoryMappedFileBuffer(
 
 IOStatus TieredFileSystem::NewDirectory(const std::string& path, const IOOptions& options,
                                         std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) {
+  const Use use(&uses_);
   std::unique_ptr<FSDirectory> directory;
   IOStatus s = target_->NewDirectory(path, options, &directory, dbg);
   if (s.ok()) {
-    *result = std::make_unique<TieredDirectory>(names_->folders(), WithoutSlash(path),
+    *result = std::make_unique<TieredDirectory>(names_->folders(), &uses_, WithoutSlash(path),
                                                 std::move(directory));
   }
   return s;
@@ -248,6 +256,7 @@ IOStatus TieredFileSystem::NewDirectory(const std::string& path, const IOOptions
 
 IOStatus TieredFileSystem::GetChildren(const std::string& directory, const IOOptions& options,
                                        std::vector<std::string>* result, IODebugContext* dbg) {
+  const Use use(&uses_);
   IOStatus s = target_->GetChildren(directory, options, result, dbg);
   if (s.ok()) {
     result->erase(std::remove_if(result->begin(), result->end(), IsOurs), result->end());
@@ -259,6 +268,7 @@ IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& director
                                                      const IOOptions& options,
                                                      std::vector<FileAttributes>* result,
                                                      IODebugContext* dbg) {
+  const Use use(&uses_);
   IOStatus s = target_->GetChildrenFileAttributes(directory, options, result, dbg);
   if (!s.ok()) {
     return s;
@@ -283,6 +293,7 @@ IOStatus TieredFileSystem::GetChildrenFileAttributes(const std::string& director
 
 IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& options,
                                       IODebugContext* dbg) {
+  const Use use(&uses_);
   IOStatus s = target_->FileExists(path, options, dbg);
   const FileRef file(path);
   const std::shared_ptr<OpenDatabase> database =
@@ -294,6 +305,7 @@ IOStatus TieredFileSystem::FileExists(const std::string& path, const IOOptions& 
 
 IOStatus TieredFileSystem::Truncate(const std::string& path, size_t size, const IOOptions& options,
                                     IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->Truncate(place.path, size, options, dbg);
   });
@@ -301,6 +313,7 @@ IOStatus TieredFileSystem::Truncate(const std::string& path, size_t size, const 
 
 IOStatus TieredFileSystem::GetFileSize(const std::string& path, const IOOptions& options,
                                        uint64_t* size, IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->GetFileSize(place.path, options, size, dbg);
   });
@@ -309,6 +322,7 @@ IOStatus TieredFileSystem::GetFileSize(const std::string& path, const IOOptions&
 IOStatus TieredFileSystem::GetFileModificationTime(const std::string& path,
                                                    const IOOptions& options, uint64_t* time,
                                                    IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->GetFileModificationTime(place.path, options, time, dbg);
   });
@@ -316,6 +330,7 @@ IOStatus TieredFileSystem::GetFileModificationTime(const std::string& path,
 
 IOStatus TieredFileSystem::NumFileLinks(const std::string& path, const IOOptions& options,
                                         uint64_t* count, IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->NumFileLinks(place.path, options, count, dbg);
   });
@@ -324,6 +339,7 @@ IOStatus TieredFileSystem::NumFileLinks(const std::string& path, const IOOptions
 IOStatus TieredFileSystem::AreFilesSame(const std::string& first, const std::string& second,
                                         const IOOptions& options, bool* result,
                                         IODebugContext* dbg) {
+  const Use use(&uses_);
   Place places[2];
   IOStatus s = names_->Resolve(first, &places[0]);
   if (s.ok()) {
@@ -335,6 +351,7 @@ IOStatus TieredFileSystem::AreFilesSame(const std::string& first, const std::str
 #ifdef TIERED_HAS_SYNC_FILE
 IOStatus TieredFileSystem::SyncFile(const std::string& path, const FileOptions& file_options,
                                     const IOOptions& options, bool use_fsync, IODebugContext* dbg) {
+  const Use use(&uses_);
   return WithPlace(path, [&](const Place& place) {
     return place.fs()->SyncFile(place.path, file_options, options, use_fsync, dbg);
   });

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -188,13 +189,15 @@ class TieredFileSystem : public FileSystemWrapper {
 
   // --- open.cc: databases are opened and closed. ---
 
-  // Whether databases are open, are being opened or closed, or files are being read. Requires
-  // uses_.mutex().
+  // Whether databases are open, somebody is inside a function of this, or what it has given is
+  // open: readers, files of databases, directories. Requires uses_.mutex().
   bool InUse() const;
   IOStatus Open(const std::string& directory, std::shared_ptr<OpenDatabase>* result);
   IOStatus CheckTiers(const std::string& directory, const Survey& survey);
   // Called when something was added to a database's MANIFEST, or files shall leave their tiers.
   void Changed(const std::shared_ptr<Database>& database);
+  // Returns what calls that, for a file that the database writes, and is a use as long as it lives.
+  std::function<void()> WhenChanged(const std::shared_ptr<Database>& database);
 
   // --- report.cc: statistics. ---
 
@@ -227,8 +230,10 @@ class TieredFileSystem : public FileSystemWrapper {
   // any time: only PrepareOptions() looks at them.
   TieredOptions options_;
   InfoLogs info_logs_;
-  Uses uses_;  // by databases that are being opened or closed
-  // All below: constant after PrepareOptions().
+  // Whatever the public functions do, those apart by which options are set, counts here: else what
+  // is below could go while they work with it.
+  Uses uses_;
+  // All below: constant after PrepareOptions(), which makes them anew while there is no use.
   TieredOptions in_force_;                       // options_ as they were then
   std::string prepared_;                         // their text
   std::shared_ptr<FileSystem> prepared_target_;  // target_ then: what is made goes by it

@@ -68,6 +68,7 @@ bool TieredFileSystem::HasMetadata(const std::string& directory) const {
 
 IOStatus TieredFileSystem::DeleteFile(const std::string& path, const IOOptions& options,
                                       IODebugContext* dbg) {
+  const Use use(&uses_);
   const FileRef file(path);
   std::shared_ptr<OpenDatabase> database;
   RecoveryManager* const manager = RecoveryManagerOf(file, &database);
@@ -167,6 +168,7 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
 
 IOStatus TieredFileSystem::DeleteDir(const std::string& path, const IOOptions& options,
                                      IODebugContext* dbg) {
+  const Use use(&uses_);
   const std::string directory = WithoutSlash(path);
   IOStatus s = DeleteOurs(directory);
   if (s.ok()) {
@@ -236,6 +238,7 @@ IOStatus TieredFileSystem::RenameOther(const std::shared_ptr<OpenDatabase>& data
 
 IOStatus TieredFileSystem::RenameFile(const std::string& from_path, const std::string& to_path,
                                       const IOOptions& options, IODebugContext* dbg) {
+  const Use use(&uses_);
   if (Normalized(from_path) == Normalized(to_path)) {  // nothing is replaced
     return target_->RenameFile(from_path, to_path, options, dbg);
   }
@@ -380,6 +383,7 @@ IOStatus TieredFileSystem::LinkPlain(const Place& from, const FileRef& to) {
 
 IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::string& to_path,
                                     const IOOptions& options, IODebugContext* dbg) {
+  const Use use(&uses_);
   const FileRef from(from_path);
   const FileRef to(to_path);
   Place source;

@@ -32,9 +32,7 @@ TieredFileSystem::TieredFileSystem(const std::shared_ptr<FileSystem>& target)
   RegisterOptions(&options_, &OptionTypes());
 }
 
-bool TieredFileSystem::InUse() const {
-  return uses_.any() || !databases_.empty() || (readers_ != nullptr && !readers_->empty());
-}
+bool TieredFileSystem::InUse() const { return uses_.any() || !databases_.empty(); }
 
 // Stops the threads while all that they use is there.
 TieredFileSystem::~TieredFileSystem() {
@@ -80,7 +78,7 @@ Status TieredFileSystem::PrepareOptions(const ConfigOptions& options) {
   names_ = std::make_unique<Namespace>(this, target_.get(), std::move(setup_.policy),
                                        std::move(setup_.beside), &info_logs_);
   follower_ = std::make_unique<RecipeLogFollower>(target_.get());
-  readers_ = std::make_unique<OpenReaders>(names_.get());
+  readers_ = std::make_unique<OpenReaders>(names_.get(), &uses_);
   MoveHooks hooks;
   hooks.bring_back = [this](const std::string& path, const Place& place) {
     return BringBack(DirectoryOf(path), place);
@@ -243,6 +241,7 @@ IOStatus TieredFileSystem::UnlockFile(FileLock* lock, const IOOptions& options,
 
 IOStatus TieredFileSystem::NewLogger(const std::string& path, const IOOptions& options,
                                      std::shared_ptr<Logger>* result, IODebugContext* dbg) {
+  const Use use(&uses_);
   IOStatus s = target_->NewLogger(path, options, result, dbg);
   if (s.ok()) {
     *result = std::make_shared<SharedLogger>(std::move(*result));
@@ -257,7 +256,12 @@ void TieredFileSystem::Changed(const std::shared_ptr<Database>& database) {
   }
 }
 
+std::function<void()> TieredFileSystem::WhenChanged(const std::shared_ptr<Database>& database) {
+  return [this, database, use = std::make_shared<Use>(&uses_)] { Changed(database); };
+}
+
 void TieredFileSystem::WaitForMoves() {
+  const Use use(&uses_);
   if (mover_ == nullptr) {
     return;
   }

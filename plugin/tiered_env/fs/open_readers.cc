@@ -38,18 +38,15 @@ std::unique_ptr<FSRandomAccessFile> OpenReaders::Add(const std::string& path,
                                                      uint64_t switches) {
   auto reader = std::make_unique<TieredRandomAccessFile>(
       Normalized(path), options, tier, std::move(file),
-      [this](TieredRandomAccessFile* closed) { Remove(closed); });
+      [this, use = std::make_shared<Use>(uses_)](TieredRandomAccessFile* closed) {
+        Remove(closed);
+      });
   std::lock_guard<std::mutex> lock(mutex_);
   readers_.emplace(reader->path(), reader.get());
   if (switches != switches_) {
     SwitchReader(reader.get());  // the switch may have been of this file
   }
   return reader;
-}
-
-bool OpenReaders::empty() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return readers_.empty();
 }
 
 void OpenReaders::AddStats(bool fresh) {

@@ -11,16 +11,17 @@
 
 #include "plugin/tiered_env/files/namespace.h"
 #include "plugin/tiered_env/fs/random_access_file.h"
+#include "plugin/tiered_env/fs/uses.h"
 #include "rocksdb/file_system.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
 // The SSTs and blob files that are open for reading: when one is moved, its readers go where it is.
-// Must outlive the readers. Thread-safe.
+// Must outlive the readers: each is a use until it is gone. Thread-safe.
 class OpenReaders {
  public:
-  explicit OpenReaders(const Namespace* names) : names_(names) {}
+  OpenReaders(const Namespace* names, Uses* uses) : names_(names), uses_(uses) {}
 
   // Opens a file, without direct I/O if its tier has none: RocksDB asks home alone whether that can
   // be.
@@ -36,7 +37,6 @@ class OpenReaders {
   // Called when the file has another place: its readers go there.
   void Switch(const std::string& path);
 
-  bool empty() const;
   // Adds to the statistics of tiers what was not added yet. Unless `fresh`, that of half a second
   // may be missing: reports of many databases do not go through all readers each.
   void AddStats(bool fresh);
@@ -47,6 +47,7 @@ class OpenReaders {
   void SwitchReader(TieredRandomAccessFile* reader);
 
   const Namespace* const names_;
+  Uses* const uses_;
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.

@@ -58,7 +58,8 @@ void PlacedFile::Start() {
   purpose_.level = facts.level;
   family_ = facts.family;
   Tier* const tier = FirstTier(policy.tier(policy.placement.TierOf(facts, policy.home)));
-  status_ = StartIn(Directories(policy).ForNew(tier, Expected()));
+  const Directories directories(policy, /*leaving=*/nullptr, /*budgeted=*/counts());
+  status_ = StartIn(directories.ForNew(tier, Expected()));
   if (status_.ok() && request_.kind == Content::kWal && database_->recovery_manager() != nullptr) {
     file_ = database_->recovery_manager()->Track(request_.path, std::move(file_));
   }
@@ -83,7 +84,11 @@ bool PlacedFile::MayUse(const Tier& tier) const {
   return !tried_[static_cast<size_t>(tier.index())] && tier.usable();
 }
 
+// A tier whose budget is exceeded, as one that was lowered, has none for a file of no bytes either.
 bool PlacedFile::TakeRoom(Tier* tier, uint64_t bytes, bool beyond) {
+  if (!counts()) {
+    return true;
+  }
   const uint64_t left = LeftFor(purpose_.level, *tier);
   return beyond ? usage_->ReserveOfTier(tier, family_, bytes, left)
                 : usage_->Reserve(tier, family_, bytes, left);

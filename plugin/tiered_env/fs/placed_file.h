@@ -88,7 +88,8 @@ class PlacedFile {
   Tier* FirstTier(Tier* wanted);
   // Returns whether a tier may be tried.
   bool MayUse(const Tier& tier) const;
-  // Takes the bytes that the file begins with; `beyond`: whatever its column family's budget.
+  // Takes the bytes that the file begins with, if it takes of budgets; `beyond`: whatever that of
+  // its column family.
   bool TakeRoom(Tier* tier, uint64_t bytes, bool beyond);
   IOStatus StartIn(Tier* first);
   // Makes it in the first of these tiers that takes it, instead of `first`.

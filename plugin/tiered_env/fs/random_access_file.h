@@ -28,7 +28,7 @@ class TieredRandomAccessFile : public FSRandomAccessFile {
  public:
   using Closed = std::function<void(TieredRandomAccessFile* reader)>;
 
-  // `closed` is called at the end of this object.
+  // `closed` is called at the end of this object, and goes after all that it has of tiers.
   TieredRandomAccessFile(std::string path, const FileOptions& options, Tier* tier,
                          std::unique_ptr<FSRandomAccessFile> file, Closed closed);
   ~TieredRandomAccessFile() override;

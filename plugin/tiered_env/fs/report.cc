@@ -22,6 +22,7 @@ void WarnOfFile(Logger* log, const std::string& path, const IOStatus& reason) {
 }  // namespace
 
 void TieredFileSystem::AddStats(const OpenDatabase* of, TieredStats* stats) {
+  const Use use(&uses_);
   if (names_ == nullptr) {  // PrepareOptions() was not called
     return;
   }
@@ -56,6 +57,7 @@ void TieredFileSystem::AddStats(const OpenDatabase* of, TieredStats* stats) {
 }
 
 bool TieredFileSystem::GetProperty(const std::string& property, std::string* value) {
+  const Use use(&uses_);
   TieredStats stats;
   AddStats(nullptr, &stats);
   MetricsPage page;
@@ -77,6 +79,7 @@ void TieredFileSystem::AddMetrics(const OpenDatabase& database, MetricsPage* pag
 }
 
 std::string TieredFileSystem::MetricsText() {
+  const Use use(&uses_);
   MetricsPage page;
   if (readers_ != nullptr) {
     readers_->AddStats(/*fresh=*/true);

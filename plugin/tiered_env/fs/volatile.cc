@@ -44,6 +44,7 @@ IOStatus TieredFileSystem::BringBackAside(OpenDatabase* database) {
 // needed, nothing is thrown away.
 IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::string>* given_up,
                                    const std::vector<std::string>& gone) {
+  const Use use(&uses_);
   const std::string& directory = database->directory();
   const bool has_recipes = RecoveryManager::Exists(target_.get(), directory);
   if (!HasVolatileTier() && !has_recipes) {
@@ -136,6 +137,7 @@ IOStatus TieredFileSystem::NoteWalDir(const std::shared_ptr<OpenDatabase>& datab
 // What the MANIFEST names nevertheless is needed. That it does not name a file would not be enough:
 // a later record, which says so, may not be synced yet.
 void TieredFileSystem::Compacted(const std::vector<std::string>& inputs) {
+  const Use use(&uses_);
   std::shared_ptr<OpenDatabase> fresh;
   for (const std::string& path : inputs) {
     std::shared_ptr<OpenDatabase> database;

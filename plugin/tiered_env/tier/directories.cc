@@ -27,24 +27,24 @@ bool HasSeveral(const Policy& policy, const Tier& tier) {
 }
 
 // What can still be put there, in bytes.
-double FreeIn(const Tier& tier) {
+double FreeIn(const Tier& tier, bool budgeted) {
   uint64_t free = 0;
   if (!tier.usable() ||
       !tier.fs()->GetFreeSpace(tier.options().path, IOOptions(), &free, nullptr).ok()) {
     return 0;
   }
-  const uint64_t budget = tier.options().budget;
+  const uint64_t budget = budgeted ? tier.options().budget : 0;
   return static_cast<double>(budget == 0 ? free
                                          : std::min(free, budget - std::min(budget, tier.used())));
 }
 
 }  // namespace
 
-Directories::Directories(const Policy& policy, const Tier* leaving)
-    : policy_(policy), free_(policy.tiers.size(), 0) {
+Directories::Directories(const Policy& policy, const Tier* leaving, bool budgeted)
+    : policy_(policy), budgeted_(budgeted), free_(policy.tiers.size(), 0) {
   for (const auto& tier : policy.tiers) {
     if (tier.get() != leaving && HasSeveral(policy, *tier)) {
-      free_[static_cast<size_t>(tier->index())] = FreeIn(*tier);
+      free_[static_cast<size_t>(tier->index())] = FreeIn(*tier, budgeted_);
     }
   }
 }
@@ -97,6 +97,7 @@ Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
   }
   const double needed = std::min(static_cast<double>(bytes), most);
   Tier* chosen = nullptr;
+  Turn* chosen_turn = nullptr;
   bool chosen_is_idle = false;
   double chosen_share = 0;
   for (size_t i = range.first; i < range.end; i++) {
@@ -105,8 +106,9 @@ Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
     const bool is_idle = one->writers() < kMostOfShare * share * files;
     if (share > 0 && free_[i] >= needed &&
         (chosen == nullptr || is_idle > chosen_is_idle ||
-         (is_idle == chosen_is_idle && one->turn()->has() < chosen->turn()->has()))) {
+         (is_idle == chosen_is_idle && TurnOf(i)->has() < chosen_turn->has()))) {
       chosen = one;
+      chosen_turn = TurnOf(i);
       chosen_is_idle = is_idle;
       chosen_share = share;
     }
@@ -114,20 +116,24 @@ Tier* Directories::ForNew(Tier* tier, uint64_t bytes) const {
   if (chosen == nullptr) {
     return policy_.tiers[range.first].get();
   }
-  chosen->turn()->Give(kSmallest / chosen_share);
+  const double least = budgeted_ ? kSmallest : std::max(kSmallest, static_cast<double>(bytes));
+  chosen_turn->Give(least / chosen_share);
   return chosen;
 }
+
+Turn* Directories::TurnOf(size_t index) const { return policy_.tiers[index]->turn(budgeted_); }
 
 void Directories::Count(const Range& range) const {
   double most = 0;
   for (size_t i = range.first; i < range.end; i++) {
     const double share = ShareOf(range, i);
-    Tier* const tier = policy_.tiers[i].get();
-    tier->turn()->Count(tier->used(), share > 0 ? 1 / share : 1);
-    most = std::max(most, tier->turn()->has());
+    if (budgeted_) {
+      TurnOf(i)->Count(policy_.tiers[i]->used(), share > 0 ? 1 / share : 1);
+    }
+    most = std::max(most, TurnOf(i)->has());
   }
   for (size_t i = range.first; i < range.end; i++) {
-    policy_.tiers[i]->turn()->SkipTo(most - kMostBehind);
+    TurnOf(i)->SkipTo(most - kMostBehind);
   }
 }
 

@@ -111,8 +111,9 @@ class Tier {
 
   // Files that are being written there (Writing).
   int writers() const { return writers_.load(std::memory_order_relaxed); }
-  // Whose turn it is among the directories of a tier (Directories).
-  Turn* turn() { return &turn_; }
+  // Whose turn it is among the directories of a tier (Directories): for files that take of its
+  // budget, and for others.
+  Turn* turn(bool budgeted) { return budgeted ? &turn_ : &turn_of_others_; }
 
   // Whether new files may be put there: not if it is read-only, nor for a while after a failure;
   // unless it is home, the last resort.
@@ -162,6 +163,7 @@ class Tier {
   std::atomic<uint64_t> held_{0};  // of these
   std::atomic<int> writers_{0};
   Turn turn_;
+  Turn turn_of_others_;
   std::atomic<int64_t> usable_from_{INT64_MIN};
   std::atomic<bool> read_only_{false};
 };

@@ -131,19 +131,13 @@ TEST(TieredChild, DISABLED_Secondary) {
   options.env = env.get();
   options.max_open_files = -1;
   std::unique_ptr<DB> db;
-  Status s;
-  do {
-    s = OpenDbAsSecondary(options, base + "/db", base + "/secondary", &db);
-  } while (MustTryAgain(s));
-  ASSERT_OK(s);
+  ASSERT_OK(ReadAsSecondary(base + "/db", [&] {
+    return OpenDbAsSecondary(options, base + "/db", base + "/secondary", &db);
+  }));
   int rounds = 0;
   while (!std::filesystem::exists(base + "/stop")) {
     const std::string promised = ReadFile(base + "/promised");
-    s = db->TryCatchUpWithPrimary();
-    if (MustTryAgain(s)) {
-      continue;
-    }
-    ASSERT_OK(s);
+    ASSERT_OK(ReadAsSecondary(base + "/db", [&] { return db->TryCatchUpWithPrimary(); }));
     std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
     int seen = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next()) {

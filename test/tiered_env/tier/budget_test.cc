@@ -313,6 +313,43 @@ TEST_P(TieredBudgetTest, NoRoomAnywhereIsNoSpace) {
   Verify();
 }
 
+// All are exceeded, home's as well, and nothing moves.
+TEST_P(TieredBudgetTest, LogsAndManifestsTakeOfNone) {
+  for (const std::string placement : {"0..=fast", "0..=slow", ""}) {
+    NewFs(Tiers(), placement, "mover=false");
+    Open(BudgetOptions());
+    Fill(3000);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    Settle();
+    Close();
+  }
+  NewFs(Tiers("budget=1K", "budget=1K") + ";home={budget=1K}", "wal=fast;meta=slow", "mover=false");
+  Open(BudgetOptions());
+  ASSERT_FALSE(HasFailure());
+  for (const std::string tier : {"fast", "slow", "home"}) {
+    EXPECT_GT(StatsOf(tier).bytes, uint64_t{1} << 10) << tier;
+    EXPECT_EQ(StatsOf(tier).spills, 0u) << tier;
+  }
+  Fill(100);
+  int manifests = 0;
+  for (const std::string& base : FilesOf("")) {
+    const bool is_manifest = base.compare(0, 9, "MANIFEST-") == 0;
+    manifests += is_manifest ? 1 : 0;
+    EXPECT_TRUE(!is_manifest || TierOf(base) == "slow") << base;
+  }
+  EXPECT_EQ(manifests, 1);
+  const std::vector<std::string> logs = FilesOf(".log");
+  EXPECT_GT(logs.size(), 0u);
+  for (const std::string& base : logs) {
+    EXPECT_EQ(TierOf(base), "fast") << base;
+  }
+  Verify();
+  Close();
+  NewFs(Tiers(), "wal=fast;meta=slow");
+  Open(BudgetOptions());
+  Verify();
+}
+
 INSTANTIATE_TEST_CASE_P(Io, TieredBudgetTest, ::testing::Bool(),
                         [](const auto& each) { return each.param ? "Direct" : "Buffered"; });
 

@@ -236,6 +236,34 @@ TEST_F(DirectoriesTest, BudgetsCount) {
   EXPECT_NEAR(Shares(1)["b.3"], 667, 5);
 }
 
+// Budgets are used up as a rule: logs go by what devices have free, and take turns of their own.
+TEST_F(DirectoriesTest, BudgetsDoNotCountForWhatTakesOfNone) {
+  constexpr uint64_t kLog = 64 << 20;
+  constexpr uint64_t kPlenty = uint64_t{1} << 40;
+  Make({{"/b1", kLog - 1}, {"/b2", kPlenty}, {"/b3", 3 * kPlenty}}, 100);
+  for (int i = 1; i < 4; i++) {
+    policy_.tier(i)->Take(100);
+  }
+  std::map<std::string, int> logs;
+  for (int i = 0; i < 400; i++) {
+    logs[Directories(policy_, nullptr, /*budgeted=*/false).ForNew(policy_.tier(1), kLog)->name()]++;
+    policy_.tier(3)->Release(100);
+    EXPECT_EQ(Directories(policy_).ForNew(policy_.tier(1), 100), policy_.tier(3));
+    policy_.tier(3)->Take(100);
+  }
+  EXPECT_EQ(logs.count("b"), 0u);
+  EXPECT_NEAR(logs["b.2"], 100, 2);
+  EXPECT_NEAR(logs["b.3"], 300, 2);
+  // One that was full does not make up for all that the others got.
+  Make({{"/b1", kPlenty}, {"/b2", kPlenty}, {"/b3", kPlenty}});
+  policy_.tier(1)->turn(false)->Give(-1000.0 * kLog);
+  logs.clear();
+  for (int i = 0; i < 300; i++) {
+    logs[Directories(policy_, nullptr, /*budgeted=*/false).ForNew(policy_.tier(1), kLog)->name()]++;
+  }
+  EXPECT_NEAR(logs["b"], 100, 5);
+}
+
 class TieredDirectoriesTest : public TieredTest {
  protected:
   TieredDirectoriesTest() {
@@ -244,12 +272,12 @@ class TieredDirectoriesTest : public TieredTest {
     }
   }
   // A tier of so many directories.
-  std::string Several(int count) const {
+  std::string Several(int count, const std::string& more = "") const {
     std::string paths;
     for (int i = 1; i <= count; i++) {
       paths += (paths.empty() ? "" : ",") + TierPath("d" + std::to_string(i));
     }
-    return "slow={path=" + paths + "}";
+    return "slow={path=" + paths + more + "}";
   }
   Status TryToOpen(const std::string& tiers) {
     NewFs(tiers, "0..=slow");
@@ -282,12 +310,14 @@ TEST_F(TieredDirectoriesTest, OneThatIsNearlyFullGetsNoLog) {
   constexpr uint64_t kPlenty = uint64_t{1} << 40;
   target_ = std::make_shared<SpaciousFs>(std::map<std::string, uint64_t>{
       {TierPath("d1"), 1 << 20}, {TierPath("d2"), kPlenty}, {TierPath("d3"), kPlenty}});
-  NewFs(Several(3), "wal=slow");
-  Open();
-  Fill(10);
-  EXPECT_EQ(FilesIn("d1"), 0u);
-  EXPECT_EQ(FilesIn("d2") + FilesIn("d3"), 1u);
-  Verify();
+  for (const std::string more : {"", ";budget=1"}) {  // which is for SSTs
+    NewFs(Several(3, more), "wal=slow");
+    Open();
+    Fill(10);
+    EXPECT_EQ(FilesIn("d1"), 0u) << more;
+    EXPECT_EQ(FilesIn("d2") + FilesIn("d3"), 1u) << more;
+    Verify();
+  }
 }
 
 TEST_F(TieredDirectoriesTest, TheMoverSpreads) {
@@ -362,9 +392,7 @@ TEST_F(TieredDirectoriesTest, OneIsDrainedAndLeftOut) {
 }
 
 TEST_F(TieredDirectoriesTest, ABudgetIsOfEachDirectory) {
-  std::string tiers = Several(3);
-  tiers.insert(tiers.size() - 1, ";budget=200K");
-  NewFs(tiers, "0..=slow");
+  NewFs(Several(3, ";budget=200K"), "0..=slow");
   Open();
   Fill(20000);
   Settle();
