@@ -24,7 +24,11 @@ const char* const kSeeCheck = "; see \"rocktier tier check\"";
 }  // namespace
 
 AdminSession::AdminSession(TieredFileSystem* fs, const std::string& directory, bool dry_run)
-    : fs_(fs), directory_(WithoutSlash(directory)), dry_run_(dry_run), manifest_(fs, directory_) {}
+    : fs_(fs),
+      use_(fs->uses()),
+      directory_(WithoutSlash(directory)),
+      dry_run_(dry_run),
+      manifest_(fs, directory_) {}
 
 AdminSession::~AdminSession() {
   if (lock_ != nullptr) {

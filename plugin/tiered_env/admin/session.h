@@ -13,6 +13,7 @@
 #include "plugin/tiered_env/db/manifest.h"
 #include "plugin/tiered_env/db/survey.h"
 #include "plugin/tiered_env/fs/file_system.h"
+#include "plugin/tiered_env/fs/uses.h"
 #include "plugin/tiered_env/recovery/recovery_manager.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -85,6 +86,7 @@ class AdminSession {
   bool DeleteUnneeded();
 
   TieredFileSystem* const fs_;
+  const Use use_;  // of fs_, as databases that are open for RocksDB are
   const std::string directory_;
   const bool dry_run_;
   std::set<std::string> would_have_moved_;

@@ -119,6 +119,8 @@ class TieredFileSystem : public FileSystemWrapper {
 #endif
 
   Namespace* names() const { return names_.get(); }
+  // Counts who works with that, from outside of this.
+  Uses* uses() { return &uses_; }
   Relocator* relocator() const { return relocator_.get(); }
   RecipeLogFollower* follower() { return follower_.get(); }
   const Retention& retention() const { return setup_.retention; }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/tiered_env/admin/session.h"
 #include "test/support/hanging_fs.h"
 #include "test/support/wait.h"
 #include "test/tiered_env/support/tiered_test.h"
@@ -169,6 +170,17 @@ TEST_F(TieredUsesTest, OptionsStayWhileADirectoryIsOpen) {
     EXPECT_OK(SetPlacement("0..=slow"));
     EXPECT_OK(SetPlacement("0..=fast"));
   }
+}
+
+TEST_F(TieredUsesTest, OptionsStayWhileAToolWorks) {
+  MakeTable();
+  auto* const fs = fs_->CheckedCast<TieredFileSystem>();
+  ASSERT_NE(fs, nullptr);
+  auto session = std::make_unique<AdminSession>(fs, db_name_);
+  ASSERT_OK(session->Lock());
+  ExpectInUse();
+  session.reset();
+  EXPECT_OK(SetPlacement("0..=slow"));
 }
 
 }  // namespace
