@@ -8,6 +8,7 @@
 
 #include "plugin/secondary_cache_2q/block_form.h"
 #include "plugin/secondary_cache_2q/sync_points.h"
+#include "plugin/secondary_cache_2q/thread.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -144,10 +145,11 @@ void Carrier::Begin(const CarryBegin& begin) {
     return;
   }
   jobs_.push_back(std::move(job));
-  MakeRoom();
-  if (!thread_.joinable()) {
-    thread_ = std::thread(&Carrier::Loop, this);
+  if (!thread_.joinable() && !StartThread(&thread_, [this] { Loop(); })) {
+    Drop(std::prev(jobs_.end()));  // the next one tries again
+    return;
   }
+  MakeRoom();
   changed_.notify_all();
 }
 
@@ -219,13 +221,16 @@ void Carrier::MakeRoom() {
   while (!jobs_.empty() && (jobs_.size() > kMostJobs || memory() > kMostMemory)) {
     const auto open =
         std::find_if(jobs_.begin(), jobs_.end(), [](const JobPtr& job) { return !job->has_ended; });
-    const auto victim = open != jobs_.end() ? open : jobs_.begin();
-    for (const Input& input : (*victim)->inputs) {
-      dropped_ +=
-          (*victim)->has_ended ? input.held.size() : target_->ListFile(input.keys.file).size();
-    }
-    jobs_.erase(victim);
+    Drop(open != jobs_.end() ? open : jobs_.begin());
   }
+}
+
+void Carrier::Drop(std::deque<JobPtr>::iterator it) {
+  const Job& job = **it;
+  for (const Input& input : job.inputs) {
+    dropped_ += job.has_ended ? input.held.size() : target_->ListFile(input.keys.file).size();
+  }
+  jobs_.erase(it);
 }
 
 void Carrier::Loop() {

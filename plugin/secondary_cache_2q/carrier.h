@@ -121,6 +121,7 @@ class Carrier {
   void TakeOver(Job* job);
   bool GoOn(Job* job, size_t output);
   void MakeRoom();
+  void Drop(std::deque<JobPtr>::iterator it);
   void Loop();
   bool ReadOneIndex(Lock* lock);
   Input* FindUntried(JobPtr* job);

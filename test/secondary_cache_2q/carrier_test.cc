@@ -21,6 +21,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "test/secondary_cache_2q/support.h"
+#include "test/support/no_threads.h"
 #include "test/support/scratch.h"
 #include "test_util/testharness.h"
 
@@ -193,6 +194,27 @@ TEST_F(CarrierTest, CompactionsWithoutAnEndAreForgotten) {
   EXPECT_EQ(0u, target_.Carried());
   carrier.End(EndOf("99", {out}));
   carrier.TEST_Wait();
+  EXPECT_EQ(2u, target_.Carried());
+}
+
+TEST_F(CarrierTest, WithoutAThreadTheNextOneTriesAgain) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  Hold(in, 4);
+  Carrier carrier(&target_);
+  {
+    const rocktier::NoThreads none;
+    carrier.Begin(BeginOf("a", {in}));
+    carrier.End(EndOf("a", {out}));
+  }
+  EXPECT_EQ(2u, carrier.counts().dropped);
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, target_.Carried());
+  carrier.Begin(BeginOf("b", {in}));
+  carrier.End(EndOf("b", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(2u, carrier.counts().dropped);
   EXPECT_EQ(2u, target_.Carried());
 }
 
