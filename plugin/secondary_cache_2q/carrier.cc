@@ -23,6 +23,8 @@ constexpr double kBytesPerSecond = 64 << 20;
 constexpr std::chrono::milliseconds kAhead{10};
 // Until the writer of the cache file is asked again.
 constexpr std::chrono::milliseconds kCrowdedWait{5};
+// Until it is seen that databases were closed, if nothing else happens.
+constexpr std::chrono::seconds kLook{1};
 
 // Compactions that have begun and are not carried, and bytes of what is noted of them: the indexes
 // of their inputs, and which blocks were held.
@@ -128,6 +130,7 @@ void Carrier::Begin(const CarryBegin& begin) {
   job->id = begin.id;
   job->source = begin.source;
   std::lock_guard<std::mutex> lock(mutex_);
+  DropClosed();
   for (const CarryBegin::Input& from : begin.inputs) {
     if (from.keys.file != 0 && (target_->HasFile(from.keys.file) || WillHaveFile(from.path))) {
       Input input;
@@ -137,7 +140,7 @@ void Carrier::Begin(const CarryBegin& begin) {
       job->inputs.push_back(std::move(input));
     }
   }
-  if (begin.source.fs == nullptr || begin.source.comparator == nullptr) {
+  if (begin.source.fs.expired() || begin.source.comparator == nullptr) {
     failed_ += job->inputs.size();
     return;
   }
@@ -208,8 +211,16 @@ void Carrier::TEST_Wait() {
   changed_.wait(lock, [this] { return Unfinished().empty(); });
 }
 
-// Drops the oldest jobs until there are not too many. Those of which no end has come go first: it
-// may never come, as when a database is closed.
+// Drops jobs that never end, as their databases are closed: RocksDB does not tell of it. What is
+// held is still of SSTs that are there.
+void Carrier::DropClosed() {
+  jobs_.erase(
+      std::remove_if(jobs_.begin(), jobs_.end(),
+                     [](const JobPtr& job) { return !job->has_ended && job->source.IsClosed(); }),
+      jobs_.end());
+}
+
+// Drops the oldest jobs until there are not too many. Those of which no end has come go first.
 void Carrier::MakeRoom() {
   const auto memory = [this] {
     uint64_t bytes = current_ != nullptr ? current_->Memory() : 0;
@@ -241,7 +252,8 @@ void Carrier::Loop() {
     }
     const JobPtr job = TakeEnded();
     if (job == nullptr) {
-      changed_.wait(lock);
+      DropClosed();
+      AwaitWork(&lock);
       continue;
     }
     current_ = job;
@@ -250,6 +262,14 @@ void Carrier::Loop() {
     lock.lock();
     current_ = nullptr;
     changed_.notify_all();
+  }
+}
+
+void Carrier::AwaitWork(Lock* lock) {
+  if (jobs_.empty()) {
+    changed_.wait(*lock);
+  } else {
+    changed_.wait_for(*lock, kLook);
   }
 }
 
@@ -265,10 +285,15 @@ bool Carrier::ReadOneIndex(Lock* lock) {
   TEST_SYNC_POINT("TwoQCarrier::ReadIndex");
   std::unique_ptr<SstReader> sst;
   Status s = SstReader::Open(job->source, input->path, &sst);
-  lock->lock();
+  SstIndex index;
   if (s.ok()) {
     read_bytes_ += sst->read_bytes();
-    input->index = sst->TakeIndex();
+    index = sst->TakeIndex();
+    sst.reset();  // with the FileSystem, if nobody else has it any more
+  }
+  lock->lock();
+  if (s.ok()) {
+    input->index = std::move(index);
     input->memory = input->index.MemoryUsage();
     MakeRoom();
   } else {
@@ -327,22 +352,21 @@ void Carrier::CarryAll(Job* job) {
   }
 }
 
-// Carries blocks of one output. False: to stop.
+// Carries blocks of one output. What is left when the database is closed is given up. False: to
+// stop.
 bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
                         const std::string& output) {
   TEST_SYNC_POINT("TwoQCarrier::Open");
   std::unique_ptr<SstReader> sst;
   Status s = SstReader::Open(job.source, output, &sst);
-  if (!s.ok()) {
-    failed_++;
-    return WaitUntil(Clock::now());
-  }
-  bool goes_on = Pace(sst->read_bytes());
+  bool ok = s.ok() && Pace(sst->read_bytes());
   const auto read = [&](size_t block, const CaughtBlock** caught) {
+    if (job.source.IsClosed()) {
+      return false;
+    }
     const uint64_t before = sst->read_bytes();
     s = sst->Read(block, caught);
-    goes_on = Pace(sst->read_bytes() - before);
-    return goes_on && (s.ok() || s.IsNotFound());
+    return Pace(sst->read_bytes() - before) && (s.ok() || s.IsNotFound());
   };
   const auto share = [&](size_t block, const Slice& key) {
     const CaughtBlock* caught;
@@ -353,8 +377,7 @@ bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
   };
   const auto take = [&](size_t block, uint64_t age) {
     const CaughtBlock* caught;
-    goes_on = AwaitRoom();
-    if (!goes_on || !read(block, &caught)) {
+    if (!AwaitRoom(job.source) || !read(block, &caught)) {
       return false;
     }
     if (s.ok()) {
@@ -362,15 +385,16 @@ bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
     }
     return true;
   };
-  if (goes_on && !CarryPlan(*job.source.comparator, sst->index(), share, take).Run(ranges)) {
-    failed_ += goes_on ? 1 : 0;
-  }
+  ok = ok && CarryPlan(*job.source.comparator, sst->index(), share, take).Run(ranges);
+  const bool goes_on = WaitUntil(Clock::now());
+  failed_ += ok || !goes_on ? 0 : 1;
   return goes_on;
 }
 
-bool Carrier::AwaitRoom() {
+// False: to stop, or the database is closed.
+bool Carrier::AwaitRoom(const SstReader::Source& source) {
   while (target_->IsCrowded()) {
-    if (!WaitUntil(Clock::now() + kCrowdedWait)) {
+    if (source.IsClosed() || !WaitUntil(Clock::now() + kCrowdedWait)) {
       return false;
     }
   }

@@ -43,7 +43,7 @@ struct CarryBegin {
     uint64_t index_size = 0;  // bytes
   };
   std::string id;            // of the compaction, in the process
-  SstReader::Source source;  // an SST cannot be read if something is null
+  SstReader::Source source;  // an SST cannot be read without a FileSystem and a comparator
   std::vector<Input> inputs;
 };
 
@@ -62,6 +62,8 @@ struct CarryEnd {
 // before these are erased. The outputs are read then. All reads are those of one thread, which
 // waits for nobody else but the cache's file, and has a rate. Who tells of compactions does not
 // wait. What does not work out is given up and counted.
+//
+// A FileSystem is kept alive while one SST is read, and let go when its database is closed.
 //
 // Thread-safe. The target must outlive it.
 class Carrier {
@@ -120,16 +122,18 @@ class Carrier {
   bool WillHaveFile(const std::string& path) const;
   void TakeOver(Job* job);
   bool GoOn(Job* job, size_t output);
+  void DropClosed();
   void MakeRoom();
   void Drop(std::deque<JobPtr>::iterator it);
   void Loop();
+  void AwaitWork(Lock* lock);
   bool ReadOneIndex(Lock* lock);
   Input* FindUntried(JobPtr* job);
   JobPtr TakeEnded();
   static void AddRanges(const Job& job, std::vector<HeldRange>* ranges);
   void CarryAll(Job* job);
   bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
-  bool AwaitRoom();
+  bool AwaitRoom(const SstReader::Source& source);
   bool Pace(uint64_t bytes);
   bool WaitUntil(std::chrono::steady_clock::time_point when);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 
 #include "plugin/secondary_cache_2q/cache.h"
@@ -44,11 +45,30 @@ const Comparator* FindComparator(const std::string& name) {
   return found ? comparator : nullptr;
 }
 
-// The FileSystem of a database. Null if it does not outlive the Env, as that of an Env which was
-// written before there were FileSystems.
-std::shared_ptr<FileSystem> FileSystemOf(DB* db) {
+// The FileSystem of a database. None if it cannot be used without the Env, as that of an Env which
+// was written before there were FileSystems, or one over it.
+std::weak_ptr<FileSystem> FileSystemOf(DB* db) {
   const std::shared_ptr<FileSystem>& fs = db->GetEnv()->GetFileSystem();
-  return fs != nullptr && strcmp(fs->Name(), "LegacyFileSystem") != 0 ? fs : nullptr;
+  for (const Customizable* part = fs.get(); part != nullptr; part = part->Inner()) {
+    if (strcmp(part->Name(), "LegacyFileSystem") == 0) {
+      return {};
+    }
+  }
+  return fs;
+}
+
+// What a database holds as long as it is open. If it is not in its options, RocksDB makes it for
+// this database alone.
+std::vector<std::weak_ptr<void>> HeldBy(DB* db) {
+  const DBOptions options = db->GetDBOptions();
+  std::vector<std::weak_ptr<void>> held;
+  for (const std::shared_ptr<void>& it : std::initializer_list<std::shared_ptr<void>>{
+           options.info_log, options.sst_file_manager, options.write_buffer_manager}) {
+    if (it != nullptr) {
+      held.emplace_back(it);
+    }
+  }
+  return held;
 }
 
 bool Contains(const std::vector<std::string>& paths, const std::string& path) {
@@ -85,6 +105,7 @@ void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& inf
     }
   }
   begin.source.fs = FileSystemOf(db);
+  begin.source.held = HeldBy(db);
   if (!begin.id.empty() && !begin.inputs.empty()) {
     ForEachCache([&begin](TwoQSecondaryCache* cache) { cache->BeginCarry(begin); });
   }

@@ -87,7 +87,7 @@ class BlockCatcher : public CacheWrapper {
 
 namespace {
 
-Options ReaderOptions(const SstReader::Source& source, Env* env,
+Options ReaderOptions(const Comparator* comparator, Env* env,
                       const std::shared_ptr<BlockCatcher>& catcher) {
   BlockBasedTableOptions table;
   table.block_cache = catcher;
@@ -95,7 +95,7 @@ Options ReaderOptions(const SstReader::Source& source, Env* env,
   table.max_auto_readahead_size = 0;
   Options options;
   options.env = env;
-  options.comparator = source.comparator;
+  options.comparator = comparator;
   options.table_factory.reset(NewBlockBasedTableFactory(table));
   return options;
 }
@@ -144,11 +144,17 @@ bool Collect(const std::vector<CaughtBlock>& blocks, const TableProperties& prop
 
 }  // namespace
 
-SstReader::SstReader(const Source& source, std::string path)
+bool SstReader::Source::IsClosed() const {
+  return fs.expired() || std::any_of(held.begin(), held.end(),
+                                     [](const std::weak_ptr<void>& it) { return it.expired(); });
+}
+
+SstReader::SstReader(const std::shared_ptr<FileSystem>& fs, const Comparator* comparator,
+                     std::string path)
     : path_(std::move(path)),
-      env_(NewCompositeEnv(source.fs)),
+      env_(NewCompositeEnv(fs)),
       catcher_(std::make_shared<BlockCatcher>()),
-      reader_(new SstFileReader(ReaderOptions(source, env_.get(), catcher_))) {}
+      reader_(new SstFileReader(ReaderOptions(comparator, env_.get(), catcher_))) {}
 
 SstReader::~SstReader() {
   iterator_.reset();
@@ -157,7 +163,11 @@ SstReader::~SstReader() {
 
 Status SstReader::Open(const Source& source, const std::string& path,
                        std::unique_ptr<SstReader>* result) {
-  std::unique_ptr<SstReader> sst(new SstReader(source, path));
+  const std::shared_ptr<FileSystem> fs = source.fs.lock();
+  if (fs == nullptr || source.IsClosed()) {
+    return Status::ShutdownInProgress(path, "its database is closed");
+  }
+  std::unique_ptr<SstReader> sst(new SstReader(fs, source.comparator, path));
   Status s = sst->reader_->Open(path);
   if (s.ok()) {
     s = sst->ReadIndex();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/cache_key.h"
 #include "plugin/secondary_cache_2q/sst_index.h"
@@ -38,13 +39,19 @@ struct CaughtBlock {
 // page cache, whatever the database does. Not thread-safe.
 class SstReader {
  public:
-  // What a database reads its SSTs with.
+  // What a database reads its SSTs with. Keeps nothing of it alive.
   struct Source {
-    std::shared_ptr<FileSystem> fs;
+    std::weak_ptr<FileSystem> fs;
     const Comparator* comparator = nullptr;
+    // What the database holds as long as it is open. Others may hold it for longer.
+    std::vector<std::weak_ptr<void>> held;
+
+    // Whether the database is closed, as far as can be told.
+    bool IsClosed() const;
   };
 
-  // Opens an SST and reads its index.
+  // Opens an SST and reads its index. The FileSystem lives as long as the result. ShutdownInProgress
+  // if the database is closed.
   static Status Open(const Source& source, const std::string& path,
                      std::unique_ptr<SstReader>* result);
   ~SstReader();
@@ -60,7 +67,7 @@ class SstReader {
   Status Read(size_t block, const CaughtBlock** result);
 
  private:
-  SstReader(const Source& source, std::string path);
+  SstReader(const std::shared_ptr<FileSystem>& fs, const Comparator* comparator, std::string path);
   Status ReadIndex();
   Status Seek(size_t block);
   Status ReadFirstKey();

@@ -23,6 +23,7 @@
 #include "test/secondary_cache_2q/support.h"
 #include "test/support/no_threads.h"
 #include "test/support/scratch.h"
+#include "test/support/wait.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -52,6 +53,12 @@ class FakeTarget : public CarryTarget {
   std::atomic<bool> crowded{false};
   std::mutex mutex;
   std::map<std::string, uint64_t> carried;
+};
+
+class OwnFs : public FileSystemWrapper {
+ public:
+  OwnFs() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "OwnFs"; }
 };
 
 class CarrierTest : public testing::Test {
@@ -89,7 +96,9 @@ class CarrierTest : public testing::Test {
     return sst;
   }
 
-  static SstReader::Source Source() { return {FileSystem::Default(), BytewiseComparator()}; }
+  static SstReader::Source Source(const std::shared_ptr<FileSystem>& fs = FileSystem::Default()) {
+    return {fs, BytewiseComparator(), {}};
+  }
 
   // The target has this block of the SST.
   void Hold(const Sst& sst, size_t block, uint64_t age = 1) {
@@ -195,6 +204,50 @@ TEST_F(CarrierTest, CompactionsWithoutAnEndAreForgotten) {
   carrier.End(EndOf("99", {out}));
   carrier.TEST_Wait();
   EXPECT_EQ(2u, target_.Carried());
+}
+
+// RocksDB does not tell of the end of a compaction whose database is closed meanwhile.
+TEST_F(CarrierTest, CompactionsOfClosedDatabasesMakeRoom) {
+  const Sst in = NewSst("in", 400);
+  Hold(in, 3);
+  Carrier carrier(&target_);
+  const auto begin = [&](const std::shared_ptr<FileSystem>& fs, const std::string& name) {
+    for (int i = 0; i < 60; i++) {
+      CarryBegin compaction = BeginOf(name + std::to_string(i), {in});
+      compaction.source = Source(fs);
+      carrier.Begin(compaction);
+    }
+  };
+  auto fs = std::make_shared<OwnFs>();
+  const std::weak_ptr<OwnFs> gone = fs;
+  begin(fs, "a");
+  fs.reset();
+  EXPECT_TRUE(rocktier::WaitUntil([&] { return gone.expired(); }));
+  begin(FileSystem::Default(), "b");
+  EXPECT_EQ(0u, carrier.counts().dropped);
+}
+
+TEST_F(CarrierTest, NothingMoreIsReadOfAClosedDatabase) {
+  const Sst in = NewSst("in", 400);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  target_.crowded = true;
+  Carrier carrier(&target_);
+  const auto fs = std::make_shared<OwnFs>();
+  auto of_database = std::make_shared<int>();
+  CarryBegin begin = BeginOf("a", {in});
+  begin.source = Source(fs);
+  begin.source.held = {of_database};
+  carrier.Begin(begin);
+  EXPECT_TRUE(
+      rocktier::WaitUntil([&] { return carrier.counts().read_bytes > 0 && fs.use_count() == 1; }));
+  carrier.End(EndOf("a", {out, out}));
+  EXPECT_TRUE(rocktier::WaitUntil([&] { return fs.use_count() > 1; }));
+  of_database.reset();
+  EXPECT_TRUE(rocktier::WaitUntil([&] { return fs.use_count() == 1; }));
+  EXPECT_TRUE(rocktier::WaitUntil([&] { return carrier.counts().failed == 2; }));
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, target_.Carried());
 }
 
 TEST_F(CarrierTest, WithoutAThreadTheNextOneTriesAgain) {

@@ -13,6 +13,8 @@
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
@@ -20,6 +22,7 @@
 #include "test/secondary_cache_2q/recording_cache.h"
 #include "test/secondary_cache_2q/support.h"
 #include "test/support/open_db.h"
+#include "test/support/wait.h"
 #include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 
@@ -450,6 +453,72 @@ TEST_F(CarryTest, AnUnknownComparatorIsCounted) {
   EXPECT_GE(Stats().carry_failed, 1u);
   ReadHot();
   Close();
+}
+
+class OwnFs : public FileSystemWrapper {
+ public:
+  explicit OwnFs(const std::shared_ptr<FileSystem>& target) : FileSystemWrapper(target) {}
+  const char* Name() const override { return "CarryTest.OwnFs"; }
+};
+
+// Written before there were FileSystems: its FileSystem uses the Env, and does not keep it alive.
+TEST_F(CarryTest, AFileSystemOverAnOldEnvIsNotUsed) {
+  EnvWrapper old(Env::Default());
+  const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<OwnFs>(old.GetFileSystem()));
+  Options options = MakeOptions();
+  options.env = env.get();
+  Open(options);
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  Compact();
+  EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(0u, Stats().carry_read_bytes);
+  EXPECT_EQ(2u, Stats().carry_failed);
+  Close();
+}
+
+TEST_F(CarryTest, AFileSystemGoesWithADatabaseClosedInTheMidstOfACompaction) {
+  auto fs = std::make_shared<OwnFs>(FileSystem::Default());
+  const std::weak_ptr<OwnFs> gone = fs;
+  std::unique_ptr<Env> env = NewCompositeEnv(fs);
+  fs.reset();
+  Options options = MakeOptions();
+  options.env = env.get();
+  Open(options);
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  SyncPoint::GetInstance()->SetCallBack(
+      "DBImpl::BackgroundCompaction:NonTrivial:BeforeRun",
+      [&](void*) { CancelAllBackgroundWork(db_.get(), /*wait=*/false); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  EXPECT_NOK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  db_.reset();
+  options_.env = options.env = Env::Default();
+  env.reset();
+  EXPECT_TRUE(rocktier::WaitUntil([&] { return gone.expired(); }));
+  EXPECT_GT(Stats().carry_read_bytes, 0u);
+}
+
+// The FileSystem lives on.
+TEST_F(CarryTest, NothingMoreIsReadOfAClosedDatabase) {
+  Open(MakeOptions());
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  std::atomic<bool> closed{false};
+  SyncPoint::GetInstance()->SetCallBack(
+      "TwoQCarrier::Open", [&](void*) { rocktier::WaitUntil([&] { return closed.load(); }); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  CompactRangeOptions compact;
+  compact.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
+  ASSERT_OK(db_->CompactRange(compact, nullptr, nullptr));
+  db_.reset();
+  closed = true;
+  AsOurs(secondary_)->TEST_WaitForCarry();
+  EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(1u, Stats().carry_failed);
 }
 
 // The database, its files and the cache go away in the midst of it.

@@ -38,6 +38,7 @@ _REASONS = {
         "...: has an empty block",
         "...: has no properties",
         "...: has no unique id",
+        "...: its database is closed",
         "...: its index cannot be read",
     ),
     "the caller takes it for an answer: there is nothing, or it was changed meanwhile": (
