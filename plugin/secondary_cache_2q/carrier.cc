@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of blocks that are read, in a second.
+// Of what is read, in a second.
 constexpr double kBytesPerSecond = 64 << 20;
 // How far ahead of the rate it may be.
 constexpr std::chrono::milliseconds kAhead{10};
@@ -273,7 +273,8 @@ void Carrier::AwaitWork(Lock* lock) {
   }
 }
 
-// Reads the index of an input, if one is to be read. The lock is not held meanwhile.
+// Reads the index of an input, if one is to be read. The lock is not held meanwhile. Does not wait,
+// as the SST may soon be gone: what is read of outputs does.
 bool Carrier::ReadOneIndex(Lock* lock) {
   JobPtr job;
   Input* input = FindUntried(&job);
@@ -287,7 +288,7 @@ bool Carrier::ReadOneIndex(Lock* lock) {
   Status s = SstReader::Open(job->source, input->path, &sst);
   SstIndex index;
   if (s.ok()) {
-    read_bytes_ += sst->read_bytes();
+    Charge(sst->read_bytes());
     index = sst->TakeIndex();
     sst.reset();  // with the FileSystem, if nobody else has it any more
   }
@@ -401,11 +402,15 @@ bool Carrier::AwaitRoom(const SstReader::Source& source) {
   return true;
 }
 
-bool Carrier::Pace(uint64_t bytes) {
+void Carrier::Charge(uint64_t bytes) {
   read_bytes_ += bytes;
-  const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> takes(static_cast<double>(bytes) / kBytesPerSecond);
-  due_ = std::max(due_, now) + std::chrono::duration_cast<Clock::duration>(takes);
+  due_ = std::max(due_, Clock::now()) + std::chrono::duration_cast<Clock::duration>(takes);
+}
+
+bool Carrier::Pace(uint64_t bytes) {
+  Charge(bytes);
+  const Clock::time_point now = Clock::now();
   return WaitUntil(due_ - now > kAhead ? due_ : now);
 }
 

@@ -134,6 +134,7 @@ class Carrier {
   void CarryAll(Job* job);
   bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
   bool AwaitRoom(const SstReader::Source& source);
+  void Charge(uint64_t bytes);
   bool Pace(uint64_t bytes);
   bool WaitUntil(std::chrono::steady_clock::time_point when);
 

@@ -94,6 +94,9 @@ void EraseEverywhere(const std::vector<uint64_t>& files) {
 }  // namespace
 
 void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& info) {
+  if (info.stats.num_input_files > 0) {
+    return;  // known beforehand if files are moved or deleted: none is made of them
+  }
   CarryBegin begin;
   begin.id = NameOf(db, info);
   for (const std::string& path : info.input_files) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/secondary_cache_2q/block_form.h"
+#include "plugin/secondary_cache_2q/metered_fs.h"
 #include "rocksdb/advanced_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/options.h"
@@ -152,7 +153,7 @@ bool SstReader::Source::IsClosed() const {
 SstReader::SstReader(const std::shared_ptr<FileSystem>& fs, const Comparator* comparator,
                      std::string path)
     : path_(std::move(path)),
-      env_(NewCompositeEnv(fs)),
+      env_(NewCompositeEnv(NewMeteredFileSystem(fs, &read_bytes_))),
       catcher_(std::make_shared<BlockCatcher>()),
       reader_(new SstFileReader(ReaderOptions(comparator, env_.get(), catcher_))) {}
 
@@ -191,9 +192,6 @@ Status SstReader::ReadIndex() {
     return Status::NotSupported(path_, "has no unique id");
   }
   const std::vector<CaughtBlock> blocks = catcher_->TakeIndex();
-  for (const CaughtBlock& block : blocks) {
-    read_bytes_ += block.bytes.size();
-  }
   return Collect(blocks, *properties, keys_, &index_)
              ? Status::OK()
              : Status::Corruption(path_, "its index cannot be read");
@@ -242,7 +240,6 @@ Status SstReader::Read(size_t block, const CaughtBlock** result) {
     return s.IsCorruption() || s.IsIOError() ? s
                                              : Status::NotFound(path_, "a block is not reached");
   }
-  read_bytes_ += index_.Bytes(block);
   if (read_.size() == kKept) {
     read_.pop_front();
   }

@@ -57,7 +57,7 @@ class SstReader {
   ~SstReader();
 
   const SstIndex& index() const { return index_; }
-  // Bytes of blocks that were read so far.
+  // Bytes of the file that were read so far.
   uint64_t read_bytes() const { return read_bytes_; }
   // For one who needs no more than the index.
   SstIndex TakeIndex() { return std::move(index_); }
@@ -73,12 +73,12 @@ class SstReader {
   Status ReadFirstKey();
 
   const std::string path_;
+  uint64_t read_bytes_ = 0;  // goes after the FileSystem that counts
   const std::unique_ptr<Env> env_;
   std::shared_ptr<BlockCatcher> catcher_;
   std::unique_ptr<SstFileReader> reader_;
   FileKeys keys_;
   SstIndex index_;
-  uint64_t read_bytes_ = 0;
   Slice bound_;  // the iterator's
   std::unique_ptr<Iterator> iterator_;
   // The last blocks that were read.

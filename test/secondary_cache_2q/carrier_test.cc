@@ -59,6 +59,41 @@ class OwnFs : public FileSystemWrapper {
  public:
   OwnFs() : FileSystemWrapper(FileSystem::Default()) {}
   const char* Name() const override { return "OwnFs"; }
+
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    std::unique_ptr<FSRandomAccessFile> file;
+    IOStatus s = target()->NewRandomAccessFile(path, options, &file, dbg);
+    if (s.ok()) {
+      *result = std::make_unique<File>(std::move(file), this);
+    }
+    return s;
+  }
+
+  std::atomic<uint64_t> read_bytes{0};
+  std::atomic<uint64_t> prefetched_bytes{0};
+
+ private:
+  class File : public FSRandomAccessFileOwnerWrapper {
+   public:
+    File(std::unique_ptr<FSRandomAccessFile>&& file, OwnFs* fs)
+        : FSRandomAccessFileOwnerWrapper(std::move(file)), fs_(fs) {}
+    IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                  IODebugContext* dbg) const override {
+      IOStatus s = target()->Read(offset, n, options, result, scratch, dbg);
+      fs_->read_bytes += result->size();
+      return s;
+    }
+    IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
+                      IODebugContext* dbg) override {
+      fs_->prefetched_bytes += n;
+      return target()->Prefetch(offset, n, options, dbg);
+    }
+
+   private:
+    OwnFs* const fs_;
+  };
 };
 
 class CarrierTest : public testing::Test {
@@ -222,7 +257,7 @@ TEST_F(CarrierTest, CompactionsOfClosedDatabasesMakeRoom) {
   const std::weak_ptr<OwnFs> gone = fs;
   begin(fs, "a");
   fs.reset();
-  EXPECT_TRUE(rocktier::WaitUntil([&] { return gone.expired(); }));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return gone.expired(); }));
   begin(FileSystem::Default(), "b");
   EXPECT_EQ(0u, carrier.counts().dropped);
 }
@@ -240,12 +275,12 @@ TEST_F(CarrierTest, NothingMoreIsReadOfAClosedDatabase) {
   begin.source.held = {of_database};
   carrier.Begin(begin);
   EXPECT_TRUE(
-      rocktier::WaitUntil([&] { return carrier.counts().read_bytes > 0 && fs.use_count() == 1; }));
+      rocktier::WaitFor([&] { return carrier.counts().read_bytes > 0 && fs.use_count() == 1; }));
   carrier.End(EndOf("a", {out, out}));
-  EXPECT_TRUE(rocktier::WaitUntil([&] { return fs.use_count() > 1; }));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return fs.use_count() > 1; }));
   of_database.reset();
-  EXPECT_TRUE(rocktier::WaitUntil([&] { return fs.use_count() == 1; }));
-  EXPECT_TRUE(rocktier::WaitUntil([&] { return carrier.counts().failed == 2; }));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return fs.use_count() == 1; }));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return carrier.counts().failed == 2; }));
   carrier.TEST_Wait();
   EXPECT_EQ(0u, target_.Carried());
 }
@@ -329,6 +364,40 @@ TEST_F(CarrierTest, IndexesAreReadWhileBlocksAreCarried) {
   carrier.TEST_Wait();
   EXPECT_EQ(0u, carrier.counts().failed);
   EXPECT_EQ(2u, target_.Carried());
+}
+
+TEST_F(CarrierTest, AllThatIsReadIsCounted) {
+  const Sst in = NewSst("in", 4000);
+  const Sst out = NewSst("out", 4000);
+  Hold(in, 3);
+  Hold(in, 500);
+  const auto fs = std::make_shared<OwnFs>();
+  Carrier carrier(&target_);
+  CarryBegin begin = BeginOf("a", {in});
+  begin.source = Source(fs);
+  carrier.Begin(begin);
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(2u, target_.Carried());
+  EXPECT_EQ(0u, fs->prefetched_bytes);
+  EXPECT_EQ(fs->read_bytes, carrier.counts().read_bytes);
+  EXPECT_GT(carrier.counts().read_bytes, 2 * 15000u);  // of each the index, with 1,000 blocks
+  EXPECT_LT(carrier.counts().read_bytes, 200000u);
+}
+
+TEST_F(CarrierTest, TheRateHoldsForIndexesOfInputs) {
+  const Sst in = NewSst("in", 16000);
+  const Sst out = NewSst("out", 400);
+  Hold(in, 3);
+  Carrier carrier(&target_);
+  const auto begin = Clock::now();
+  carrier.Begin(BeginOf("a", std::vector<Sst>(60, in)));
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  EXPECT_EQ(1u, target_.Carried());
+  EXPECT_GT(carrier.counts().read_bytes, 2u << 20);
+  EXPECT_GT(took.count() + 0.02, static_cast<double>(carrier.counts().read_bytes) / (64 << 20));
 }
 
 // 8 MB, at 64 MiB/s.

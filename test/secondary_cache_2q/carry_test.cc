@@ -319,6 +319,7 @@ TEST_F(CarryTest, AMovedFileIsLeftAlone) {
   AsOurs(secondary_)->TEST_WaitForCarry();
   EXPECT_EQ(held, Stats().blocks);
   EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(0u, Stats().carry_read_bytes);
   Load(1, 1, kHotStep);
   Compact();
   EXPECT_GE(Stats().carried, held * 9 / 10);
@@ -497,7 +498,7 @@ TEST_F(CarryTest, AFileSystemGoesWithADatabaseClosedInTheMidstOfACompaction) {
   db_.reset();
   options_.env = options.env = Env::Default();
   env.reset();
-  EXPECT_TRUE(rocktier::WaitUntil([&] { return gone.expired(); }));
+  EXPECT_TRUE(rocktier::WaitFor([&] { return gone.expired(); }));
   EXPECT_GT(Stats().carry_read_bytes, 0u);
 }
 
@@ -509,7 +510,7 @@ TEST_F(CarryTest, NothingMoreIsReadOfAClosedDatabase) {
   Load(1, 1, kHotStep);
   std::atomic<bool> closed{false};
   SyncPoint::GetInstance()->SetCallBack(
-      "TwoQCarrier::Open", [&](void*) { rocktier::WaitUntil([&] { return closed.load(); }); });
+      "TwoQCarrier::Open", [&](void*) { rocktier::WaitFor([&] { return closed.load(); }); });
   SyncPoint::GetInstance()->EnableProcessing();
   CompactRangeOptions compact;
   compact.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
