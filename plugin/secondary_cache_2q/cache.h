@@ -89,6 +89,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
   void FinishLookup(Block* block, const Status& s, bool promoted) override;
   bool HasFile(uint64_t file) const override;
   std::vector<Shard::Held> ListFile(uint64_t file) const override;
+  bool CanHold(uint64_t size) const override { return store_->CanHold(size); }
   bool IsCrowded() const override { return store_->Crowded(); }
   void Carry(const CaughtBlock& block, uint64_t age) override;
   Status OpenStore();

@@ -71,7 +71,9 @@ uint64_t Carrier::Job::Memory() const {
 
 bool Carrier::Job::WillHaveFile(const std::string& path) const {
   const auto begin = outputs.begin() + static_cast<ptrdiff_t>(done);
-  return has_ended && std::find(begin, outputs.end(), path) != outputs.end();
+  return has_ended && std::any_of(begin, outputs.end(), [&path](const CarriedSst& output) {
+           return output.path == path;
+         });
 }
 
 Carrier::~Carrier() {
@@ -122,7 +124,8 @@ bool Carrier::GoOn(Job* job, size_t output) {
   std::lock_guard<std::mutex> lock(mutex_);
   job->done = output;
   const auto& passed_on = job->passed_on;
-  return std::find(passed_on.begin(), passed_on.end(), job->outputs[output]) == passed_on.end();
+  return std::find(passed_on.begin(), passed_on.end(), job->outputs[output].path) ==
+         passed_on.end();
 }
 
 void Carrier::Begin(const CarryBegin& begin) {
@@ -131,14 +134,19 @@ void Carrier::Begin(const CarryBegin& begin) {
   job->source = begin.source;
   std::lock_guard<std::mutex> lock(mutex_);
   DropClosed();
-  for (const CarryBegin::Input& from : begin.inputs) {
-    if (from.keys.file != 0 && (target_->HasFile(from.keys.file) || WillHaveFile(from.path))) {
-      Input input;
-      input.path = from.path;
-      input.keys = from.keys;
-      input.memory = from.index_size;
-      job->inputs.push_back(std::move(input));
+  for (const CarriedSst& from : begin.inputs) {
+    if (from.keys.file == 0 || !(target_->HasFile(from.keys.file) || WillHaveFile(from.path))) {
+      continue;
     }
+    if (from.index_memory > SstIndex::kMostMemory) {
+      failed_++;
+      continue;
+    }
+    Input input;
+    input.path = from.path;
+    input.keys = from.keys;
+    input.memory = from.index_memory;
+    job->inputs.push_back(std::move(input));
   }
   if (begin.source.fs.expired() || begin.source.comparator == nullptr) {
     failed_ += job->inputs.size();
@@ -356,10 +364,14 @@ void Carrier::CarryAll(Job* job) {
 // Carries blocks of one output. What is left when the database is closed is given up. False: to
 // stop.
 bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
-                        const std::string& output) {
+                        const CarriedSst& output) {
   TEST_SYNC_POINT("TwoQCarrier::Open");
+  if (output.index_memory > SstIndex::kMostMemory) {
+    failed_++;
+    return WaitUntil(Clock::now());
+  }
   std::unique_ptr<SstReader> sst;
-  Status s = SstReader::Open(job.source, output, &sst);
+  Status s = SstReader::Open(job.source, output.path, &sst);
   bool ok = s.ok() && Pace(sst->read_bytes());
   const auto read = [&](size_t block, const CaughtBlock** caught) {
     if (job.source.IsClosed()) {
@@ -371,6 +383,9 @@ bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
   };
   const auto share = [&](size_t block, const Slice& key) {
     const CaughtBlock* caught;
+    if (!target_->CanHold(sst->index().Bytes(block))) {
+      return 0.5;
+    }
     if (!read(block, &caught)) {
       return -1.0;
     }
@@ -378,6 +393,9 @@ bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
   };
   const auto take = [&](size_t block, uint64_t age) {
     const CaughtBlock* caught;
+    if (!target_->CanHold(sst->index().Bytes(block))) {
+      return true;
+    }
     if (!AwaitRoom(job.source) || !read(block, &caught)) {
       return false;
     }

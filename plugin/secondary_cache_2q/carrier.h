@@ -29,29 +29,32 @@ class CarryTarget {
   // Whether it holds a block of the SST, and which ones. `file`: see FileKeys.
   virtual bool HasFile(uint64_t file) const = 0;
   virtual std::vector<Shard::Held> ListFile(uint64_t file) const = 0;
+  // Whether a block of so many bytes can be held.
+  virtual bool CanHold(uint64_t size) const = 0;
   // Whether to wait before the next block.
   virtual bool IsCrowded() const = 0;
   // A block that takes the place of one of this age.
   virtual void Carry(const CaughtBlock& block, uint64_t age) = 0;
 };
 
+struct CarriedSst {
+  std::string path;
+  FileKeys keys;
+  uint64_t index_memory = 0;  // bytes, as expected
+};
+
 // A compaction that begins.
 struct CarryBegin {
-  struct Input {
-    std::string path;
-    FileKeys keys;
-    uint64_t index_size = 0;  // bytes
-  };
   std::string id;            // of the compaction, in the process
   SstReader::Source source;  // an SST cannot be read without a FileSystem and a comparator
-  std::vector<Input> inputs;
+  std::vector<CarriedSst> inputs;
 };
 
 // One that has ended.
 struct CarryEnd {
   std::string id;
   bool ok = false;
-  std::vector<std::string> outputs;  // paths
+  std::vector<CarriedSst> outputs;
 };
 
 // Lets a cache survive compactions: what it holds of the SSTs that go is read from those that take
@@ -104,7 +107,7 @@ class Carrier {
     std::string id;
     SstReader::Source source;
     std::vector<Input> inputs;
-    std::vector<std::string> outputs;
+    std::vector<CarriedSst> outputs;
     bool has_ended = false;
     // Jobs that were not done when an output of theirs had become an input of this one: what they
     // have for it goes into the outputs of this one.
@@ -132,7 +135,7 @@ class Carrier {
   JobPtr TakeEnded();
   static void AddRanges(const Job& job, std::vector<HeldRange>* ranges);
   void CarryAll(Job* job);
-  bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
+  bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const CarriedSst& output);
   bool AwaitRoom(const SstReader::Source& source);
   void Charge(uint64_t bytes);
   bool Pace(uint64_t bytes);

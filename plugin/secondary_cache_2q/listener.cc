@@ -26,6 +26,11 @@ FileKeys KeysOf(const TableProperties& properties) {
   return FindFileKeys(properties.db_id, properties.db_session_id, properties.orig_file_number);
 }
 
+CarriedSst CarriedOf(const std::string& path, const TableProperties& properties) {
+  return {path, KeysOf(properties),
+          SstIndex::ExpectedMemory(properties.index_size, properties.num_data_blocks)};
+}
+
 uint64_t FileOf(const TableProperties& properties) { return KeysOf(properties).file; }
 
 // A compaction has the same name at its begin and at its end, and no other one of the process has.
@@ -102,9 +107,8 @@ void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& inf
   for (const std::string& path : info.input_files) {
     const auto it = info.table_properties.find(path);
     if (it != info.table_properties.end() && it->second != nullptr) {
-      const TableProperties& properties = *it->second;
-      begin.inputs.push_back({path, KeysOf(properties), properties.index_size});
-      begin.source.comparator = FindComparator(properties.comparator_name);
+      begin.inputs.push_back(CarriedOf(path, *it->second));
+      begin.source.comparator = FindComparator(it->second->comparator_name);
     }
   }
   begin.source.fs = FileSystemOf(db);
@@ -120,7 +124,9 @@ void TwoQSecondaryCacheListener::EndCarry(DB* db, const CompactionJobInfo& info)
   end.ok = info.status.ok();
   for (const std::string& path : info.output_files) {
     if (!Contains(info.input_files, path)) {  // else it was only moved to another level
-      end.outputs.push_back(path);
+      const auto it = info.table_properties.find(path);
+      const bool is_known = it != info.table_properties.end() && it->second != nullptr;
+      end.outputs.push_back(is_known ? CarriedOf(path, *it->second) : CarriedSst{path, {}, 0});
     }
   }
   ForEachCache([&end](TwoQSecondaryCache* cache) { cache->EndCarry(end); });

@@ -3,6 +3,7 @@
 #include "plugin/secondary_cache_2q/sst_reader.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/block_form.h"
@@ -18,8 +19,9 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// Blocks that are kept, for one that is soon read again.
-constexpr size_t kKept = 16;
+// Bytes of the last blocks that are kept, for one that is soon read again. Two are, of any size:
+// those at the ends of a range.
+constexpr size_t kKept = 1 << 20;
 
 // For index blocks; what an iterator uses stays besides.
 constexpr size_t kIndexMemory = 8 << 20;  // bytes
@@ -128,19 +130,18 @@ bool Collect(const std::vector<CaughtBlock>& blocks, const TableProperties& prop
   if (IndexTypeOf(properties) != BlockBasedTableOptions::kTwoLevelIndexSearch) {
     return index->Add(blocks[0].bytes, form);
   }
+  std::unordered_map<std::string, const CaughtBlock*> by_key;
+  for (const CaughtBlock& block : blocks) {
+    by_key[block.key] = &block;
+  }
   std::vector<SstIndex::Place> parts;
   if (!SstIndex::ReadTopLevel(blocks[0].bytes, form, &parts)) {
     return false;
   }
-  for (const SstIndex::Place& part : parts) {
-    const std::string key = keys.KeyOf(part.offset);
-    const auto it = std::find_if(blocks.begin() + 1, blocks.end(),
-                                 [&key](const CaughtBlock& block) { return block.key == key; });
-    if (it == blocks.end() || !index->Add(it->bytes, form)) {
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(parts.begin(), parts.end(), [&](const SstIndex::Place& part) {
+    const auto it = by_key.find(keys.KeyOf(part.offset));
+    return it != by_key.end() && index->Add(it->second->bytes, form);
+  });
 }
 
 }  // namespace
@@ -192,9 +193,11 @@ Status SstReader::ReadIndex() {
     return Status::NotSupported(path_, "has no unique id");
   }
   const std::vector<CaughtBlock> blocks = catcher_->TakeIndex();
-  return Collect(blocks, *properties, keys_, &index_)
-             ? Status::OK()
-             : Status::Corruption(path_, "its index cannot be read");
+  if (!Collect(blocks, *properties, keys_, &index_)) {
+    return Status::Corruption(path_, "its index cannot be read");
+  }
+  index_.ShrinkToFit();
+  return Status::OK();
 }
 
 Status SstReader::ReadFirstKey() {
@@ -240,12 +243,18 @@ Status SstReader::Read(size_t block, const CaughtBlock** result) {
     return s.IsCorruption() || s.IsIOError() ? s
                                              : Status::NotFound(path_, "a block is not reached");
   }
-  if (read_.size() == kKept) {
-    read_.pop_front();
-  }
-  read_.emplace_back(block, std::move(caught));
+  Keep(block, std::move(caught));
   *result = &read_.back().second;
   return Status::OK();
+}
+
+void SstReader::Keep(size_t block, CaughtBlock&& caught) {
+  kept_bytes_ += caught.memory();
+  read_.emplace_back(block, std::move(caught));
+  while (read_.size() > 2 && kept_bytes_ > kKept) {
+    kept_bytes_ -= read_.front().second.memory();
+    read_.pop_front();
+  }
 }
 
 }  // namespace secondary_cache_2q

@@ -31,6 +31,8 @@ struct CaughtBlock {
   std::string bytes;                      // what a secondary cache is to keep
   std::string compressed;                 // as it is in the SST; empty: it is not compressed there
   CompressionType type = kNoCompression;  // of `compressed`
+
+  size_t memory() const { return bytes.size() + compressed.size(); }
 };
 
 // Reads single data blocks of an SST, in any order, through RocksDB's own reader of SSTs with a
@@ -71,6 +73,7 @@ class SstReader {
   Status ReadIndex();
   Status Seek(size_t block);
   Status ReadFirstKey();
+  void Keep(size_t block, CaughtBlock&& caught);
 
   const std::string path_;
   uint64_t read_bytes_ = 0;  // goes after the FileSystem that counts
@@ -83,6 +86,7 @@ class SstReader {
   std::unique_ptr<Iterator> iterator_;
   // The last blocks that were read.
   std::deque<std::pair<size_t, CaughtBlock>> read_;
+  size_t kept_bytes_ = 0;  // of these
 };
 
 }  // namespace secondary_cache_2q

@@ -39,6 +39,7 @@ class FakeTarget : public CarryTarget {
     const auto it = held.find(file);
     return it == held.end() ? std::vector<Shard::Held>() : it->second;
   }
+  bool CanHold(uint64_t size) const override { return size <= largest; }
   bool IsCrowded() const override { return crowded; }
   void Carry(const CaughtBlock& block, uint64_t age) override {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -50,6 +51,7 @@ class FakeTarget : public CarryTarget {
   }
 
   std::map<uint64_t, std::vector<Shard::Held>> held;  // before the carrier knows it
+  uint64_t largest = UINT64_MAX;
   std::atomic<bool> crowded{false};
   std::mutex mutex;
   std::map<std::string, uint64_t> carried;
@@ -140,12 +142,15 @@ class CarrierTest : public testing::Test {
     target_.held[sst.keys.file].push_back({sst.keys.Block(sst.index.Offset(block)), age});
   }
 
+  static CarriedSst Carried(const Sst& sst) {
+    return {sst.path, sst.keys, sst.index.MemoryUsage()};
+  }
   static CarryBegin BeginOf(const std::string& id, const std::vector<Sst>& inputs) {
     CarryBegin begin;
     begin.id = id;
     begin.source = Source();
     for (const Sst& sst : inputs) {
-      begin.inputs.push_back({sst.path, sst.keys, sst.index.MemoryUsage()});
+      begin.inputs.push_back(Carried(sst));
     }
     return begin;
   }
@@ -154,7 +159,7 @@ class CarrierTest : public testing::Test {
     end.id = id;
     end.ok = ok;
     for (const Sst& sst : outputs) {
-      end.outputs.push_back(sst.path);
+      end.outputs.push_back(Carried(sst));
     }
     return end;
   }
@@ -311,14 +316,45 @@ TEST_F(CarrierTest, TooLargeIndexesAreNotRead) {
   const Sst out = NewSst("out", 400);
   Hold(in, 3);
   CarryBegin begin = BeginOf("large", {in});
-  begin.inputs[0].index_size = uint64_t{1} << 30;
+  begin.inputs[0].index_memory = SstIndex::kMostMemory + 1;
   Carrier carrier(&target_);
   carrier.Begin(begin);
   carrier.End(EndOf("large", {out}));
   carrier.TEST_Wait();
-  EXPECT_EQ(1u, carrier.counts().dropped);
+  EXPECT_EQ(1u, carrier.counts().failed);
+  begin = BeginOf("many", std::vector<Sst>(5, in));
+  for (CarriedSst& input : begin.inputs) {
+    input.index_memory = SstIndex::kMostMemory;
+  }
+  carrier.Begin(begin);
+  carrier.End(EndOf("many", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(5u, carrier.counts().dropped);
   EXPECT_EQ(0u, target_.Carried());
   EXPECT_EQ(0u, carrier.counts().read_bytes);
+  carrier.Begin(BeginOf("output", {in}));
+  CarryEnd end = EndOf("output", {out, out});
+  end.outputs[0].index_memory = SstIndex::kMostMemory + 1;
+  carrier.End(end);
+  carrier.TEST_Wait();
+  EXPECT_EQ(2u, carrier.counts().failed);
+  EXPECT_EQ(1u, target_.Carried());
+}
+
+TEST_F(CarrierTest, BlocksThatCannotBeHeldAreNotRead) {
+  const Sst in = NewSst("in", 4000);
+  const Sst out = NewSst("out", 1500, 3);  // whose bounds cut ranges
+  for (size_t block = 0; block < in.index.size(); block++) {
+    Hold(in, block);
+  }
+  target_.largest = 3000;
+  Carrier carrier(&target_);
+  carrier.Begin(BeginOf("a", {in}));
+  carrier.End(EndOf("a", {out}));
+  carrier.TEST_Wait();
+  EXPECT_EQ(0u, carrier.counts().failed);
+  EXPECT_EQ(0u, target_.Carried());
+  EXPECT_LT(carrier.counts().read_bytes, 100000u);
 }
 
 TEST_F(CarrierTest, WaitsWhileTheCacheIsCrowdedAndEndsAtOnce) {
