@@ -33,10 +33,14 @@ CarriedSst CarriedOf(const std::string& path, const TableProperties& properties)
 
 uint64_t FileOf(const TableProperties& properties) { return KeysOf(properties).file; }
 
-// A compaction has the same name at its begin and at its end, and no other one of the process has.
+// A compaction has the same name in all events, and no other one of the process has.
+std::string NameOf(const std::string& session, int job) {
+  return session.empty() ? "" : session + "/" + std::to_string(job);
+}
+
 std::string NameOf(DB* db, const CompactionJobInfo& info) {
   std::string session;
-  return db->GetDbSessionId(session).ok() ? session + "/" + std::to_string(info.job_id) : "";
+  return db->GetDbSessionId(session).ok() ? NameOf(session, info.job_id) : "";
 }
 
 // The comparator of this name, if it is RocksDB's own or a registered one: these live as long as
@@ -151,8 +155,14 @@ void TwoQSecondaryCacheListener::OnCompactionCompleted(DB* db, const CompactionJ
 }
 
 void TwoQSecondaryCacheListener::OnTableFileCreated(const TableFileCreationInfo& info) {
-  if (info.status.ok()) {
-    Remember(info.file_path, info.table_properties);
+  if (!info.status.ok()) {
+    return;
+  }
+  Remember(info.file_path, info.table_properties);
+  if (info.reason == TableFileCreationReason::kCompaction) {
+    const std::string id = NameOf(info.table_properties.db_session_id, info.job_id);
+    const CarriedSst sst = CarriedOf(info.file_path, info.table_properties);
+    ForEachCache([&](TwoQSecondaryCache* cache) { cache->AddCarryOutput(id, sst); });
   }
 }
 

@@ -59,6 +59,7 @@ class SstReader {
   ~SstReader();
 
   const SstIndex& index() const { return index_; }
+  uint64_t file() const { return keys_.file; }
   // Bytes of the file that were read so far.
   uint64_t read_bytes() const { return read_bytes_; }
   // For one who needs no more than the index.

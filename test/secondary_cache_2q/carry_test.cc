@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rocksdb/cache.h"
@@ -253,6 +254,60 @@ TEST_F(CarryTest, CompactionsThatFollowEachOther) {
   AsOurs(secondary_)->TEST_Drain();
   EXPECT_GE(CheckBlocks(), held * 7 / 10);
   EXPECT_LE(Stats().blocks, held * 13 / 10);
+  EXPECT_GE(ReadHot(), kHot * 7 / 10);
+}
+
+// Holds up the end of a compaction, for those that come behind it in the list of listeners.
+class SlowListener : public EventListener {
+ public:
+  const char* Name() const override { return "SlowListener"; }
+  void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) override {
+    completed++;
+    rocktier::WaitFor([&] { return !slow; });
+  }
+  std::atomic<bool> slow{true};
+  std::atomic<int> completed{0};
+};
+
+class BeginListener : public EventListener {
+ public:
+  const char* Name() const override { return "BeginListener"; }
+  void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) override { begun++; }
+  std::atomic<int> begun{0};
+};
+
+// The next compaction begins when the files are there, before the end of the last one is told.
+TEST_F(CarryTest, TheEndOfACompactionIsToldLate) {
+  Options options = MakeOptions();
+  const auto slow = std::make_shared<SlowListener>();
+  const auto begin = std::make_shared<BeginListener>();
+  options.listeners.insert(options.listeners.begin(), slow);
+  options.listeners.push_back(begin);
+  options.max_background_jobs = 4;
+  Open(options);
+  Load(0);
+  Warm();
+  const uint64_t held = Stats().blocks;
+  Load(1, 1, kHotStep);
+  std::atomic<bool> held_up{true};
+  SyncPoint::GetInstance()->SetCallBack(
+      "TwoQCarrier::Open", [&](void*) { rocktier::WaitFor([&] { return !held_up; }); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  std::thread first([&] { EXPECT_OK(db_->CompactRange(compact, nullptr, nullptr)); });
+  EXPECT_TRUE(rocktier::WaitFor([&] { return slow->completed > 0; }));
+  const int begun = begin->begun;
+  std::thread second([&] { EXPECT_OK(db_->CompactRange(compact, nullptr, nullptr)); });
+  EXPECT_TRUE(rocktier::WaitFor([&] { return begin->begun > begun; }));
+  slow->slow = false;
+  first.join();
+  second.join();
+  held_up = false;
+  AsOurs(secondary_)->TEST_WaitForCarry();
+  AsOurs(secondary_)->TEST_Drain();
+  EXPECT_GE(CheckBlocks(), held * 7 / 10);
   EXPECT_GE(ReadHot(), kHot * 7 / 10);
 }
 

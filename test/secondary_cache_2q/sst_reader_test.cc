@@ -292,7 +292,7 @@ TEST_F(SstReaderTest, CompressedBlocksAreThoseThatRocksDBOffers) {
 
 // So many bytes of them, and two of any size.
 TEST_F(SstReaderTest, LastBlocksAreKept) {
-  for (const size_t size : {size_t{100} << 10, size_t{3} << 20}) {
+  for (const size_t size : {size_t{100} << 10, size_t{3} << 19}) {
     Open(Formats()[0], RecordedCache());
     for (uint64_t i = 0; i < 20; i++) {
       ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Noise(i, size)));
