@@ -178,14 +178,14 @@ bool Carrier::CarryBlocks(const CarryJob& job, SstReader* sst) {
   // OK, or NotFound: the block cannot be reached, or not be held.
   const auto read = [&](size_t block, const CaughtBlock** caught) {
     if (job.source.IsClosed()) {
-      return Status::ShutdownInProgress();
+      return Status::Aborted();
     }
     if (!target_->CanHold(sst->index().Bytes(block))) {
       return Status::NotFound();
     }
     const uint64_t before = sst->read_bytes();
     Status s = sst->Read(block, caught);
-    return Pace(sst->read_bytes() - before) ? s : Status::ShutdownInProgress();
+    return Pace(sst->read_bytes() - before) ? s : Status::Aborted();
   };
   const auto share = [&](size_t block, const Slice& key) {
     const CaughtBlock* caught;
@@ -194,7 +194,7 @@ bool Carrier::CarryBlocks(const CarryJob& job, SstReader* sst) {
   };
   const auto take = [&](size_t block, uint64_t age) {
     const CaughtBlock* caught;
-    Status s = AwaitRoom(job.source) ? read(block, &caught) : Status::ShutdownInProgress();
+    Status s = AwaitRoom(job.source) ? read(block, &caught) : Status::Aborted();
     if (s.ok()) {
       target_->Carry(*caught, age);
     }

@@ -167,7 +167,7 @@ Status SstReader::Open(const Source& source, const std::string& path,
                        std::unique_ptr<SstReader>* result) {
   const std::shared_ptr<FileSystem> fs = source.fs.lock();
   if (fs == nullptr || source.IsClosed()) {
-    return Status::ShutdownInProgress(path, "its database is closed");
+    return Status::Aborted(path, "its database is closed");
   }
   std::unique_ptr<SstReader> sst(new SstReader(fs, source.comparator, path));
   Status s = sst->reader_->Open(path);

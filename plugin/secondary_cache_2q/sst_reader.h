@@ -52,8 +52,8 @@ class SstReader {
     bool IsClosed() const;
   };
 
-  // Opens an SST and reads its index. The FileSystem lives as long as the result. ShutdownInProgress
-  // if the database is closed.
+  // Opens an SST and reads its index. The FileSystem lives as long as the result. Aborted: the
+  // database is closed.
   static Status Open(const Source& source, const std::string& path,
                      std::unique_ptr<SstReader>* result);
   ~SstReader();
