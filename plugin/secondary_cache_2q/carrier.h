@@ -110,8 +110,8 @@ class Carrier {
   bool FindRangesOfOne(Lock* lock);
   void CarryAll(CarryJob* job);
   bool GoOn(CarryJob* job, size_t output);
-  bool CarryInto(const CarryJob& job, const CarriedSst& output);
-  bool CarryBlocks(const CarryJob& job, SstReader* sst);
+  bool CarryInto(CarryJob* job, size_t output);
+  bool CarryBlocks(CarryJob* job, size_t output, SstReader* sst);
   bool AwaitRoom(const SstReader::Source& source);
   void Charge(uint64_t bytes);
   bool Pace(uint64_t bytes);

@@ -147,7 +147,7 @@ bool Carrier::FindRangesOfOne(Lock* lock) {
 
 void Carrier::CarryAll(CarryJob* job) {
   for (size_t i = 0; !job->ranges.empty() && i < job->outputs.size(); i++) {
-    if (GoOn(job, i) && !CarryInto(*job, job->outputs[i].sst)) {
+    if (GoOn(job, i) && !CarryInto(job, i)) {
       return;
     }
   }
@@ -162,22 +162,23 @@ bool Carrier::GoOn(CarryJob* job, size_t output) {
 
 // Carries blocks of one output. What is left when the database is closed is given up. False: to
 // stop.
-bool Carrier::CarryInto(const CarryJob& job, const CarriedSst& output) {
+bool Carrier::CarryInto(CarryJob* job, size_t output) {
   TEST_SYNC_POINT("TwoQCarrier::Open");
   std::unique_ptr<SstReader> sst;
-  Status s = OpenSst(job.source, output, &sst);
-  const bool ok = s.ok() && Pace(sst->read_bytes()) && CarryBlocks(job, sst.get());
+  Status s = OpenSst(job->source, job->outputs[output].sst, &sst);
+  const bool ok = s.ok() && Pace(sst->read_bytes()) && CarryBlocks(job, output, sst.get());
   sst.reset();  // with the FileSystem, if nobody else has it any more
   const bool goes_on = WaitUntil(Clock::now());
-  failed_ += ok || !goes_on ? 0 : 1;
+  failed_ += !ok && goes_on && GoOn(job, output) ? 1 : 0;
   return goes_on;
 }
 
-bool Carrier::CarryBlocks(const CarryJob& job, SstReader* sst) {
-  const Comparator& comparator = *job.source.comparator;
-  // OK, or NotFound: the block cannot be reached, or not be held.
+// False if not all were carried, or need to be.
+bool Carrier::CarryBlocks(CarryJob* job, size_t output, SstReader* sst) {
+  const Comparator& comparator = *job->source.comparator;
+  // NotFound: the block cannot be reached, or not be held. Another error: to stop.
   const auto read = [&](size_t block, const CaughtBlock** caught) {
-    if (job.source.IsClosed()) {
+    if (job->source.IsClosed() || !GoOn(job, output)) {
       return Status::Aborted();
     }
     if (!target_->CanHold(sst->index().Bytes(block))) {
@@ -194,13 +195,13 @@ bool Carrier::CarryBlocks(const CarryJob& job, SstReader* sst) {
   };
   const auto take = [&](size_t block, uint64_t age) {
     const CaughtBlock* caught;
-    Status s = AwaitRoom(job.source) ? read(block, &caught) : Status::Aborted();
+    Status s = AwaitRoom(job->source) ? read(block, &caught) : Status::Aborted();
     if (s.ok()) {
       target_->Carry(*caught, age);
     }
     return s.ok() || s.IsNotFound();
   };
-  return CarryPlan(comparator, sst->index(), share, take).Run(job.ranges);
+  return CarryPlan(comparator, sst->index(), share, take).Run(job->ranges);
 }
 
 // False: to stop, or the database is closed.
