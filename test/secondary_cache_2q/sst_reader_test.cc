@@ -191,7 +191,7 @@ class SstReaderTest : public testing::Test {
   }
 
   SstReader::Source SourceOfDb() const {
-    return {options_.env->GetFileSystem(), options_.comparator};
+    return {options_.env->GetFileSystem(), options_.comparator, {}};
   }
 
   static size_t DataBlocks(const RecordingCache::Blocks& blocks) {
