@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace ROCKSDB_NAMESPACE {
@@ -25,9 +26,6 @@ void AddHeld(const CarryJob::Input& input, std::vector<HeldRange>* ranges) {
 // Adds those of the ranges that have keys of this SST: others went into other ones.
 void AddWithin(const Comparator& comparator, const SstIndex& sst,
                const std::vector<HeldRange>& from, std::vector<HeldRange>* ranges) {
-  if (sst.size() == 0) {
-    return;  // it could not be read
-  }
   const Slice first = sst.FirstKey();
   const Slice last = sst.Separator(sst.size() - 1);
   std::copy_if(from.begin(), from.end(), std::back_inserter(*ranges), [&](const HeldRange& range) {
@@ -69,9 +67,19 @@ uint64_t CarryJob::Memory() const {
 
 std::vector<HeldRange> CarryJob::FindRanges() const {
   std::vector<HeldRange> found;
+  // Those of which nobody knows which keys went into an SST that was gone before it was read.
+  std::set<const CarryJob*> whole;
   for (const Input& input : inputs) {
     AddHeld(input, &found);
-    if (input.from != nullptr) {
+    if (input.from != nullptr && input.index.size() == 0) {
+      whole.insert(input.from.get());
+    }
+  }
+  for (const CarryJob* from : whole) {
+    found.insert(found.end(), from->ranges.begin(), from->ranges.end());
+  }
+  for (const Input& input : inputs) {
+    if (input.from != nullptr && whole.count(input.from.get()) == 0) {
       AddWithin(*source.comparator, input.index, input.from->ranges, &found);
     }
   }
