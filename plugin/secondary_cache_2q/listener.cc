@@ -10,6 +10,7 @@
 
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/cache_key.h"
+#include "plugin/secondary_cache_2q/compat.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -103,8 +104,8 @@ void EraseEverywhere(const std::vector<uint64_t>& files) {
 }  // namespace
 
 void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& info) {
-  if (info.stats.num_input_files > 0) {
-    return;  // known beforehand if files are moved or deleted: none is made of them
+  if (OnlyMoves(info.stats, 0)) {
+    return;
   }
   CarryBegin begin;
   begin.id = NameOf(db, info);
