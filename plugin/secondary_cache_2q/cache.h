@@ -58,9 +58,10 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
   Status Deflate(size_t decrease) override;
   Status Inflate(size_t increase) override;
 
-  // Tells of compactions, so that blocks survive them. Returns at once. The end is to be told
-  // before the blocks are dropped.
+  // Tells of compactions and what they make, so that blocks survive them. Returns at once. The end
+  // is to be told before the blocks are dropped.
   void BeginCarry(const CarryBegin& begin);
+  void AddCarryOutput(const std::string& id, const CarriedSst& sst);
   void EndCarry(const CarryEnd& end);
   // Drops the blocks of these SSTs (first eight bytes of their cache keys).
   void EraseFiles(const std::vector<uint64_t>& files);
@@ -89,6 +90,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
   void FinishLookup(Block* block, const Status& s, bool promoted) override;
   bool HasFile(uint64_t file) const override;
   std::vector<Shard::Held> ListFile(uint64_t file) const override;
+  bool CanHold(uint64_t size) const override { return store_->CanHold(size); }
   bool IsCrowded() const override { return store_->Crowded(); }
   void Carry(const CaughtBlock& block, uint64_t age) override;
   Status OpenStore();

@@ -1,4 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
+//
+// What is told of compactions. What is done about it is in carrier_thread.cc.
 
 #include "plugin/secondary_cache_2q/carrier.h"
 
@@ -6,70 +8,19 @@
 #include <iterator>
 #include <utility>
 
-#include "plugin/secondary_cache_2q/block_form.h"
-#include "plugin/secondary_cache_2q/sync_points.h"
+#include "plugin/secondary_cache_2q/thread.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Of blocks that are read, in a second.
-constexpr double kBytesPerSecond = 64 << 20;
-// How far ahead of the rate it may be.
-constexpr std::chrono::milliseconds kAhead{10};
-// Until the writer of the cache file is asked again.
-constexpr std::chrono::milliseconds kCrowdedWait{5};
-
 // Compactions that have begun and are not carried, and bytes of what is noted of them: the indexes
 // of their inputs, and which blocks were held.
 constexpr size_t kMostJobs = 64;
 constexpr uint64_t kMostMemory = 64 << 20;
 
-double ShareUpTo(const Comparator& comparator, const Slice& block, const Slice& key) {
-  DataBlockEntries entries(block);
-  double up_to = 0;
-  double all = 0;
-  while (entries.Next()) {
-    const auto bytes = static_cast<double>(entries.bytes());
-    all += bytes;
-    if (comparator.Compare(entries.UserKey(), key) <= 0) {
-      up_to += bytes;
-    }
-  }
-  return all > 0 ? up_to / all : 0.5;
-}
-
 }  // namespace
-
-uint64_t Carrier::Job::Held() const {
-  uint64_t blocks = 0;
-  for (const Input& input : inputs) {
-    blocks += input.held.size();
-  }
-  for (const JobPtr& job : earlier) {
-    blocks += job->Held();
-  }
-  return blocks;
-}
-
-uint64_t Carrier::Job::Memory() const {
-  uint64_t bytes = 0;
-  for (const Input& input : inputs) {
-    bytes += input.memory + input.held.size() * (sizeof(Shard::Held) + sizeof(HeldRange));
-  }
-  for (const JobPtr& job : earlier) {
-    bytes += job->Memory();
-  }
-  return bytes;
-}
-
-bool Carrier::Job::WillHaveFile(const std::string& path) const {
-  const auto begin = outputs.begin() + static_cast<ptrdiff_t>(done);
-  return has_ended && std::find(begin, outputs.end(), path) != outputs.end();
-}
 
 Carrier::~Carrier() {
   {
@@ -82,93 +33,100 @@ Carrier::~Carrier() {
   }
 }
 
-// Those that have ended and are not carried, or not all.
-std::vector<Carrier::JobPtr> Carrier::Unfinished() const {
-  std::vector<JobPtr> jobs;
-  std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(jobs),
-               [](const JobPtr& job) { return job->has_ended; });
-  if (current_ != nullptr) {
-    jobs.push_back(current_);
-  }
-  return jobs;
+Carrier::Jobs::iterator Carrier::FindOpen(const std::string& id) {
+  return std::find_if(open_.begin(), open_.end(),
+                      [&id](const JobPtr& job) { return job->id == id; });
 }
 
-bool Carrier::WillHaveFile(const std::string& path) const {
-  const std::vector<JobPtr> jobs = Unfinished();
-  return std::any_of(jobs.begin(), jobs.end(),
-                     [&path](const JobPtr& job) { return job->WillHaveFile(path); });
+// Finds the output with these keys of one that has ended, if blocks are still to be carried into
+// it.
+CarryJob::Output* Carrier::FindLeft(uint64_t file, JobPtr* of) const {
+  CarryJob::Output* output = current_ != nullptr ? current_->FindLeft(file) : nullptr;
+  *of = current_;
+  for (auto it = ended_.begin(); output == nullptr && it != ended_.end(); ++it) {
+    output = (*it)->FindLeft(file);
+    *of = *it;
+  }
+  return output;
+}
+
+// Whether blocks are, or may be, carried into the SST with these keys.
+bool Carrier::WillHave(uint64_t file) const {
+  JobPtr of;
+  return FindLeft(file, &of) != nullptr ||
+         std::any_of(open_.begin(), open_.end(),
+                     [file](const JobPtr& job) { return job->FindLeft(file) != nullptr; });
 }
 
 // The inputs of the job go away now, with what is still to be carried into them.
-void Carrier::TakeOver(Job* job) {
-  for (const JobPtr& earlier : Unfinished()) {
-    const size_t before = earlier->passed_on.size();
-    for (const Input& input : job->inputs) {
-      if (earlier->WillHaveFile(input.path)) {
-        earlier->passed_on.push_back(input.path);
-      }
-    }
-    if (earlier->passed_on.size() > before) {
-      job->earlier.push_back(earlier);
+void Carrier::TakeOver(CarryJob* job) const {
+  for (CarryJob::Input& input : job->inputs) {
+    JobPtr of;
+    CarryJob::Output* output = FindLeft(input.sst.keys.file, &of);
+    if (output != nullptr && of->source.comparator == job->source.comparator) {
+      output->passed_on = true;
+      input.from = of;
     }
   }
-}
-
-// Notes that an output of the job is the next one. Whether it still is one of the job.
-bool Carrier::GoOn(Job* job, size_t output) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  job->done = output;
-  const auto& passed_on = job->passed_on;
-  return std::find(passed_on.begin(), passed_on.end(), job->outputs[output]) == passed_on.end();
 }
 
 void Carrier::Begin(const CarryBegin& begin) {
-  auto job = std::make_shared<Job>();
+  auto job = std::make_shared<CarryJob>();
   job->id = begin.id;
   job->source = begin.source;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const CarryBegin::Input& from : begin.inputs) {
-    if (from.keys.file != 0 && (target_->HasFile(from.keys.file) || WillHaveFile(from.path))) {
-      Input input;
-      input.path = from.path;
-      input.keys = from.keys;
-      input.memory = from.index_size;
-      job->inputs.push_back(std::move(input));
+  DropClosed();
+  for (const CarriedSst& sst : begin.inputs) {
+    if (sst.keys.file == 0 || !(target_->HasFile(sst.keys.file) || WillHave(sst.keys.file))) {
+      continue;
     }
+    if (sst.index_memory > SstIndex::kMostMemory) {
+      failed_++;  // others need not make room for it
+      continue;
+    }
+    CarryJob::Input input;
+    input.sst = sst;
+    job->inputs.push_back(std::move(input));
   }
-  if (begin.source.fs == nullptr || begin.source.comparator == nullptr) {
+  if (begin.source.fs.expired() || begin.source.comparator == nullptr) {
     failed_ += job->inputs.size();
     return;
   }
   if (job->inputs.empty()) {
     return;
   }
-  jobs_.push_back(std::move(job));
-  MakeRoom();
-  if (!thread_.joinable()) {
-    thread_ = std::thread(&Carrier::Loop, this);
+  open_.push_back(std::move(job));
+  if (!thread_.joinable() && !StartThread(&thread_, [this] { Loop(); })) {
+    Drop(&open_, std::prev(open_.end()));  // the next one tries again
+    return;
   }
+  MakeRoom();
   changed_.notify_all();
 }
 
+void Carrier::AddOutput(const std::string& id, const CarriedSst& sst) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = FindOpen(id);
+  if (it != open_.end()) {
+    (*it)->outputs.push_back({sst});
+  }
+}
+
 void Carrier::End(const CarryEnd& end) {
-  const auto find = [&] {
-    return std::find_if(jobs_.begin(), jobs_.end(),
-                        [&end](const JobPtr& job) { return job->id == end.id; });
-  };
   std::vector<uint64_t> files;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = find();
-    if (it == jobs_.end()) {
+    DropClosed();
+    const auto it = FindOpen(end.id);
+    if (it == open_.end()) {
       return;
     }
     if (!end.ok || end.outputs.empty()) {
-      jobs_.erase(it);
+      open_.erase(it);
       return;
     }
-    for (const Input& input : (*it)->inputs) {
-      files.push_back(input.keys.file);
+    for (const CarryJob::Input& input : (*it)->inputs) {
+      files.push_back(input.sst.keys.file);
     }
   }
   std::vector<std::vector<Shard::Held>> held;
@@ -177,21 +135,24 @@ void Carrier::End(const CarryEnd& end) {
     held.push_back(target_->ListFile(file));
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = find();
-  if (it == jobs_.end()) {
+  const auto it = FindOpen(end.id);
+  if (it == open_.end()) {
     return;  // dropped meanwhile
   }
-  Job& job = **it;
+  const JobPtr job = *it;
+  open_.erase(it);
   for (size_t i = 0; i < held.size(); i++) {
-    job.inputs[i].held = std::move(held[i]);
+    job->inputs[i].held = std::move(held[i]);
   }
-  TakeOver(&job);
-  if (job.Held() == 0) {
-    jobs_.erase(it);
+  TakeOver(job.get());
+  if (job->IsEmpty()) {
     return;
   }
-  job.outputs = end.outputs;
-  job.has_ended = true;
+  job->outputs.clear();
+  for (const CarriedSst& sst : end.outputs) {
+    job->outputs.push_back({sst});
+  }
+  ended_.push_back(job);
   MakeRoom();
   changed_.notify_all();
 }
@@ -203,197 +164,45 @@ Carrier::Counts Carrier::counts() const {
 
 void Carrier::TEST_Wait() {
   Lock lock(mutex_);
-  changed_.wait(lock, [this] { return Unfinished().empty(); });
+  changed_.wait(lock, [this] { return ended_.empty() && current_ == nullptr; });
 }
 
-// Drops the oldest jobs until there are not too many. Those of which no end has come go first: it
-// may never come, as when a database is closed.
+// Drops jobs that never end, as their databases are closed: RocksDB does not tell of it. What is
+// held is still of SSTs that are there.
+void Carrier::DropClosed() {
+  open_.erase(std::remove_if(open_.begin(), open_.end(),
+                             [](const JobPtr& job) { return job->source.IsClosed(); }),
+              open_.end());
+}
+
+// Drops the oldest jobs until there are not too many. Those of which no end has come go first.
 void Carrier::MakeRoom() {
   const auto memory = [this] {
     uint64_t bytes = current_ != nullptr ? current_->Memory() : 0;
-    for (const JobPtr& job : jobs_) {
-      bytes += job->Memory();
+    for (const Jobs* jobs : {&open_, &ended_}) {
+      for (const JobPtr& job : *jobs) {
+        bytes += job->Memory();
+      }
     }
     return bytes;
   };
-  while (!jobs_.empty() && (jobs_.size() > kMostJobs || memory() > kMostMemory)) {
-    const auto open =
-        std::find_if(jobs_.begin(), jobs_.end(), [](const JobPtr& job) { return !job->has_ended; });
-    const auto victim = open != jobs_.end() ? open : jobs_.begin();
-    for (const Input& input : (*victim)->inputs) {
-      dropped_ +=
-          (*victim)->has_ended ? input.held.size() : target_->ListFile(input.keys.file).size();
-    }
-    jobs_.erase(victim);
+  while (open_.size() + ended_.size() > 0 &&
+         (open_.size() + ended_.size() > kMostJobs || memory() > kMostMemory)) {
+    Jobs* const jobs = !open_.empty() ? &open_ : &ended_;
+    Drop(jobs, jobs->begin());
   }
 }
 
-void Carrier::Loop() {
-  Lock lock(mutex_);
-  while (!stop_) {
-    if (ReadOneIndex(&lock)) {
-      continue;
-    }
-    const JobPtr job = TakeEnded();
-    if (job == nullptr) {
-      changed_.wait(lock);
-      continue;
-    }
-    current_ = job;
-    lock.unlock();
-    CarryAll(job.get());
-    lock.lock();
-    current_ = nullptr;
-    changed_.notify_all();
-  }
-}
-
-// Reads the index of an input, if one is to be read. The lock is not held meanwhile.
-bool Carrier::ReadOneIndex(Lock* lock) {
-  JobPtr job;
-  Input* input = FindUntried(&job);
-  if (input == nullptr) {
-    return false;
-  }
-  input->is_tried = true;
-  lock->unlock();
-  TEST_SYNC_POINT("TwoQCarrier::ReadIndex");
-  std::unique_ptr<SstReader> sst;
-  Status s = SstReader::Open(job->source, input->path, &sst);
-  lock->lock();
-  if (s.ok()) {
-    read_bytes_ += sst->read_bytes();
-    input->index = sst->TakeIndex();
-    input->memory = input->index.MemoryUsage();
-    MakeRoom();
+void Carrier::Drop(Jobs* jobs, Jobs::iterator it) {
+  const CarryJob& job = **it;
+  if (jobs == &ended_) {
+    dropped_ += job.Held();
   } else {
-    failed_++;
-    input->memory = 0;
-  }
-  return true;
-}
-
-Carrier::Input* Carrier::FindUntried(JobPtr* result) {
-  for (const JobPtr& job : jobs_) {
-    for (Input& input : job->inputs) {
-      if (!input.is_tried) {
-        *result = job;
-        return &input;
-      }
+    for (const CarryJob::Input& input : job.inputs) {
+      dropped_ += target_->ListFile(input.sst.keys.file).size();
     }
   }
-  return nullptr;
-}
-
-Carrier::JobPtr Carrier::TakeEnded() {
-  const auto it =
-      std::find_if(jobs_.begin(), jobs_.end(), [](const JobPtr& job) { return job->has_ended; });
-  if (it == jobs_.end()) {
-    return nullptr;
-  }
-  JobPtr job = *it;
-  jobs_.erase(it);
-  return job;
-}
-
-void Carrier::AddRanges(const Job& job, std::vector<HeldRange>* ranges) {
-  for (const Input& input : job.inputs) {
-    for (const Shard::Held& held : input.held) {
-      const size_t block = input.index.Find(input.keys.QuarterOffset(held.block));
-      if (block < input.index.size()) {  // else not a data block
-        ranges->push_back({input.index.Below(block), input.index.Separator(block), held.age});
-      }
-    }
-  }
-  for (const JobPtr& earlier : job.earlier) {
-    AddRanges(*earlier, ranges);
-  }
-}
-
-void Carrier::CarryAll(Job* job) {
-  std::vector<HeldRange> ranges;
-  ranges.reserve(job->Held());
-  AddRanges(*job, &ranges);
-  SortRanges(*job->source.comparator, &ranges);
-  for (size_t i = 0; i < job->outputs.size(); i++) {
-    if (GoOn(job, i) && !CarryInto(*job, ranges, job->outputs[i])) {
-      return;
-    }
-  }
-}
-
-// Carries blocks of one output. False: to stop.
-bool Carrier::CarryInto(const Job& job, const std::vector<HeldRange>& ranges,
-                        const std::string& output) {
-  TEST_SYNC_POINT("TwoQCarrier::Open");
-  std::unique_ptr<SstReader> sst;
-  Status s = SstReader::Open(job.source, output, &sst);
-  if (!s.ok()) {
-    failed_++;
-    return WaitUntil(Clock::now());
-  }
-  bool goes_on = Pace(sst->read_bytes());
-  const auto read = [&](size_t block, const CaughtBlock** caught) {
-    const uint64_t before = sst->read_bytes();
-    s = sst->Read(block, caught);
-    goes_on = Pace(sst->read_bytes() - before);
-    return goes_on && (s.ok() || s.IsNotFound());
-  };
-  const auto share = [&](size_t block, const Slice& key) {
-    const CaughtBlock* caught;
-    if (!read(block, &caught)) {
-      return -1.0;
-    }
-    return s.ok() ? ShareUpTo(*job.source.comparator, caught->bytes, key) : 0.5;
-  };
-  const auto take = [&](size_t block, uint64_t age) {
-    const CaughtBlock* caught;
-    goes_on = AwaitRoom();
-    if (!goes_on || !read(block, &caught)) {
-      return false;
-    }
-    if (s.ok()) {
-      target_->Carry(*caught, age);
-    }
-    return true;
-  };
-  if (goes_on && !CarryPlan(*job.source.comparator, sst->index(), share, take).Run(ranges)) {
-    failed_ += goes_on ? 1 : 0;
-  }
-  return goes_on;
-}
-
-bool Carrier::AwaitRoom() {
-  while (target_->IsCrowded()) {
-    if (!WaitUntil(Clock::now() + kCrowdedWait)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Carrier::Pace(uint64_t bytes) {
-  read_bytes_ += bytes;
-  const Clock::time_point now = Clock::now();
-  const std::chrono::duration<double> takes(static_cast<double>(bytes) / kBytesPerSecond);
-  due_ = std::max(due_, now) + std::chrono::duration_cast<Clock::duration>(takes);
-  return WaitUntil(due_ - now > kAhead ? due_ : now);
-}
-
-// Waits, and meanwhile reads indexes of inputs, which do not wait. False: to stop.
-bool Carrier::WaitUntil(Clock::time_point when) {
-  TEST_SYNC_POINT("TwoQCarrier::Wait");
-  Lock lock(mutex_);
-  while (!stop_) {
-    if (ReadOneIndex(&lock)) {
-      continue;
-    }
-    if (Clock::now() >= when) {
-      return true;
-    }
-    changed_.wait_until(lock, when);
-  }
-  return false;
+  jobs->erase(it);
 }
 
 }  // namespace secondary_cache_2q

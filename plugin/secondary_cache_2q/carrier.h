@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/secondary_cache_2q/cache_key.h"
+#include "plugin/secondary_cache_2q/carry_job.h"
 #include "plugin/secondary_cache_2q/carry_plan.h"
 #include "plugin/secondary_cache_2q/shard.h"
 #include "plugin/secondary_cache_2q/sst_reader.h"
@@ -29,6 +29,8 @@ class CarryTarget {
   // Whether it holds a block of the SST, and which ones. `file`: see FileKeys.
   virtual bool HasFile(uint64_t file) const = 0;
   virtual std::vector<Shard::Held> ListFile(uint64_t file) const = 0;
+  // Whether a block of so many bytes can be held.
+  virtual bool CanHold(uint64_t size) const = 0;
   // Whether to wait before the next block.
   virtual bool IsCrowded() const = 0;
   // A block that takes the place of one of this age.
@@ -37,21 +39,16 @@ class CarryTarget {
 
 // A compaction that begins.
 struct CarryBegin {
-  struct Input {
-    std::string path;
-    FileKeys keys;
-    uint64_t index_size = 0;  // bytes
-  };
   std::string id;            // of the compaction, in the process
-  SstReader::Source source;  // an SST cannot be read if something is null
-  std::vector<Input> inputs;
+  SstReader::Source source;  // an SST cannot be read without a FileSystem and a comparator
+  std::vector<CarriedSst> inputs;
 };
 
 // One that has ended.
 struct CarryEnd {
   std::string id;
   bool ok = false;
-  std::vector<std::string> outputs;  // paths
+  std::vector<CarriedSst> outputs;
 };
 
 // Lets a cache survive compactions: what it holds of the SSTs that go is read from those that take
@@ -59,9 +56,12 @@ struct CarryEnd {
 //
 // RocksDB deletes the inputs of a compaction when the listeners have been told of its end. So their
 // indexes are read when it begins, and kept. At its end it is noted which of their blocks are held,
-// before these are erased. The outputs are read then. All reads are those of one thread, which
-// waits for nobody else but the cache's file, and has a rate. Who tells of compactions does not
-// wait. What does not work out is given up and counted.
+// before these are erased. The outputs are read then. If one of these is an input of a compaction
+// that ends meanwhile, that one takes over what is to be carried into it. All reads are those of
+// one thread, which waits for nobody else but the cache's file, and has a rate. Who tells of
+// compactions does not wait. What does not work out is given up and counted.
+//
+// A FileSystem is kept alive while one SST is read, and let go when its database is closed.
 //
 // Thread-safe. The target must outlive it.
 class Carrier {
@@ -79,6 +79,9 @@ class Carrier {
   Carrier& operator=(const Carrier&) = delete;
 
   void Begin(const CarryBegin& begin);
+  // Tells that a compaction has made an SST. RocksDB may let another one begin with it before the
+  // end of this one is told.
+  void AddOutput(const std::string& id, const CarriedSst& sst);
   // To be called before the blocks of the inputs are erased.
   void End(const CarryEnd& end);
   Counts counts() const;
@@ -86,49 +89,31 @@ class Carrier {
   void TEST_Wait();
 
  private:
-  struct Input {
-    std::string path;
-    FileKeys keys;
-    uint64_t memory = 0;  // bytes of the index, or what is expected
-    bool is_tried = false;
-    SstIndex index;
-    std::vector<Shard::Held> held;
-  };
-  struct Job;
-  using JobPtr = std::shared_ptr<Job>;
-  // Guarded by mutex_ until it has ended and all its inputs were tried; then constant, but for
-  // `done` and `passed_on`.
-  struct Job {
-    std::string id;
-    SstReader::Source source;
-    std::vector<Input> inputs;
-    std::vector<std::string> outputs;
-    bool has_ended = false;
-    // Jobs that were not done when an output of theirs had become an input of this one: what they
-    // have for it goes into the outputs of this one.
-    std::vector<JobPtr> earlier;
-    std::vector<std::string> passed_on;  // such outputs of this one
-    size_t done = 0;                     // outputs
-    uint64_t Held() const;
-    uint64_t Memory() const;
-    // Whether blocks are still to be carried into this SST.
-    bool WillHaveFile(const std::string& path) const;
-  };
+  using JobPtr = std::shared_ptr<CarryJob>;
+  using Jobs = std::deque<JobPtr>;
   using Lock = std::unique_lock<std::mutex>;
 
-  std::vector<JobPtr> Unfinished() const;
-  bool WillHaveFile(const std::string& path) const;
-  void TakeOver(Job* job);
-  bool GoOn(Job* job, size_t output);
+  Jobs::iterator FindOpen(const std::string& id);
+  CarryJob::Output* FindLeft(uint64_t file, JobPtr* of) const;
+  bool WillHave(uint64_t file) const;
+  void TakeOver(CarryJob* job) const;
+  void DropClosed();
   void MakeRoom();
+  void Drop(Jobs* jobs, Jobs::iterator it);
+
+  // The thread's, in carrier_thread.cc.
   void Loop();
+  void AwaitWork(Lock* lock);
+  bool PrepareOne(Lock* lock);
   bool ReadOneIndex(Lock* lock);
-  Input* FindUntried(JobPtr* job);
-  JobPtr TakeEnded();
-  static void AddRanges(const Job& job, std::vector<HeldRange>* ranges);
-  void CarryAll(Job* job);
-  bool CarryInto(const Job& job, const std::vector<HeldRange>& ranges, const std::string& output);
-  bool AwaitRoom();
+  CarryJob::Input* FindUntried(JobPtr* of) const;
+  bool FindRangesOfOne(Lock* lock);
+  void CarryAll(CarryJob* job);
+  bool GoOn(CarryJob* job, size_t output);
+  bool CarryInto(CarryJob* job, size_t output);
+  bool CarryBlocks(CarryJob* job, size_t output, SstReader* sst);
+  bool AwaitRoom(const SstReader::Source& source);
+  void Charge(uint64_t bytes);
   bool Pace(uint64_t bytes);
   bool WaitUntil(std::chrono::steady_clock::time_point when);
 
@@ -140,8 +125,9 @@ class Carrier {
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
-  std::deque<JobPtr> jobs_;  // in the order in which they began
-  JobPtr current_;           // what the thread carries; not among them
+  Jobs open_;       // have not ended; in the order in which they began
+  Jobs ended_;      // in the order in which they ended
+  JobPtr current_;  // what the thread carries; not among them
   bool stop_ = false;
   std::thread thread_;
 

@@ -14,6 +14,12 @@ void TwoQSecondaryCache::BeginCarry(const CarryBegin& begin) {
   }
 }
 
+void TwoQSecondaryCache::AddCarryOutput(const std::string& id, const CarriedSst& sst) {
+  if (carrier_ != nullptr) {
+    carrier_->AddOutput(id, sst);
+  }
+}
+
 void TwoQSecondaryCache::EndCarry(const CarryEnd& end) {
   if (carrier_ != nullptr) {
     carrier_->End(end);

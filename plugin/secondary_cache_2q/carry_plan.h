@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/sst_index.h"
@@ -16,8 +17,8 @@ namespace secondary_cache_2q {
 
 // The user keys of a block that the cache held: above `below`, up to `last`.
 struct HeldRange {
-  Slice below;
-  Slice last;
+  std::string below;
+  std::string last;
   uint64_t age = 0;  // of its last use, in uses of others
 };
 

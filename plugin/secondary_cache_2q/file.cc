@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "plugin/secondary_cache_2q/hash.h"
 #include "plugin/secondary_cache_2q/opening.h"
 #include "plugin/secondary_cache_2q/shard.h"
 #include "plugin/secondary_cache_2q/sync_points.h"
+#include "plugin/secondary_cache_2q/thread.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -121,8 +121,12 @@ Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
   }
   if (s.ok()) {
     store->MakeParts();
-    store->writer_ = std::thread(&FileStore::WriterLoop, store.get());
-    *result = std::move(store);
+    FileStore* const writer = store.get();
+    if (StartThread(&store->writer_, [writer] { writer->WriterLoop(); })) {
+      *result = std::move(store);
+    } else {
+      s = Status::IOError("path=" + options.path, "no thread to write to it");
+    }
   }
   return s;
 }
@@ -173,15 +177,11 @@ void FileStore::ClearSlot(uint32_t slot) {
 
 Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, Block** result,
                                 char** bytes) {
+  if (size == 0 || !CanHold(size) || key.size() != Slot::kKeySize) {
+    return Room::kNever;
+  }
   const uint64_t units = superblock_.UnitsOf(size);
-  if (size == 0 || size > std::numeric_limits<uint32_t>::max() || key.size() != Slot::kKeySize ||
-      units > superblock_.UnitsPerShard()) {
-    return Room::kNever;
-  }
   const size_t length = units * superblock_.block_size;
-  if (length > max_staged_) {
-    return Room::kNever;
-  }
   if (staged_bytes_.load(std::memory_order_relaxed) + length > max_staged_) {
     return Room::kBusy;
   }

@@ -67,6 +67,11 @@ class FileStore : public Store {
   bool Crowded() const override {
     return staged_bytes_.load(std::memory_order_relaxed) > max_staged_ / 2;
   }
+  bool CanHold(uint64_t size) const override {
+    const uint64_t units = superblock_.UnitsOf(size);
+    return size <= UINT32_MAX && units <= superblock_.UnitsPerShard() &&
+           units * superblock_.block_size <= max_staged_;
+  }
   bool ChargesMetadata() const override { return false; }
   uint64_t io_errors() const override { return io_errors_.load(std::memory_order_relaxed); }
   std::string ToString() const override;

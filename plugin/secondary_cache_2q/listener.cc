@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/cache_key.h"
+#include "plugin/secondary_cache_2q/compat.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -25,12 +27,21 @@ FileKeys KeysOf(const TableProperties& properties) {
   return FindFileKeys(properties.db_id, properties.db_session_id, properties.orig_file_number);
 }
 
+CarriedSst CarriedOf(const std::string& path, const TableProperties& properties) {
+  return {path, KeysOf(properties),
+          SstIndex::ExpectedMemory(properties.index_size, properties.num_data_blocks)};
+}
+
 uint64_t FileOf(const TableProperties& properties) { return KeysOf(properties).file; }
 
-// A compaction has the same name at its begin and at its end, and no other one of the process has.
+// A compaction has the same name in all events, and no other one of the process has.
+std::string NameOf(const std::string& session, int job) {
+  return session.empty() ? "" : session + "/" + std::to_string(job);
+}
+
 std::string NameOf(DB* db, const CompactionJobInfo& info) {
   std::string session;
-  return db->GetDbSessionId(session).ok() ? session + "/" + std::to_string(info.job_id) : "";
+  return db->GetDbSessionId(session).ok() ? NameOf(session, info.job_id) : "";
 }
 
 // The comparator of this name, if it is RocksDB's own or a registered one: these live as long as
@@ -44,11 +55,30 @@ const Comparator* FindComparator(const std::string& name) {
   return found ? comparator : nullptr;
 }
 
-// The FileSystem of a database. Null if it does not outlive the Env, as that of an Env which was
-// written before there were FileSystems.
-std::shared_ptr<FileSystem> FileSystemOf(DB* db) {
+// The FileSystem of a database. None if it cannot be used without the Env, as that of an Env which
+// was written before there were FileSystems, or one over it.
+std::weak_ptr<FileSystem> FileSystemOf(DB* db) {
   const std::shared_ptr<FileSystem>& fs = db->GetEnv()->GetFileSystem();
-  return fs != nullptr && strcmp(fs->Name(), "LegacyFileSystem") != 0 ? fs : nullptr;
+  for (const Customizable* part = fs.get(); part != nullptr; part = part->Inner()) {
+    if (strcmp(part->Name(), "LegacyFileSystem") == 0) {
+      return {};
+    }
+  }
+  return fs;
+}
+
+// What a database holds as long as it is open. If it is not in its options, RocksDB makes it for
+// this database alone.
+std::vector<std::weak_ptr<void>> HeldBy(DB* db) {
+  const DBOptions options = db->GetDBOptions();
+  std::vector<std::weak_ptr<void>> held;
+  for (const std::shared_ptr<void>& it : std::initializer_list<std::shared_ptr<void>>{
+           options.info_log, options.sst_file_manager, options.write_buffer_manager}) {
+    if (it != nullptr) {
+      held.emplace_back(it);
+    }
+  }
+  return held;
 }
 
 bool Contains(const std::vector<std::string>& paths, const std::string& path) {
@@ -74,17 +104,20 @@ void EraseEverywhere(const std::vector<uint64_t>& files) {
 }  // namespace
 
 void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& info) {
+  if (OnlyMoves(info.stats, 0)) {
+    return;
+  }
   CarryBegin begin;
   begin.id = NameOf(db, info);
   for (const std::string& path : info.input_files) {
     const auto it = info.table_properties.find(path);
     if (it != info.table_properties.end() && it->second != nullptr) {
-      const TableProperties& properties = *it->second;
-      begin.inputs.push_back({path, KeysOf(properties), properties.index_size});
-      begin.source.comparator = FindComparator(properties.comparator_name);
+      begin.inputs.push_back(CarriedOf(path, *it->second));
+      begin.source.comparator = FindComparator(it->second->comparator_name);
     }
   }
   begin.source.fs = FileSystemOf(db);
+  begin.source.held = HeldBy(db);
   if (!begin.id.empty() && !begin.inputs.empty()) {
     ForEachCache([&begin](TwoQSecondaryCache* cache) { cache->BeginCarry(begin); });
   }
@@ -96,7 +129,9 @@ void TwoQSecondaryCacheListener::EndCarry(DB* db, const CompactionJobInfo& info)
   end.ok = info.status.ok();
   for (const std::string& path : info.output_files) {
     if (!Contains(info.input_files, path)) {  // else it was only moved to another level
-      end.outputs.push_back(path);
+      const auto it = info.table_properties.find(path);
+      const bool is_known = it != info.table_properties.end() && it->second != nullptr;
+      end.outputs.push_back(is_known ? CarriedOf(path, *it->second) : CarriedSst{path, {}, 0});
     }
   }
   ForEachCache([&end](TwoQSecondaryCache* cache) { cache->EndCarry(end); });
@@ -121,8 +156,14 @@ void TwoQSecondaryCacheListener::OnCompactionCompleted(DB* db, const CompactionJ
 }
 
 void TwoQSecondaryCacheListener::OnTableFileCreated(const TableFileCreationInfo& info) {
-  if (info.status.ok()) {
-    Remember(info.file_path, info.table_properties);
+  if (!info.status.ok()) {
+    return;
+  }
+  Remember(info.file_path, info.table_properties);
+  if (info.reason == TableFileCreationReason::kCompaction) {
+    const std::string id = NameOf(info.table_properties.db_session_id, info.job_id);
+    const CarriedSst sst = CarriedOf(info.file_path, info.table_properties);
+    ForEachCache([&](TwoQSecondaryCache* cache) { cache->AddCarryOutput(id, sst); });
   }
 }
 

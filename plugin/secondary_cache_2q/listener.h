@@ -26,7 +26,7 @@ class TwoQSecondaryCacheListener : public EventListener {
   // The input files of a compaction, with the properties of each.
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
   // Keep the name -> key map of the files made or ingested since, for deletions without a
-  // compaction.
+  // compaction. What a compaction makes may be an input of the next one before its end is told.
   void OnTableFileCreated(const TableFileCreationInfo& info) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override;

@@ -104,6 +104,9 @@ bool SstIndex::Add(const Slice& index_block, const Form& form) {
     if (!blocks_.empty() && place.offset < blocks_.back().place.offset + kBlockTrailer) {
       return false;
     }
+    if (ExpectedMemory(keys_.size(), blocks_.size()) > kMostMemory) {
+      return false;
+    }
     keys_.append(entries.UserKey().data(), entries.UserKey().size());
     blocks_.push_back({place, keys_.size()});
   }
@@ -130,6 +133,11 @@ size_t SstIndex::Find(uint64_t quarter) const {
       [](const Entry& entry, uint64_t wanted) { return entry.place.offset >> 2 < wanted; });
   const bool found = it != blocks_.end() && it->place.offset >> 2 == quarter;
   return found ? static_cast<size_t>(it - blocks_.begin()) : size();
+}
+
+void SstIndex::ShrinkToFit() {
+  keys_.shrink_to_fit();
+  blocks_.shrink_to_fit();
 }
 
 size_t SstIndex::MemoryUsage() const {

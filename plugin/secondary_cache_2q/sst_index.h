@@ -29,7 +29,15 @@ class SstIndex {
     uint64_t size = 0;  // bytes, without the trailer
   };
 
-  // Adds the data blocks that an index block names. False if it is none: what was added is useless.
+  // One that takes more memory, in bytes, is not read.
+  static constexpr uint64_t kMostMemory = 16 << 20;
+  // What one is expected to take that has so many bytes in its SST, and names so many blocks.
+  static uint64_t ExpectedMemory(uint64_t size, uint64_t blocks) {
+    return size + blocks * sizeof(Entry);
+  }
+
+  // Adds the data blocks that an index block names. False if it is none, or too large: what was
+  // added is useless.
   bool Add(const Slice& index_block, const Form& form);
 
   // Finds what the top level of an index of two levels names: index blocks.
@@ -50,6 +58,8 @@ class SstIndex {
   // The block at offset `quarter` * 4, the last two bits aside; size() if there is none.
   size_t Find(uint64_t quarter) const;
 
+  // Gives back memory that was taken to grow.
+  void ShrinkToFit();
   size_t MemoryUsage() const;
 
  private:

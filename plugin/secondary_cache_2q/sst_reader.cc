@@ -3,9 +3,11 @@
 #include "plugin/secondary_cache_2q/sst_reader.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/block_form.h"
+#include "plugin/secondary_cache_2q/metered_fs.h"
 #include "rocksdb/advanced_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/options.h"
@@ -17,8 +19,9 @@ namespace secondary_cache_2q {
 
 namespace {
 
-// Blocks that are kept, for one that is soon read again.
-constexpr size_t kKept = 16;
+// Bytes of the last blocks that are kept, for one that is soon read again. Two are, of any size:
+// those at the ends of a range.
+constexpr size_t kKept = 1 << 20;
 
 // For index blocks; what an iterator uses stays besides.
 constexpr size_t kIndexMemory = 8 << 20;  // bytes
@@ -87,7 +90,7 @@ class BlockCatcher : public CacheWrapper {
 
 namespace {
 
-Options ReaderOptions(const SstReader::Source& source, Env* env,
+Options ReaderOptions(const Comparator* comparator, Env* env,
                       const std::shared_ptr<BlockCatcher>& catcher) {
   BlockBasedTableOptions table;
   table.block_cache = catcher;
@@ -95,7 +98,7 @@ Options ReaderOptions(const SstReader::Source& source, Env* env,
   table.max_auto_readahead_size = 0;
   Options options;
   options.env = env;
-  options.comparator = source.comparator;
+  options.comparator = comparator;
   options.table_factory.reset(NewBlockBasedTableFactory(table));
   return options;
 }
@@ -127,28 +130,33 @@ bool Collect(const std::vector<CaughtBlock>& blocks, const TableProperties& prop
   if (IndexTypeOf(properties) != BlockBasedTableOptions::kTwoLevelIndexSearch) {
     return index->Add(blocks[0].bytes, form);
   }
+  std::unordered_map<std::string, const CaughtBlock*> by_key;
+  for (const CaughtBlock& block : blocks) {
+    by_key[block.key] = &block;
+  }
   std::vector<SstIndex::Place> parts;
   if (!SstIndex::ReadTopLevel(blocks[0].bytes, form, &parts)) {
     return false;
   }
-  for (const SstIndex::Place& part : parts) {
-    const std::string key = keys.KeyOf(part.offset);
-    const auto it = std::find_if(blocks.begin() + 1, blocks.end(),
-                                 [&key](const CaughtBlock& block) { return block.key == key; });
-    if (it == blocks.end() || !index->Add(it->bytes, form)) {
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(parts.begin(), parts.end(), [&](const SstIndex::Place& part) {
+    const auto it = by_key.find(keys.KeyOf(part.offset));
+    return it != by_key.end() && index->Add(it->second->bytes, form);
+  });
 }
 
 }  // namespace
 
-SstReader::SstReader(const Source& source, std::string path)
+bool SstReader::Source::IsClosed() const {
+  return fs.expired() || std::any_of(held.begin(), held.end(),
+                                     [](const std::weak_ptr<void>& it) { return it.expired(); });
+}
+
+SstReader::SstReader(const std::shared_ptr<FileSystem>& fs, const Comparator* comparator,
+                     std::string path)
     : path_(std::move(path)),
-      env_(NewCompositeEnv(source.fs)),
+      env_(NewCompositeEnv(NewMeteredFileSystem(fs, &read_bytes_))),
       catcher_(std::make_shared<BlockCatcher>()),
-      reader_(new SstFileReader(ReaderOptions(source, env_.get(), catcher_))) {}
+      reader_(new SstFileReader(ReaderOptions(comparator, env_.get(), catcher_))) {}
 
 SstReader::~SstReader() {
   iterator_.reset();
@@ -157,7 +165,11 @@ SstReader::~SstReader() {
 
 Status SstReader::Open(const Source& source, const std::string& path,
                        std::unique_ptr<SstReader>* result) {
-  std::unique_ptr<SstReader> sst(new SstReader(source, path));
+  const std::shared_ptr<FileSystem> fs = source.fs.lock();
+  if (fs == nullptr || source.IsClosed()) {
+    return Status::Aborted(path, "its database is closed");
+  }
+  std::unique_ptr<SstReader> sst(new SstReader(fs, source.comparator, path));
   Status s = sst->reader_->Open(path);
   if (s.ok()) {
     s = sst->ReadIndex();
@@ -181,12 +193,11 @@ Status SstReader::ReadIndex() {
     return Status::NotSupported(path_, "has no unique id");
   }
   const std::vector<CaughtBlock> blocks = catcher_->TakeIndex();
-  for (const CaughtBlock& block : blocks) {
-    read_bytes_ += block.bytes.size();
+  if (!Collect(blocks, *properties, keys_, &index_)) {
+    return Status::Corruption(path_, "its index cannot be read");
   }
-  return Collect(blocks, *properties, keys_, &index_)
-             ? Status::OK()
-             : Status::Corruption(path_, "its index cannot be read");
+  index_.ShrinkToFit();
+  return Status::OK();
 }
 
 Status SstReader::ReadFirstKey() {
@@ -232,13 +243,18 @@ Status SstReader::Read(size_t block, const CaughtBlock** result) {
     return s.IsCorruption() || s.IsIOError() ? s
                                              : Status::NotFound(path_, "a block is not reached");
   }
-  read_bytes_ += index_.Bytes(block);
-  if (read_.size() == kKept) {
-    read_.pop_front();
-  }
-  read_.emplace_back(block, std::move(caught));
+  Keep(block, std::move(caught));
   *result = &read_.back().second;
   return Status::OK();
+}
+
+void SstReader::Keep(size_t block, CaughtBlock&& caught) {
+  kept_bytes_ += caught.memory();
+  read_.emplace_back(block, std::move(caught));
+  while (read_.size() > 2 && kept_bytes_ > kKept) {
+    kept_bytes_ -= read_.front().second.memory();
+    read_.pop_front();
+  }
 }
 
 }  // namespace secondary_cache_2q

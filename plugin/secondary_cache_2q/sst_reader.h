@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/cache_key.h"
 #include "plugin/secondary_cache_2q/sst_index.h"
@@ -30,6 +31,8 @@ struct CaughtBlock {
   std::string bytes;                      // what a secondary cache is to keep
   std::string compressed;                 // as it is in the SST; empty: it is not compressed there
   CompressionType type = kNoCompression;  // of `compressed`
+
+  size_t memory() const { return bytes.size() + compressed.size(); }
 };
 
 // Reads single data blocks of an SST, in any order, through RocksDB's own reader of SSTs with a
@@ -38,19 +41,26 @@ struct CaughtBlock {
 // page cache, whatever the database does. Not thread-safe.
 class SstReader {
  public:
-  // What a database reads its SSTs with.
+  // What a database reads its SSTs with. Keeps nothing of it alive.
   struct Source {
-    std::shared_ptr<FileSystem> fs;
+    std::weak_ptr<FileSystem> fs;
     const Comparator* comparator = nullptr;
+    // What the database holds as long as it is open. Others may hold it for longer.
+    std::vector<std::weak_ptr<void>> held;
+
+    // Whether the database is closed, as far as can be told.
+    bool IsClosed() const;
   };
 
-  // Opens an SST and reads its index.
+  // Opens an SST and reads its index. The FileSystem lives as long as the result. Aborted: the
+  // database is closed.
   static Status Open(const Source& source, const std::string& path,
                      std::unique_ptr<SstReader>* result);
   ~SstReader();
 
   const SstIndex& index() const { return index_; }
-  // Bytes of blocks that were read so far.
+  uint64_t file() const { return keys_.file; }
+  // Bytes of the file that were read so far.
   uint64_t read_bytes() const { return read_bytes_; }
   // For one who needs no more than the index.
   SstIndex TakeIndex() { return std::move(index_); }
@@ -60,22 +70,24 @@ class SstReader {
   Status Read(size_t block, const CaughtBlock** result);
 
  private:
-  SstReader(const Source& source, std::string path);
+  SstReader(const std::shared_ptr<FileSystem>& fs, const Comparator* comparator, std::string path);
   Status ReadIndex();
   Status Seek(size_t block);
   Status ReadFirstKey();
+  void Keep(size_t block, CaughtBlock&& caught);
 
   const std::string path_;
+  uint64_t read_bytes_ = 0;  // goes after the FileSystem that counts
   const std::unique_ptr<Env> env_;
   std::shared_ptr<BlockCatcher> catcher_;
   std::unique_ptr<SstFileReader> reader_;
   FileKeys keys_;
   SstIndex index_;
-  uint64_t read_bytes_ = 0;
   Slice bound_;  // the iterator's
   std::unique_ptr<Iterator> iterator_;
   // The last blocks that were read.
   std::deque<std::pair<size_t, CaughtBlock>> read_;
+  size_t kept_bytes_ = 0;  // of these
 };
 
 }  // namespace secondary_cache_2q

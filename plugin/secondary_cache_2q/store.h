@@ -66,6 +66,9 @@ class Store {
   // carries a reference. Called once, before the first Allocate().
   virtual std::vector<Block*> Recover() { return {}; }
 
+  // Whether a block of so many stored bytes may ever be held.
+  virtual bool CanHold(uint64_t /*size*/) const { return true; }
+
   // Whether so much waits to be written that what can wait should.
   virtual bool Crowded() const { return false; }
 

@@ -7,12 +7,15 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
@@ -20,6 +23,7 @@
 #include "test/secondary_cache_2q/recording_cache.h"
 #include "test/secondary_cache_2q/support.h"
 #include "test/support/open_db.h"
+#include "test/support/wait.h"
 #include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 
@@ -253,6 +257,63 @@ TEST_F(CarryTest, CompactionsThatFollowEachOther) {
   EXPECT_GE(ReadHot(), kHot * 7 / 10);
 }
 
+// Holds up the end of a compaction, for those that come behind it in the list of listeners.
+class SlowListener : public EventListener {
+ public:
+  const char* Name() const override { return "SlowListener"; }
+  void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) override {
+    completed++;
+    rocktier::WaitFor([&] { return !slow; });
+  }
+  std::atomic<bool> slow{true};
+  std::atomic<int> completed{0};
+};
+
+class BeginListener : public EventListener {
+ public:
+  const char* Name() const override { return "BeginListener"; }
+  void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) override {
+    begun++;
+    usleep(50000);  // so that what is told before is done
+  }
+  std::atomic<int> begun{0};
+};
+
+// The next compaction begins when the files are there, before the end of the last one is told.
+TEST_F(CarryTest, TheEndOfACompactionIsToldLate) {
+  Options options = MakeOptions();
+  const auto slow = std::make_shared<SlowListener>();
+  const auto begin = std::make_shared<BeginListener>();
+  options.listeners.insert(options.listeners.begin(), slow);
+  options.listeners.push_back(begin);
+  options.max_background_jobs = 4;
+  Open(options);
+  Load(0);
+  Warm();
+  const uint64_t held = Stats().blocks;
+  Load(1, 1, kHotStep);
+  std::atomic<bool> held_up{true};
+  SyncPoint::GetInstance()->SetCallBack(
+      "TwoQCarrier::Open", [&](void*) { rocktier::WaitFor([&] { return !held_up; }); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  std::thread first([&] { EXPECT_OK(db_->CompactRange(compact, nullptr, nullptr)); });
+  EXPECT_TRUE(rocktier::WaitFor([&] { return slow->completed > 0; }));
+  const int begun = begin->begun;
+  std::thread second([&] { EXPECT_OK(db_->CompactRange(compact, nullptr, nullptr)); });
+  EXPECT_TRUE(rocktier::WaitFor([&] { return begin->begun > begun; }));
+  slow->slow = false;
+  first.join();
+  second.join();
+  held_up = false;
+  AsOurs(secondary_)->TEST_WaitForCarry();
+  AsOurs(secondary_)->TEST_Drain();
+  EXPECT_GE(CheckBlocks(), held * 7 / 10);
+  EXPECT_GE(ReadHot(), kHot * 7 / 10);
+}
+
 TEST_F(CarryTest, OtherFormsOfSsts) {
   using Table = BlockBasedTableOptions;
   const std::vector<std::string> forms = {"two levels", "lz4", "zstd", "cache lz4"};
@@ -306,7 +367,9 @@ TEST_F(CarryTest, WhatIsServedIsNew) {
 }
 
 TEST_F(CarryTest, AMovedFileIsLeftAlone) {
-  Open(MakeOptions());
+  Options options = MakeOptions();
+  options.listeners.push_back(std::make_shared<BeginListener>());
+  Open(options);
   Load(0);
   Warm();
   const uint64_t held = Stats().blocks;
@@ -316,6 +379,7 @@ TEST_F(CarryTest, AMovedFileIsLeftAlone) {
   AsOurs(secondary_)->TEST_WaitForCarry();
   EXPECT_EQ(held, Stats().blocks);
   EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(0u, Stats().carry_read_bytes);
   Load(1, 1, kHotStep);
   Compact();
   EXPECT_GE(Stats().carried, held * 9 / 10);
@@ -450,6 +514,72 @@ TEST_F(CarryTest, AnUnknownComparatorIsCounted) {
   EXPECT_GE(Stats().carry_failed, 1u);
   ReadHot();
   Close();
+}
+
+class OwnFs : public FileSystemWrapper {
+ public:
+  explicit OwnFs(const std::shared_ptr<FileSystem>& target) : FileSystemWrapper(target) {}
+  const char* Name() const override { return "CarryTest.OwnFs"; }
+};
+
+// Written before there were FileSystems: its FileSystem uses the Env, and does not keep it alive.
+TEST_F(CarryTest, AFileSystemOverAnOldEnvIsNotUsed) {
+  EnvWrapper old(Env::Default());
+  const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<OwnFs>(old.GetFileSystem()));
+  Options options = MakeOptions();
+  options.env = env.get();
+  Open(options);
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  Compact();
+  EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(0u, Stats().carry_read_bytes);
+  EXPECT_GE(Stats().carry_failed, 1u);
+  Close();
+}
+
+TEST_F(CarryTest, AFileSystemGoesWithADatabaseClosedInTheMidstOfACompaction) {
+  auto fs = std::make_shared<OwnFs>(FileSystem::Default());
+  const std::weak_ptr<OwnFs> gone = fs;
+  std::unique_ptr<Env> env = NewCompositeEnv(fs);
+  fs.reset();
+  Options options = MakeOptions();
+  options.env = env.get();
+  Open(options);
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  SyncPoint::GetInstance()->SetCallBack(
+      "DBImpl::BackgroundCompaction:NonTrivial:BeforeRun",
+      [&](void*) { CancelAllBackgroundWork(db_.get(), /*wait=*/false); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  EXPECT_NOK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  db_.reset();
+  options_.env = options.env = Env::Default();
+  env.reset();
+  EXPECT_TRUE(rocktier::WaitFor([&] { return gone.expired(); }));
+  EXPECT_GT(Stats().carry_read_bytes, 0u);
+}
+
+// The FileSystem lives on.
+TEST_F(CarryTest, NothingMoreIsReadOfAClosedDatabase) {
+  Open(MakeOptions());
+  Load(0);
+  Warm();
+  Load(1, 1, kHotStep);
+  std::atomic<bool> closed{false};
+  SyncPoint::GetInstance()->SetCallBack(
+      "TwoQCarrier::Open", [&](void*) { rocktier::WaitFor([&] { return closed.load(); }); });
+  SyncPoint::GetInstance()->EnableProcessing();
+  CompactRangeOptions compact;
+  compact.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;
+  ASSERT_OK(db_->CompactRange(compact, nullptr, nullptr));
+  db_.reset();
+  closed = true;
+  AsOurs(secondary_)->TEST_WaitForCarry();
+  EXPECT_EQ(0u, Stats().carried);
+  EXPECT_EQ(1u, Stats().carry_failed);
 }
 
 // The database, its files and the cache go away in the midst of it.

@@ -16,6 +16,7 @@
 
 #include "rocksdb/convenience.h"
 #include "test/secondary_cache_2q/support.h"
+#include "test/support/no_threads.h"
 #include "test_util/sync_point.h"
 #include "test_util/testharness.h"
 
@@ -262,6 +263,18 @@ TEST_P(FileTest, OfTwoSlotsForTheSameBytesTheNewerCounts) {
   EXPECT_EQ(1u, Stats().recovered);
   EXPECT_TRUE(Noise(0, 4100) == Get(cache_.get(), Key(0)));
   EXPECT_EQ("<none>", Get(cache_.get(), Key(77)));
+}
+
+TEST_P(FileTest, WithoutAThreadItIsNotOpened) {
+  {
+    const rocktier::NoThreads none;
+    Status s = Open();
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_NE(std::string::npos, s.ToString().find("path=" + path_ + ": no thread"));
+  }
+  ASSERT_OK(Open());
+  Fill(0, 4);
+  EXPECT_EQ(4u, Served(0, 4));
 }
 
 TEST_P(FileTest, ForeignFilesAreRefusedAndLeftAlone) {

@@ -2,8 +2,11 @@
 
 #include "plugin/secondary_cache_2q/sst_index.h"
 
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/block_form.h"
 #include "table/block_based/block_builder.h"
@@ -35,6 +38,23 @@ TEST(SstIndexTest, EntriesAreReadAndFound) {
   EXPECT_EQ(3u, index.Find(7115 / 4));
   EXPECT_EQ(4u, index.Find(4005 / 4 + 1));
   EXPECT_GT(index.MemoryUsage(), 4u * 16);
+}
+
+TEST(SstIndexTest, OneThatIsTooLargeIsNotRead) {
+  std::vector<std::pair<std::string, uint64_t>> blocks(SstIndex::kMostMemory / 64, {"", 4000});
+  for (size_t i = 0; i < blocks.size(); i++) {
+    char key[41];
+    snprintf(key, sizeof(key), "%040zu", i);
+    blocks[i].first = key;
+  }
+  SstIndex fits;
+  EXPECT_TRUE(fits.Add(IndexBlock(blocks), IndexBlockForm()));
+  fits.ShrinkToFit();
+  EXPECT_EQ(SstIndex::kMostMemory, SstIndex::ExpectedMemory(40 * blocks.size(), blocks.size()));
+  EXPECT_LE(fits.MemoryUsage(), SstIndex::kMostMemory + 100);
+  blocks.insert(blocks.end(), 100, {std::string(40, '9'), 4000});
+  SstIndex index;
+  EXPECT_FALSE(index.Add(IndexBlock(blocks), IndexBlockForm()));
 }
 
 // Copies of exact size: a read beyond the end is found by AddressSanitizer.

@@ -191,7 +191,7 @@ class SstReaderTest : public testing::Test {
   }
 
   SstReader::Source SourceOfDb() const {
-    return {options_.env->GetFileSystem(), options_.comparator};
+    return {options_.env->GetFileSystem(), options_.comparator, {}};
   }
 
   static size_t DataBlocks(const RecordingCache::Blocks& blocks) {
@@ -288,6 +288,36 @@ TEST_F(SstReaderTest, CompressedBlocksAreThoseThatRocksDBOffers) {
     }
   }
   EXPECT_GT(compressed, kMostOpen);
+}
+
+// So many bytes of them, and two of any size.
+TEST_F(SstReaderTest, LastBlocksAreKept) {
+  for (const size_t size : {size_t{100} << 10, size_t{3} << 19}) {
+    Open(Formats()[0], RecordedCache());
+    for (uint64_t i = 0; i < 20; i++) {
+      ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Noise(i, size)));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    std::unique_ptr<SstReader> sst;
+    ASSERT_OK(SstReader::Open(SourceOfDb(), Paths()[0], &sst));
+    ASSERT_EQ(20u, sst->index().size());
+    const auto reads = [&](size_t block) {
+      const uint64_t before = sst->read_bytes();
+      const CaughtBlock* caught;
+      EXPECT_OK(sst->Read(block, &caught));
+      return sst->read_bytes() > before;
+    };
+    for (size_t block = 1; block < 20; block++) {
+      EXPECT_TRUE(reads(block));
+      EXPECT_FALSE(reads(block));
+      EXPECT_FALSE(reads(block - 1));
+    }
+    EXPECT_EQ(size > 1 << 20, reads(12));
+    EXPECT_TRUE(reads(5));
+    sst.reset();
+    db_.reset();
+    ASSERT_OK(DestroyDB(name_, Options()));
+  }
 }
 
 // A user key that goes over blocks: those that begin with it cannot be told by user keys.

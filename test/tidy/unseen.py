@@ -38,7 +38,10 @@ _REASONS = {
         "...: has an empty block",
         "...: has no properties",
         "...: has no unique id",
+        "...: its database is closed",
+        "...: is another SST now",
         "...: its index cannot be read",
+        "...: its index is too large",
     ),
     "the caller takes it for an answer: there is nothing, or it was changed meanwhile": (
         "...: has no recipe",
