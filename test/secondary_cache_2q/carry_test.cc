@@ -122,6 +122,14 @@ class CarryTest : public testing::Test {
     }
   }
 
+  // With the hot blocks in the cache, and an SST to compact with theirs.
+  void OpenWarm(const Options& options) {
+    Open(options);
+    Load(0);
+    Warm();
+    Load(1, 1, kHotStep);
+  }
+
   uint64_t Ticker(Tickers ticker) const { return options_.statistics->getTickerCount(ticker); }
 
   TwoQSecondaryCacheStats Stats() const {
@@ -409,10 +417,7 @@ TEST_F(CarryTest, BlobFiles) {
   Options options = MakeOptions();
   options.enable_blob_files = true;
   options.min_blob_size = 520;
-  Open(options);
-  Load(0);
-  Warm();
-  Load(1, 1, kHotStep);
+  OpenWarm(options);
   Compact();
   EXPECT_GE(Stats().carried, kHot * 8 / 10);
   EXPECT_EQ(0u, Stats().carry_failed);
@@ -505,10 +510,7 @@ TEST_F(CarryTest, AnUnknownComparatorIsCounted) {
   OtherOrder order;
   Options options = MakeOptions();
   options.comparator = &order;
-  Open(options);
-  Load(0);
-  Warm();
-  Load(1, 1, kHotStep);
+  OpenWarm(options);
   Compact();
   EXPECT_EQ(0u, Stats().carried);
   EXPECT_GE(Stats().carry_failed, 1u);
@@ -528,10 +530,7 @@ TEST_F(CarryTest, AFileSystemOverAnOldEnvIsNotUsed) {
   const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<OwnFs>(old.GetFileSystem()));
   Options options = MakeOptions();
   options.env = env.get();
-  Open(options);
-  Load(0);
-  Warm();
-  Load(1, 1, kHotStep);
+  OpenWarm(options);
   Compact();
   EXPECT_EQ(0u, Stats().carried);
   EXPECT_EQ(0u, Stats().carry_read_bytes);
@@ -546,10 +545,7 @@ TEST_F(CarryTest, AFileSystemGoesWithADatabaseClosedInTheMidstOfACompaction) {
   fs.reset();
   Options options = MakeOptions();
   options.env = env.get();
-  Open(options);
-  Load(0);
-  Warm();
-  Load(1, 1, kHotStep);
+  OpenWarm(options);
   SyncPoint::GetInstance()->SetCallBack(
       "DBImpl::BackgroundCompaction:NonTrivial:BeforeRun",
       [&](void*) { CancelAllBackgroundWork(db_.get(), /*wait=*/false); });
@@ -564,10 +560,7 @@ TEST_F(CarryTest, AFileSystemGoesWithADatabaseClosedInTheMidstOfACompaction) {
 
 // The FileSystem lives on.
 TEST_F(CarryTest, NothingMoreIsReadOfAClosedDatabase) {
-  Open(MakeOptions());
-  Load(0);
-  Warm();
-  Load(1, 1, kHotStep);
+  OpenWarm(MakeOptions());
   std::atomic<bool> closed{false};
   SyncPoint::GetInstance()->SetCallBack(
       "TwoQCarrier::Open", [&](void*) { rocktier::WaitFor([&] { return closed.load(); }); });
@@ -587,10 +580,7 @@ TEST_F(CarryTest, MayEndAtAnyMoment) {
   const std::vector<std::string> points = {"TwoQCarrier::ReadIndex", "TwoQCarrier::Open",
                                            "TwoQCarrier::Wait"};
   for (int round = 0; round < 24; round++) {
-    Open(MakeOptions());
-    Load(0);
-    Warm();
-    Load(1, 1, kHotStep);
+    OpenWarm(MakeOptions());
     std::atomic<int> passed{0};
     const int stop_at = round / 6 * 20;  // times that it comes by
     for (const std::string& point : points) {
