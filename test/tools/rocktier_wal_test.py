@@ -645,6 +645,21 @@ class OnAFile(unittest.TestCase):
         plain = run(BIN + "/ldb", "--db=" + self.db, "scan", "--hex")
         self.assertEqual(len(self.succeed(plain).splitlines()), 2000)
 
+    def test_logs_of_other_databases_stay_on_the_device(self):
+        self.succeed(self.format("--size=8M"))
+        other = self.folder + "/other"
+        for db in self.db, other:
+            self.succeed(write(db, self.device))
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, self.db)))
+        listed = self.succeed(wal("ls", self.device))
+        self.assertIn(other + "/", listed)
+        self.assertNotIn(self.db + "/", listed)
+        self.assertIn("1 logs", self.succeed(wal("export", self.device, other)))
+        self.assertEqual(self.logs(), [])
+        for db in self.db, other:
+            plain = run(BIN + "/ldb", "--db=" + db, "scan", "--hex")
+            self.assertEqual(len(self.succeed(plain).splitlines()), 2000)
+
     def test_logs_of_an_open_database_stay_where_they_are(self):
         self.succeed(self.format("--size=32M"))
         wal_dir = self.folder + "/wal"
