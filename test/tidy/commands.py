@@ -24,15 +24,23 @@ _OPTION = re.compile(r"--?\w")
 
 def of(path):
     """The commands in the blocks of a page, as (line, words)."""
-    text = sources.read(path)
+    for _, block in blocks(sources.read(path)):
+        yield from block
+
+
+def blocks(text):
+    """Where each block of a page begins, and its commands as (line, words)."""
     for block in _BLOCK.finditer(text):
         first = sources.line_of(text, block.start(1))
-        joined = re.sub(r"\\\n|(?<=\|)\n", lambda match: match.group(0).replace("\n", "\0"),
-                        block.group(1))
-        for line in joined.splitlines():
-            for words in _commands(line.replace("\\\0", "").replace("\0", " ")):
-                yield first, words
-            first += 1 + line.count("\0")
+        yield block.start(), list(_lines(first, block.group(1)))
+
+
+def _lines(first, block):
+    joined = re.sub(r"\\\n|(?<=\|)\n", lambda match: match.group(0).replace("\n", "\0"), block)
+    for line in joined.splitlines():
+        for words in _commands(line.replace("\\\0", "").replace("\0", " ")):
+            yield first, words
+        first += 1 + line.count("\0")
 
 
 def _commands(line):

@@ -17,6 +17,7 @@ import layout
 import messages
 import metrics
 import one_definition
+import pasted
 import reference
 import rooms
 import versions
@@ -40,6 +41,7 @@ CHECKS = {
     "metrics": metrics.check,
     "reference": reference.check,
     "commands": commands.check,
+    "pasted": pasted.check,
     "versions": versions.check,
     "rooms": rooms.check,
 }
