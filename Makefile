@@ -99,8 +99,7 @@ test-distributed:
 
 HOURS ?= 8
 soak:
-	dir=$$(scripts/build checked all rocktier_long) && scripts/scratch "$$dir/scratch" && \
-	  trap 'scripts/scratch --end "$$dir/scratch"' EXIT && \
+	dir=$$(scripts/build checked all rocktier_long) && scripts/with-scratch "$$dir/scratch" \
 	  python3 test/crash/soak.py --build "$$dir" --hours $(HOURS) $(ARGS)
 
 fuzz: SECONDS = 60
