@@ -128,6 +128,16 @@ class Rules(unittest.TestCase):
             used = set(re.findall(r"\$labels\.(\w+)", json.dumps(rule["annotations"])))
             self.assertLessEqual(used, known, rule["alert"])
 
+    def test_what_their_texts_say_is_so(self):
+        rules = {rule["alert"]: rule for rule in self.rules}
+        stranded = rules["RocktierFilesStranded"]
+        self.assertIn("two hours", stranded["annotations"]["description"])
+        # A function over two hours is true at the first sample already.
+        self.assertEqual(("2h", False), (stranded["for"], "over_time" in stranded["expr"]))
+        stuck = rules["RocktierRecoveryStuck"]
+        self.assertIn("SSTs were in memory", stuck["annotations"]["description"])
+        self.assertIn("rocktier_tiered_env_memory_bytes > 0", stuck["expr"])
+
     def test_each_plugin_has_rules(self):
         for plugin in PLUGINS:
             stale = [rule for rule in self.rules
