@@ -12,6 +12,7 @@
 
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/cache_key.h"
+#include "plugin/secondary_cache_2q/caches.h"
 #include "plugin/secondary_cache_2q/compat.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
