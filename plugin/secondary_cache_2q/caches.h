@@ -19,8 +19,8 @@ void AddCache(TwoQSecondaryCache* cache);
 // Removes a cache that goes, if it was added. Waits until nobody visits it any more.
 void RemoveCache(TwoQSecondaryCache* cache);
 
-// Calls `visit` for every cache. No lock is held meanwhile: a cache whose file does not answer holds
-// up who visits it, and who removes it, and nobody else.
+// Calls `visit` for every cache. No lock is held meanwhile: a cache whose file does not answer
+// holds up who visits it, and who removes it, and nobody else.
 void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit);
 
 }  // namespace secondary_cache_2q

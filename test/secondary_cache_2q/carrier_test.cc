@@ -476,8 +476,8 @@ TEST_F(CarrierTest, WhatIsTakenOverTakesMemoryOnce) {
   EXPECT_EQ(1u, target_.carried.count(outs[1].keys.KeyOf(outs[1].index.Offset(0))));
 }
 
-// While the thread reads one SST, each compaction takes over what the one before has. Those that are
-// dropped, for want of room, are not kept by those that follow.
+// While the thread reads one SST, each compaction takes over what the one before has. Those that
+// are dropped, for want of room, are not kept by those that follow.
 TEST_F(CarrierTest, WhatIsDroppedIsGone) {
   const Sst in = NewSst("in", 400);
   const std::vector<Sst> outs = {NewSst("out0", 400), NewSst("out1", 400)};
