@@ -54,7 +54,7 @@ class DbTest : public testing::TestWithParam<std::pair<const char*, const char*>
   Options MakeOptions(const std::string& more = "") {
     std::string uri = "id=TwoQSecondaryCache;capacity=8M;storage=" + std::string(GetParam().second);
     if (std::string(GetParam().second) == "file") {
-      uri += ";path=" + path_;
+      uri += ";carry=true;path=" + path_;
     }
     EXPECT_OK(SecondaryCache::CreateFromString(ConfigOptions(), uri + more, &secondary_));
     BlockBasedTableOptions table;
