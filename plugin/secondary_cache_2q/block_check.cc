@@ -52,25 +52,36 @@ Status NoBlock() {
   return Status::Corruption("TwoQSecondaryCache", "what a block holds cannot be read");
 }
 
+Status CannotBeTold() {
+  return Status::Incomplete("TwoQSecondaryCache", "what a block is cannot be told");
+}
+
+// Whether the block says that its values are apart from its keys.
+bool HasSeparateValues(const Slice& bytes) {
+  Restarts restarts;
+  return FindRestarts(bytes, &restarts) && restarts.separate_values;
+}
+
 }  // namespace
 
 bool SoundBlock(const Slice& bytes, bool entries) {
   Restarts restarts;
-  return FindRestarts(bytes, &restarts) && InOrder(restarts) &&
-         (!entries || restarts.separate_values || EntriesFit(bytes.data(), restarts));
+  return FindRestarts(bytes, &restarts) && !restarts.separate_values && InOrder(restarts) &&
+         (!entries || EntriesFit(bytes.data(), restarts));
 }
 
 Status CheckBlock(CacheEntryRole role, const Slice& bytes) {
   switch (role) {
     case CacheEntryRole::kDataBlock:
-      return SoundBlock(bytes, /*entries=*/true) ? Status::OK() : NoBlock();
+      if (SoundBlock(bytes, /*entries=*/true)) {
+        return Status::OK();
+      }
+      return HasSeparateValues(bytes) ? CannotBeTold() : NoBlock();
     case CacheEntryRole::kIndexBlock:
     case CacheEntryRole::kFilterMetaBlock:
       return SoundBlock(bytes, /*entries=*/false) ? Status::OK() : NoBlock();
     case CacheEntryRole::kOtherBlock:
-      return SoundBlock(bytes, /*entries=*/true)
-                 ? Status::OK()
-                 : Status::Incomplete("TwoQSecondaryCache", "what a block is cannot be told");
+      return SoundBlock(bytes, /*entries=*/true) ? Status::OK() : CannotBeTold();
     default:
       return Status::OK();
   }

@@ -18,10 +18,14 @@ namespace secondary_cache_2q {
 // indexes. Incomplete: they may be no block, or something else. The role kOtherBlock is that of
 // range deletions, which are a block like one of data, and of dictionaries, which are any bytes.
 // Other objects are not checked.
+//
+// Incomplete, too: a block of data with separate values. RocksDB counts entries to see which ones
+// have the place of a value, by an interval that is a property of the SST, and does not check where
+// that place is. No other block has separate values.
 Status CheckBlock(CacheEntryRole role, const Slice& bytes);
 
 // Whether the bytes have the form of a block of data or range deletions (`entries`), or of an
-// index.
+// index. Blocks with separate values do not count.
 bool SoundBlock(const Slice& bytes, bool entries);
 
 }  // namespace secondary_cache_2q

@@ -2,6 +2,8 @@
 
 #include "plugin/secondary_cache_2q/block_form.h"
 
+#include <algorithm>
+
 #include "plugin/secondary_cache_2q/compat.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -11,6 +13,29 @@ namespace {
 
 // The last word of a block: flags, and the number of restart points.
 constexpr uint32_t kHashIndex = 1u << 31;
+
+// A bucket of the hash index is the number of a restart point, or one of these: several, or none.
+constexpr uint8_t kCollision = 254;
+constexpr uint8_t kNoEntry = 255;
+
+// Takes the hash index off the end: buckets of a byte each, and their number in 16 bits, as are
+// offsets in such a block. False if there is none, or a bucket names no restart point: RocksDB
+// looks there without a check.
+bool TakeHashIndex(uint32_t restarts, Slice* bytes) {
+  if (bytes->size() < sizeof(uint16_t) || bytes->size() > UINT16_MAX) {
+    return false;
+  }
+  const char* const end = bytes->data() + bytes->size() - sizeof(uint16_t);
+  const uint64_t buckets = DecodeFixed16(end);
+  if (buckets == 0 || buckets + sizeof(uint16_t) > bytes->size()) {
+    return false;
+  }
+  bytes->remove_suffix(sizeof(uint16_t) + buckets);
+  return std::all_of(end - buckets, end, [restarts](char c) {
+    const auto bucket = static_cast<uint8_t>(c);
+    return bucket < restarts || bucket == kCollision || bucket == kNoEntry;
+  });
+}
 
 }  // namespace
 
@@ -28,17 +53,10 @@ bool FindRestarts(Slice bytes, Restarts* result) {
     result->keys = DecodeFixed32(bytes.data() + bytes.size() - sizeof(uint32_t));
     bytes.remove_suffix(sizeof(uint32_t));
   }
-  if ((footer & kHashIndex) != 0) {
-    // Buckets of a byte each, and their number in 16 bits, as are offsets in such a block.
-    const uint64_t buckets = bytes.size() < sizeof(uint16_t) || bytes.size() > UINT16_MAX
-                                 ? 0
-                                 : DecodeFixed16(bytes.data() + bytes.size() - sizeof(uint16_t));
-    if (buckets == 0 || buckets + sizeof(uint16_t) > bytes.size()) {
-      return false;
-    }
-    bytes.remove_suffix(sizeof(uint16_t) + buckets);
-  }
   result->count = footer & ~(kHashIndex | kUniformKeys | kSeparateValues);
+  if ((footer & kHashIndex) != 0 && !TakeHashIndex(result->count, &bytes)) {
+    return false;
+  }
   const uint64_t size = uint64_t{result->count} * sizeof(uint32_t);
   if (result->count == 0 || size > bytes.size()) {
     return false;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
+#include "plugin/secondary_cache_2q/caches.h"
 #include "plugin/secondary_cache_2q/codec.h"
 #include "plugin/secondary_cache_2q/dram.h"
 #include "plugin/secondary_cache_2q/file.h"
@@ -22,35 +22,13 @@ namespace {
 // evictions would be too high a price for one block in a fragmented file.
 constexpr int kMinEvictions = 16;
 
-// All caches of the process, for the listener. Never destroyed: a cache may be a static object that
-// outlives them.
-std::mutex& CachesMutex() {
-  static auto* mutex = new std::mutex();
-  return *mutex;
-}
-
-std::set<TwoQSecondaryCache*>& Caches() {
-  static auto* caches = new std::set<TwoQSecondaryCache*>();
-  return *caches;
-}
-
 }  // namespace
-
-void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit) {
-  std::lock_guard<std::mutex> lock(CachesMutex());
-  for (TwoQSecondaryCache* cache : Caches()) {
-    visit(cache);
-  }
-}
 
 TwoQSecondaryCache::TwoQSecondaryCache() { RegisterOptions(&options_, &OptionTypes()); }
 
 TwoQSecondaryCache::~TwoQSecondaryCache() {
   reporter_.reset();
-  {
-    std::lock_guard<std::mutex> lock(CachesMutex());
-    Caches().erase(this);
-  }
+  RemoveCache(this);
   carrier_.reset();
   if (open_ && in_force_.storage == Storage::kFile) {
     static_cast<FileStore*>(store_.get())->Close();
@@ -116,12 +94,11 @@ Status TwoQSecondaryCache::OpenStore() {
     carrier_ = std::make_unique<Carrier>(static_cast<CarryTarget*>(this));
   }
   open_ = true;
-  std::lock_guard<std::mutex> lock(CachesMutex());
-  static int in_memory = 0;
+  static std::atomic<int> in_memory{0};
   name_ = options_.path.empty() ? "dram-" + std::to_string(++in_memory) : options_.path;
   metrics_path_ = options_.metrics_file.empty() && !options_.path.empty() ? options_.path + ".prom"
                                                                           : options_.metrics_file;
-  Caches().insert(this);
+  AddCache(this);
   return Status::OK();
 }
 

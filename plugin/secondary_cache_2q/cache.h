@@ -153,8 +153,5 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
 void AddMetrics(const TwoQSecondaryCacheStats& stats, const MetricsPage::Labels& labels,
                 MetricsPage* page);
 
-// Calls `visit` for every cache of the process.
-void ForEachCache(const std::function<void(TwoQSecondaryCache*)>& visit);
-
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

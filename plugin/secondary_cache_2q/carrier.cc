@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "plugin/secondary_cache_2q/sync_points.h"
 #include "plugin/secondary_cache_2q/thread.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -72,6 +73,7 @@ void Carrier::TakeOver(CarryJob* job) const {
 
 void Carrier::Begin(const CarryBegin& begin) {
   auto job = std::make_shared<CarryJob>();
+  TEST_SYNC_POINT_CALLBACK("TwoQCarrier::Begin", &job);
   job->id = begin.id;
   job->source = begin.source;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -194,15 +196,31 @@ void Carrier::MakeRoom() {
 }
 
 void Carrier::Drop(Jobs* jobs, Jobs::iterator it) {
-  const CarryJob& job = **it;
+  const JobPtr job = *it;
+  jobs->erase(it);
   if (jobs == &ended_) {
-    dropped_ += job.Held();
+    dropped_ += job->Held();
+    CutOff(job);
   } else {
-    for (const CarryJob::Input& input : job.inputs) {
+    for (const CarryJob::Input& input : job->inputs) {
       dropped_ += target_->ListFile(input.sst.keys.file).size();
     }
   }
-  jobs->erase(it);
+}
+
+// Takes a job that is dropped away from those that were to take over what it has. They would keep
+// it, and the one that it has something from, and so on, for as long as the thread reads one SST.
+void Carrier::CutOff(const JobPtr& job) {
+  for (const JobPtr& later : ended_) {
+    if (later == finding_) {
+      continue;  // the thread reads it, and does not wait for anything
+    }
+    for (CarryJob::Input& input : later->inputs) {
+      if (input.from == job) {
+        input.from = nullptr;
+      }
+    }
+  }
 }
 
 }  // namespace secondary_cache_2q

@@ -100,6 +100,7 @@ class Carrier {
   void DropClosed();
   void MakeRoom();
   void Drop(Jobs* jobs, Jobs::iterator it);
+  void CutOff(const JobPtr& job);
 
   // The thread's, in carrier_thread.cc.
   void Loop();
@@ -128,6 +129,7 @@ class Carrier {
   Jobs open_;       // have not ended; in the order in which they began
   Jobs ended_;      // in the order in which they ended
   JobPtr current_;  // what the thread carries; not among them
+  JobPtr finding_;  // of which the thread finds the ranges
   bool stop_ = false;
   std::thread thread_;
 

@@ -137,9 +137,11 @@ bool Carrier::FindRangesOfOne(Lock* lock) {
     return false;
   }
   const JobPtr job = *it;
+  finding_ = job;
   lock->unlock();
   std::vector<HeldRange> ranges = job->FindRanges();
   lock->lock();
+  finding_ = nullptr;
   job->SetRanges(std::move(ranges));
   MakeRoom();
   return true;

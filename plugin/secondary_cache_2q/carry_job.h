@@ -27,8 +27,8 @@ struct CarriedSst {
 // of its inputs becomes ranges of keys when it has ended and their indexes were tried: it is
 // prepared then, and needs the inputs no more.
 //
-// Guarded by the Carrier's mutex. Inputs of one that is to be prepared, and ranges of one that is,
-// do not change, and its thread reads them without that.
+// Guarded by the Carrier's mutex. Its thread reads without that what does not change meanwhile: the
+// source, an SST whose index it reads, all inputs while it finds the ranges, and these afterwards.
 struct CarryJob {
   struct Input {
     CarriedSst sst;
@@ -36,7 +36,8 @@ struct CarryJob {
     SstIndex index;
     std::vector<Shard::Held> held;
     // The compaction that made it, if that was not done with it when this one ended: what is held
-    // for it goes into the outputs of this one. Prepared before this one is.
+    // for it goes into the outputs of this one. Prepared before this one is. Null, too, when that
+    // was dropped.
     std::shared_ptr<const CarryJob> from;
   };
   struct Output {

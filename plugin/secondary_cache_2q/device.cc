@@ -56,17 +56,18 @@ uint32_t Device::BlockSize(int fd) {
 }
 
 Status Device::Open(const TwoQSecondaryCacheOptions& options, const std::string& path,
-                    Descriptor file, uint64_t index_end, std::unique_ptr<Device>* result) {
+                    Descriptor file, const Superblock& superblock,
+                    std::unique_ptr<Device>* result) {
   std::unique_ptr<Device> device(new Device(path, std::move(file)));
   Status s = device->Lock();
   if (s.ok() && options.direct_io) {
     s = device->OpenDirect();
   }
   if (s.ok()) {
-    s = device->index_.Open(device->file_.get(), path, index_end);
+    s = device->index_.Open(device->file_.get(), path, superblock.DataOffset());
   }
   if (s.ok()) {
-    s = device->OpenIo(options.io);
+    s = device->OpenIo(options.io, superblock.FileSize());
   }
   if (s.ok()) {
     *result = std::move(device);
@@ -83,23 +84,50 @@ Status Device::OpenDirect() {
   if (direct.get() < 0) {
     return Status::OK();  // not on this file system
   }
-  struct stat ours;
   struct stat opened;
-  if (fstat(file_.get(), &ours) != 0 || fstat(direct.get(), &opened) != 0) {
+  if (fstat(direct.get(), &opened) != 0) {
     return PosixError("stat", path_, errno);
   }
-  if (ours.st_dev != opened.st_dev || ours.st_ino != opened.st_ino) {
-    return Status::IOError("path=" + path_, "was replaced meanwhile; open again");
-  }
-  if (DirectWorks(direct.get(), 4096)) {
+  Status s = CheckSame(opened);
+  if (s.ok() && DirectWorks(direct.get(), 4096)) {
     direct_ = std::move(direct);
   }
-  return Status::OK();
+  return s;
 }
 
-Status Device::OpenIo(Io io) {
+// Whether what was opened by the path is the file that is locked.
+Status Device::CheckSame(const struct stat& other) const {
+  struct stat ours;
+  if (fstat(file_.get(), &ours) != 0) {
+    return PosixError("stat", path_, errno);
+  }
+  return ours.st_dev == other.st_dev && ours.st_ino == other.st_ino
+             ? Status::OK()
+             : Status::IOError("path=" + path_, "was replaced meanwhile; open again");
+}
+
+// Maps the file. libpmem does so by the path: what has that afterwards is what was mapped, for
+// nobody puts the file back that was there before.
+Status Device::OpenPmem(uint64_t file_size) {
+  TEST_SYNC_POINT("TwoQDevice::OpenPmem");
+  Status s = MapPmem(path_, &pmem_, &pmem_size_);
+  if (!s.ok()) {
+    return s;
+  }
+  struct stat mapped;
+  if (lstat(path_.c_str(), &mapped) != 0) {
+    return PosixError("stat", path_, errno);
+  }
+  s = CheckSame(mapped);
+  if (s.ok() && pmem_size_ < file_size) {
+    s = Status::Corruption("path=" + path_, "is shorter than its superblock says; delete it");
+  }
+  return s;
+}
+
+Status Device::OpenIo(Io io, uint64_t file_size) {
   if (io == Io::kPmem || (io == Io::kAuto && IsDax(file_.get()))) {
-    return MapPmem(path_, &pmem_, &pmem_size_);
+    return OpenPmem(file_size);
   }
   if (io == Io::kPread) {
     return Status::OK();

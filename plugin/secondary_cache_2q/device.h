@@ -2,12 +2,15 @@
 
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/index_map.h"
 #include "plugin/secondary_cache_2q/posix.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
@@ -44,9 +47,10 @@ struct IndexRead {
 class Device {
  public:
   // Takes over `file`, the cache file at `path`, and locks its inode. Busy if another cache has
-  // that inode by another name. `index_end`: the bytes from the start that may be stored into.
+  // that inode by another name.
   static Status Open(const TwoQSecondaryCacheOptions& options, const std::string& path,
-                     Descriptor file, uint64_t index_end, std::unique_ptr<Device>* result);
+                     Descriptor file, const Superblock& superblock,
+                     std::unique_ptr<Device>* result);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -81,7 +85,9 @@ class Device {
   Device(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   Status Lock() const;
   Status OpenDirect();
-  Status OpenIo(Io io);
+  Status OpenIo(Io io, uint64_t file_size);
+  Status OpenPmem(uint64_t file_size);
+  Status CheckSame(const struct stat& other) const;
   int data_fd() const { return direct_.get() >= 0 ? direct_.get() : file_.get(); }
   std::shared_ptr<Ring> ThreadRing();
   void Run(Transfer* transfer) const;

@@ -116,7 +116,7 @@ Status FileStore::Open(const TwoQSecondaryCacheOptions& options, int shard_bits,
   if (s.ok()) {
     store->lock_ = std::move(opened.lock);
     store->superblock_ = opened.superblock;
-    s = Device::Open(options, opened.path, std::move(opened.file), store->superblock_.DataOffset(),
+    s = Device::Open(options, opened.path, std::move(opened.file), opened.superblock,
                      &store->device_);
   }
   if (s.ok()) {

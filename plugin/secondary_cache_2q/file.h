@@ -69,8 +69,8 @@ class FileStore : public Store {
   }
   bool CanHold(uint64_t size) const override {
     const uint64_t units = superblock_.UnitsOf(size);
-    return size <= UINT32_MAX && units <= superblock_.UnitsPerShard() &&
-           units * superblock_.block_size <= max_staged_;
+    return size <= UINT32_MAX && size <= superblock_.LargestBlock() &&
+           units <= superblock_.UnitsPerShard() && units * superblock_.block_size <= max_staged_;
   }
   bool ChargesMetadata() const override { return false; }
   uint64_t io_errors() const override { return io_errors_.load(std::memory_order_relaxed); }

@@ -156,7 +156,7 @@ bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock) {
   const uint64_t first = shard * units;
   const uint64_t start = slot.offset / superblock.block_size;
   return number / superblock.SlotsPerShard() == shard && FileOfKey(key) != 0 &&
-         slot.sequence < kMaxSequence && slot.size > 0 &&
+         slot.sequence < kMaxSequence && slot.size > 0 && slot.size <= superblock.LargestBlock() &&
          slot.offset % superblock.block_size == 0 && start >= first && start - first < units &&
          superblock.UnitsOf(slot.size) <= units - (start - first) &&
          Sound(slot.encoding, slot.size);

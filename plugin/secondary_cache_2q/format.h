@@ -49,6 +49,8 @@ struct Superblock {
   uint64_t SlotsPerShard() const { return slots / shards; }
   uint64_t UnitsPerShard() const { return capacity / shards / block_size; }
   uint64_t UnitsOf(uint64_t size) const { return (size + block_size - 1) / block_size; }
+  // Bytes that a block may have at most.
+  uint64_t LargestBlock() const { return capacity / 8; }
   int ShardBits() const;
 
   std::string Encode() const;

@@ -9,6 +9,8 @@
 #include <cassert>
 #include <cerrno>
 
+#include "plugin/secondary_cache_2q/sync_points.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
@@ -38,6 +40,7 @@ Status IndexMap::Open(int fd, const std::string& path, uint64_t size) {
 Status IndexMap::Store(uint64_t offset, const Slice& bytes) {
   assert(offset + bytes.size() <= size_);
   const auto size = static_cast<ssize_t>(bytes.size());
+  TEST_SYNC_POINT_CALLBACK("TwoQIndexMap::Store", &path_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (write(to_.get(), bytes.data(), bytes.size()) != size) {
     return PosixError("store in the index", path_, errno);

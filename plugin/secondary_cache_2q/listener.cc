@@ -7,9 +7,12 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/cache.h"
 #include "plugin/secondary_cache_2q/cache_key.h"
+#include "plugin/secondary_cache_2q/caches.h"
 #include "plugin/secondary_cache_2q/compat.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
@@ -33,6 +36,12 @@ CarriedSst CarriedOf(const std::string& path, const TableProperties& properties)
 }
 
 uint64_t FileOf(const TableProperties& properties) { return KeysOf(properties).file; }
+
+// The SST that is an input of a compaction; 0 if it has no keys, or nothing is told of it.
+uint64_t InputOf(const CompactionJobInfo& info, const std::string& path) {
+  const auto it = info.table_properties.find(path);
+  return it != info.table_properties.end() && it->second != nullptr ? FileOf(*it->second) : 0;
+}
 
 // A compaction has the same name in all events, and no other one of the process has.
 std::string NameOf(const std::string& session, int job) {
@@ -81,8 +90,20 @@ std::vector<std::weak_ptr<void>> HeldBy(DB* db) {
   return held;
 }
 
-bool Contains(const std::vector<std::string>& paths, const std::string& path) {
-  return std::find(paths.begin(), paths.end(), path) != paths.end();
+// Whether a compaction has only moved files to another level. Those of its inputs that were at that
+// level before are not among its outputs, and stay, too.
+bool HasMoved(const CompactionJobInfo& info) {
+  const std::vector<std::string>& inputs = info.input_files;
+  return !info.output_files.empty() &&
+         std::find(inputs.begin(), inputs.end(), info.output_files.front()) != inputs.end();
+}
+
+// Whether it has copied its input byte for byte, to another temperature: the copy has the same
+// keys. RocksDB tells nothing but the path of it.
+bool HasCopied(const CompactionJobInfo& info) {
+  return info.compaction_reason == CompactionReason::kChangeTemperature &&
+         info.input_files.size() == 1 && info.output_files.size() == 1 &&
+         info.table_properties.count(info.output_files.front()) == 0;
 }
 
 // The number in the name of a blob file, as in "000012.blob"; 0 if it is none.
@@ -126,31 +147,21 @@ void TwoQSecondaryCacheListener::BeginCarry(DB* db, const CompactionJobInfo& inf
 void TwoQSecondaryCacheListener::EndCarry(DB* db, const CompactionJobInfo& info) {
   CarryEnd end;
   end.id = NameOf(db, info);
-  end.ok = info.status.ok();
+  end.ok = info.status.ok() && !HasMoved(info) && !HasCopied(info);
   for (const std::string& path : info.output_files) {
-    if (!Contains(info.input_files, path)) {  // else it was only moved to another level
-      const auto it = info.table_properties.find(path);
-      const bool is_known = it != info.table_properties.end() && it->second != nullptr;
-      end.outputs.push_back(is_known ? CarriedOf(path, *it->second) : CarriedSst{path, {}, 0});
-    }
+    const auto it = info.table_properties.find(path);
+    const bool is_known = it != info.table_properties.end() && it->second != nullptr;
+    end.outputs.push_back(is_known ? CarriedOf(path, *it->second) : CarriedSst{path, {}, 0});
   }
   ForEachCache([&end](TwoQSecondaryCache* cache) { cache->EndCarry(end); });
 }
 
 void TwoQSecondaryCacheListener::OnCompactionCompleted(DB* db, const CompactionJobInfo& info) {
   EndCarry(db, info);
-  if (info.status.ok()) {
-    std::vector<uint64_t> obsolete;
-    for (const std::string& path : info.input_files) {
-      const auto properties = info.table_properties.find(path);
-      // A file that is an output too was only moved to another level.
-      if (!Contains(info.output_files, path) && properties != info.table_properties.end() &&
-          properties->second != nullptr) {
-        obsolete.push_back(FileOf(*properties->second));
-      }
-    }
-    obsolete.erase(std::remove(obsolete.begin(), obsolete.end(), 0), obsolete.end());
-    EraseEverywhere(obsolete);
+  if (info.status.ok() && HasCopied(info)) {
+    RememberCopy(info);
+  } else if (info.status.ok() && !HasMoved(info)) {
+    ForgetInputs(info);
   }
   LogStats(db);
 }
@@ -183,7 +194,16 @@ void TwoQSecondaryCacheListener::Remember(const std::string& path,
   const uint64_t file = FileOf(properties);
   if (file != 0) {
     std::lock_guard<std::mutex> lock(mutex_);
-    files_[path] = file;
+    ssts_.Add(path, file);
+  }
+}
+
+void TwoQSecondaryCacheListener::RememberCopy(const CompactionJobInfo& info) {
+  const uint64_t file = InputOf(info, info.input_files.front());
+  std::lock_guard<std::mutex> lock(mutex_);
+  ssts_.Remove(info.input_files.front());
+  if (file != 0) {
+    ssts_.Add(info.output_files.front(), file);
   }
 }
 
@@ -191,14 +211,29 @@ void TwoQSecondaryCacheListener::Forget(const std::string& path) {
   uint64_t file;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = files_.find(path);
-    if (it == files_.end()) {
+    file = ssts_.Remove(path);
+    if (file == 0 || ssts_.Has(file)) {
       return;
     }
-    file = it->second;
-    files_.erase(it);
   }
   EraseEverywhere({file});
+}
+
+void TwoQSecondaryCacheListener::ForgetInputs(const CompactionJobInfo& info) {
+  std::vector<uint64_t> gone;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::string& path : info.input_files) {
+      ssts_.Remove(path);
+    }
+    for (const std::string& path : info.input_files) {
+      const uint64_t file = InputOf(info, path);
+      if (file != 0 && !ssts_.Has(file)) {
+        gone.push_back(file);
+      }
+    }
+  }
+  EraseEverywhere(gone);
 }
 
 void TwoQSecondaryCacheListener::OnFlushBegin(DB* db, const FlushJobInfo& /*info*/) {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "plugin/secondary_cache_2q/known_ssts.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/table_properties.h"
 
@@ -17,7 +17,8 @@ namespace secondary_cache_2q {
 
 // Tells the caches which SSTs and blob files are gone, and what took the place of SSTs. Keys of
 // SSTs are derived from what the SST's properties say of its origin, as RocksDB does it, so that no
-// file number of another directory or database is mistaken. Thread-safe.
+// file number of another directory or database is mistaken. An SST that is known at several paths
+// is gone with the last of them. Thread-safe.
 class TwoQSecondaryCacheListener : public EventListener {
  public:
   static const char* kClassName() { return "TwoQSecondaryCacheListener"; }
@@ -25,8 +26,8 @@ class TwoQSecondaryCacheListener : public EventListener {
 
   // The input files of a compaction, with the properties of each.
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
-  // Keep the name -> key map of the files made or ingested since, for deletions without a
-  // compaction. What a compaction makes may be an input of the next one before its end is told.
+  // Note the files that are made or ingested, for deletions without a compaction. What a compaction
+  // makes may be an input of the next one before its end is told.
   void OnTableFileCreated(const TableFileCreationInfo& info) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override;
@@ -37,7 +38,12 @@ class TwoQSecondaryCacheListener : public EventListener {
 
  private:
   void Remember(const std::string& path, const TableProperties& properties);
+  // Takes the output for what the input was, which is deleted later.
+  void RememberCopy(const CompactionJobInfo& info);
+  // Erases what was there, unless it is known at another path.
   void Forget(const std::string& path);
+  // Erases those of a compaction that are not known at other paths.
+  void ForgetInputs(const CompactionJobInfo& info);
   void RememberSession(DB* db);
   static void BeginCarry(DB* db, const CompactionJobInfo& info);
   static void EndCarry(DB* db, const CompactionJobInfo& info);
@@ -45,7 +51,7 @@ class TwoQSecondaryCacheListener : public EventListener {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::unordered_map<std::string, uint64_t> files_;
+  KnownSsts ssts_;
   struct Session {
     std::string db_id;
     std::string id;

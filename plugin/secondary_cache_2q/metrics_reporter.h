@@ -41,9 +41,10 @@ struct MetricsReport {
 // Reports as long as it is there. All reporters of the process share a thread, which ends with the
 // last of them, and nobody else does I/O of statistics or waits for that of another object.
 //
-// Replaces and deletes nothing but pages of this plugin, and none that somebody else writes: what
-// has changed since the last look, and not by this reporter, is another's. It is left alone until
-// its process is gone, or it has not changed in ten looks.
+// Replaces and deletes nothing but pages of this plugin, or what a loss of power leaves of one, a
+// file with nothing or zeros in it. Nor does it one that somebody else writes: what has changed
+// since the last look, and not by this reporter, is another's. It is left alone until its process
+// is gone, or it has not changed in ten looks.
 //
 // A reporter that a child of fork() has from its parent goes on there when the child makes one.
 // Thread-safe.

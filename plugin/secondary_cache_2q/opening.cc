@@ -38,7 +38,7 @@
 // Order of locks, from the outer to the inner. A thread that has one takes only those below it:
 //   the lock file, the lock of the cache file's inode (device.cc)
 //                                      both for the life of the cache
-//   CachesMutex() (cache.cc)           the listener, which goes on to the shards
+//   Registry::mutex (caches.cc)        no I/O and no other lock under it
 //   TwoQSecondaryCache::capacity_mutex_
 //   Shard::mutex_                      no I/O and no other lock under it
 //   FileStore::queue_mutex_, FileStore::staged_mutex_, Part::mutex, Extents::mutex_,

@@ -134,12 +134,12 @@ struct TwoQSecondaryCacheOptions {
   // never held.
   size_t write_buffer_size = 16 << 20;
 
-  // Whether blocks survive compactions. Default: true. Only with storage=file, and with the
+  // Whether blocks survive compactions. Default: false. Only with storage=file, and with the
   // listener in the database. When a compaction ends, a thread of the cache reads those blocks of
   // the new SSTs that have what the cache held of the old ones, at up to 64 MiB/s, and the cache
   // takes them. Without it such blocks are missed until they are admitted anew. Costs bytes that
-  // are copied into the file.
-  bool carry = true;
+  // are read and copied into the file: see RESULTS.md.
+  bool carry = false;
 
   // Seconds after which the statistics file is renewed: OpenMetrics' text. It goes with the cache.
   // From 0 to 86400, default 1; 0: there is none.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "plugin/secondary_cache_2q/cache.h"
+#include "plugin/secondary_cache_2q/caches.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 
 namespace ROCKSDB_NAMESPACE {

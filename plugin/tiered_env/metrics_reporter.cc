@@ -4,12 +4,14 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -26,6 +28,8 @@ namespace {
 constexpr char kFirstLine[] = "# HELP rocktier_tiered_env_info ";
 // Enough for what a page says of itself: of two that differ, this does.
 constexpr size_t kHead = 32 << 10;
+// Far more than a page has.
+constexpr uint64_t kMostBytes = 16 << 20;
 constexpr char kProcess[] = ",pid=\"";
 // The writer of a page that has not changed in so many looks is gone.
 constexpr int kLooks = 10;
@@ -62,10 +66,31 @@ IOStatus WrittenByAnother() {
   return IOStatus::Busy("another database or process writes this file");
 }
 
-// Reads the head of the page that is there; empty if there is none, or nothing or zeros in it: a
-// loss of power may leave that. An error if something else is there.
+IOStatus NoPage() {
+  return IOStatus::InvalidArgument("a file that is no statistics of this plugin is there");
+}
+
+// Tells whether a file that begins with `bytes` has nothing but zeros. Reads on, into `scratch`.
+bool HasOnlyZeros(FSSequentialFile* file, Slice bytes, char* scratch) {
+  while (!bytes.empty()) {
+    const bool zeros = std::all_of(bytes.data(), bytes.data() + bytes.size(),
+                                   [](char byte) { return byte == '\0'; });
+    if (!zeros || !file->Read(kHead, IOOptions(), &bytes, scratch, nullptr).ok()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Reads the head of the page that is there; empty if there is none, or a file with nothing or zeros
+// in it: a loss of power may leave that. An error if something else is there. It is not opened if
+// it is no regular file: a FIFO would be waited for.
 IOStatus Look(FileSystem* fs, const std::string& path, std::string* head) {
   head->clear();
+  struct stat info;
+  if (lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return NoPage();
+  }
   uint64_t size = 0;
   if (!fs->GetFileSize(path, IOOptions(), &size, nullptr).ok() || size == 0) {
     return IOStatus::OK();  // if it can be written is seen then
@@ -80,14 +105,10 @@ IOStatus Look(FileSystem* fs, const std::string& path, std::string* head) {
   if (s.IsNotFound() || s.IsPathNotFound()) {  // it went meanwhile
     return IOStatus::OK();
   }
-  if (s.ok() && (read.empty() || read[0] == '\0')) {
-    return s;
-  }
-  if (s.ok() && !read.starts_with(kFirstLine)) {
-    s = IOStatus::InvalidArgument("a file that is no statistics of this plugin is there");
-  }
-  if (s.ok()) {
+  if (s.ok() && read.starts_with(kFirstLine)) {
     *head = read.ToString();
+  } else if (s.ok() && !(size <= kMostBytes && HasOnlyZeros(file.get(), read, scratch.data()))) {
+    s = NoPage();
   }
   return s;
 }
@@ -96,12 +117,12 @@ IOStatus Look(FileSystem* fs, const std::string& path, std::string* head) {
 // is gone, or is this one, whose pages are written by one thread.
 bool IsLeft(const std::string& name, const std::string& file) {
   const std::string start = file + kBeingWritten;
-  const size_t end = name.rfind(kEnding);
-  if (name.compare(0, start.size(), start) != 0 || end == std::string::npos) {
+  if (name.compare(0, start.size(), start) != 0) {
     return false;
   }
-  const auto process = static_cast<pid_t>(strtol(name.c_str() + start.size(), nullptr, 10));
-  return process == getpid() || IsGone(process);
+  char* end = nullptr;
+  const auto process = static_cast<pid_t>(strtol(name.c_str() + start.size(), &end, 10));
+  return strcmp(end, kEnding) == 0 && (process == getpid() || IsGone(process));
 }
 
 // Deletes what crashes have left of pages that were being written.

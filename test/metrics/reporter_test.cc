@@ -2,6 +2,7 @@
 //
 // MetricsReporter alone, with pages and objects of the test's own. The plugins' copies are alike.
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,7 +115,8 @@ TEST_F(ReporterTest, AFileThatHangsHoldsUpNobodyElse) {
 
 TEST_F(ReporterTest, WhatIsNoPageOfThePluginIsLeftAsItIs) {
   for (const std::string& text :
-       {std::string("node_load1 0.5\n"), "# HELP rocktier_raw_wal_fs_info x\n" + PageOf("x")}) {
+       {std::string("node_load1 0.5\n"), "# HELP rocktier_raw_wal_fs_info x\n" + PageOf("x"),
+        std::string("\0abc", 4), std::string(100000, '\0') + PageOf("x")}) {
     for (const bool alone : {true, false}) {
       std::ofstream(path_) << text;
       warnings_ = 0;
@@ -133,6 +135,37 @@ TEST_F(ReporterTest, WhatIsNoPageOfThePluginIsLeftAsItIs) {
       EXPECT_EQ(Files().size(), 1u);
     }
   }
+}
+
+TEST_F(ReporterTest, WhatIsNoRegularFileIsLeftAsItIs) {
+  for (const bool link : {true, false}) {
+    if (link) {
+      fs::create_symlink(folder_ + "/not mounted", path_);
+    } else {
+      ASSERT_EQ(0, mkfifo(path_.c_str(), 0600));
+    }
+    for (const bool alone : {true, false}) {
+      warnings_ = 0;
+      MetricsReport report = ReportOf("mine");
+      report.alone = alone;
+      MetricsReporter reporter(report);
+      EXPECT_TRUE(WaitUntil([&] { return warnings_ > 0; }));
+      EXPECT_EQ(warning_, IOStatus::kInvalidArgument);
+    }
+    EXPECT_EQ(Files().size(), 1u);
+    EXPECT_TRUE(link ? fs::is_symlink(path_) : fs::is_fifo(path_));
+    fs::remove(path_);
+  }
+}
+
+TEST_F(ReporterTest, OnlyWhatHasTheNameOfAPageThatWasBeingWrittenIsDeleted) {
+  const std::string left = path_ + ".tiered_env." + std::to_string(kNoProcess);
+  for (const char* const ending : {".tmp", ".tmp.save", ".tmpx", "x.tmp", ""}) {
+    std::ofstream(left + ending) << "half";
+  }
+  MetricsReporter::Delete(FileSystem::Default().get(), path_);
+  EXPECT_FALSE(fs::exists(left + ".tmp"));
+  EXPECT_EQ(Files().size(), 4u);
 }
 
 TEST_F(ReporterTest, WithoutAnIntervalASharedPathIsLeftAlone) {

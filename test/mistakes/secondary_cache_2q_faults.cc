@@ -207,6 +207,7 @@ TEST_F(FaultsTest, AFileThatIsCutShortUnderACacheIsMisses) {
 TEST_F(FaultsTest, WhatASlotSaysIsBounded) {
   const std::vector<std::function<void(Slot*)>> changes = {
       [](Slot* s) { s->size = UINT32_MAX; },
+      [](Slot* s) { s->size = s->encoding.raw_size = (8 << 20) / 8 + 1; },
       [](Slot* s) { s->offset = UINT64_MAX - 511; },
       [](Slot* s) { s->offset += 1; },
       [](Slot* s) { s->offset = 8 << 20; },

@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "plugin/secondary_cache_2q/compat.h"
 #include "table/block_based/block_builder.h"
 #include "test/secondary_cache_2q/support.h"
 #include "test_util/testharness.h"
+#include "util/coding.h"
 #include "util/random.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -51,6 +53,40 @@ TEST(BlockCheckTest, WhatIsCheckedDependsOnTheRole) {
   EXPECT_TRUE(CheckBlock(CacheEntryRole::kOtherBlock, text).IsIncomplete());
   for (const auto role : {CacheEntryRole::kFilterBlock, CacheEntryRole::kBlobValue}) {
     EXPECT_OK(CheckBlock(role, text));
+  }
+}
+
+// RocksDB takes what a bucket has for the number of a restart point, unchecked.
+TEST(BlockCheckTest, BucketsNameRestartPoints) {
+  const std::string block = BlockOf(10, 4, true);  // three restart points
+  const size_t end = block.size() - sizeof(uint32_t) - sizeof(uint16_t);
+  const size_t buckets = DecodeFixed16(block.data() + end);
+  ASSERT_GT(buckets, 3u);
+  for (size_t i = 1; i <= buckets; i++) {
+    for (const int bucket : {0, 2, 3, 200, 253, 254, 255}) {
+      std::string changed = block;
+      changed[end - i] = static_cast<char>(bucket);
+      const bool sound = bucket < 3 || bucket > 253;
+      EXPECT_EQ(sound, SoundBlock(changed, true)) << i << " " << bucket;
+      EXPECT_EQ(sound, CheckBlock(CacheEntryRole::kDataBlock, changed).ok()) << i << " " << bucket;
+    }
+  }
+}
+
+// A block cannot say so: RocksDB goes by the SST, and does not check where values are.
+TEST(BlockCheckTest, BlocksWithSeparateValuesAreNotTaken) {
+  std::string block = BlockOf(10, 4, false);
+  const uint32_t footer = DecodeFixed32(block.data() + block.size() - sizeof(uint32_t));
+  block.resize(block.size() - sizeof(uint32_t));
+  PutFixed32(&block, 100);  // where the values begin
+  PutFixed32(&block, footer | 1u << 28);
+  EXPECT_FALSE(SoundBlock(block, true));
+  EXPECT_FALSE(SoundBlock(block, false));
+  const Status s = CheckBlock(CacheEntryRole::kDataBlock, block);
+  EXPECT_TRUE(kSeparateValues != 0 ? s.IsIncomplete() : s.IsCorruption()) << s.ToString();
+  EXPECT_TRUE(CheckBlock(CacheEntryRole::kOtherBlock, block).IsIncomplete());
+  for (const auto role : {CacheEntryRole::kIndexBlock, CacheEntryRole::kFilterMetaBlock}) {
+    EXPECT_TRUE(CheckBlock(role, block).IsCorruption());
   }
 }
 

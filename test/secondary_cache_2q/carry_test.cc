@@ -60,7 +60,7 @@ class CarryTest : public testing::Test {
 
   // A block cache of 64 KB, and a file that holds all.
   Options MakeOptions(const std::string& more = "") {
-    secondary_ = NewCache("capacity=16M;storage=file;path=" + path_ + more);
+    secondary_ = NewCache("capacity=16M;storage=file;carry=true;path=" + path_ + more);
     LRUCacheOptions primary;
     primary.capacity = 64 << 10;
     primary.num_shard_bits = 0;

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// The index, the FIFO and the extents against simple models.
+// The index, the FIFO and the extents against simple models, and which SSTs are known.
 
 #include <map>
 #include <set>
@@ -10,6 +10,7 @@
 #include "plugin/secondary_cache_2q/extents.h"
 #include "plugin/secondary_cache_2q/fifo.h"
 #include "plugin/secondary_cache_2q/index.h"
+#include "plugin/secondary_cache_2q/known_ssts.h"
 #include "test_util/testharness.h"
 #include "util/random.h"
 
@@ -152,6 +153,24 @@ TEST(ExtentsTest, NeverHandsOutAUnitTwice) {
   }
   uint64_t start;
   EXPECT_TRUE(extents.Allocate(kUnits, &start));  // all in one piece again
+}
+
+TEST(KnownSstsTest, AnSstIsKnownUntilItsLastPathIsGone) {
+  KnownSsts ssts;
+  ssts.Add("a", 1);
+  ssts.Add("b", 1);
+  ssts.Add("b", 1);
+  ssts.Add("c", 2);
+  EXPECT_EQ(0u, ssts.Remove("d"));
+  EXPECT_EQ(1u, ssts.Remove("b"));
+  EXPECT_EQ(0u, ssts.Remove("b"));
+  EXPECT_TRUE(ssts.Has(1));
+  ssts.Add("a", 2);  // of a database that was made anew
+  EXPECT_FALSE(ssts.Has(1));
+  EXPECT_EQ(2u, ssts.Remove("a"));
+  EXPECT_TRUE(ssts.Has(2));
+  EXPECT_EQ(2u, ssts.Remove("c"));
+  EXPECT_FALSE(ssts.Has(2));
 }
 
 }  // namespace

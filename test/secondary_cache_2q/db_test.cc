@@ -4,6 +4,9 @@
 
 #include "rocksdb/db.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
@@ -50,7 +54,7 @@ class DbTest : public testing::TestWithParam<std::pair<const char*, const char*>
   Options MakeOptions(const std::string& more = "") {
     std::string uri = "id=TwoQSecondaryCache;capacity=8M;storage=" + std::string(GetParam().second);
     if (std::string(GetParam().second) == "file") {
-      uri += ";path=" + path_;
+      uri += ";carry=true;path=" + path_;
     }
     EXPECT_OK(SecondaryCache::CreateFromString(ConfigOptions(), uri + more, &secondary_));
     BlockBasedTableOptions table;
@@ -94,12 +98,38 @@ class DbTest : public testing::TestWithParam<std::pair<const char*, const char*>
     ASSERT_OK(db_->Flush(FlushOptions()));
   }
 
-  void CheckAll(int generation = 0) {
+  // Into an SST that no database has.
+  std::string WriteSst() {
+    const std::string sst = name_ + ".sst";
+    SstFileWriter writer(EnvOptions(), options_);
+    EXPECT_OK(writer.Open(sst));
+    for (uint64_t i = 0; i < kKeys; i++) {
+      EXPECT_OK(writer.Put(UserKey(i), Value(i)));
+    }
+    EXPECT_OK(writer.Finish());
+    return sst;
+  }
+
+  void CheckAll(int generation = 0, ColumnFamilyHandle* family = nullptr) {
     std::string value;
     for (uint64_t i = 0; i < kKeys; i++) {
-      ASSERT_OK(db_->Get(ReadOptions(), UserKey(i), &value));
+      ASSERT_OK(db_->Get(ReadOptions(), family != nullptr ? family : db_->DefaultColumnFamily(),
+                         UserKey(i), &value));
       ASSERT_TRUE(Value(i, generation) == value);
     }
+  }
+
+  void ForceCompaction(ColumnFamilyHandle* family) {
+    CompactRangeOptions compact;
+    compact.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db_->CompactRange(compact, family, nullptr, nullptr));
+    AsOurs(secondary_)->TEST_WaitForCarry();
+  }
+
+  int FilesAt(int level) {
+    std::string files;
+    EXPECT_TRUE(db_->GetProperty("rocksdb.num-files-at-level" + std::to_string(level), &files));
+    return atoi(files.c_str());
   }
 
   uint64_t Ticker(Tickers ticker) const { return options_.statistics->getTickerCount(ticker); }
@@ -231,28 +261,134 @@ TEST_P(DbTest, ListenerKeepsBlocksOfMovedFiles) {
   CompactRangeOptions move;
   move.bottommost_level_compaction = BottommostLevelCompaction::kSkip;
   ASSERT_OK(db_->CompactRange(move, nullptr, nullptr));
-  std::string files_at_l0;
-  ASSERT_TRUE(db_->GetProperty("rocksdb.num-files-at-level0", &files_at_l0));
-  ASSERT_EQ("0", files_at_l0);
+  ASSERT_EQ(0, FilesAt(0));
   EXPECT_EQ(0u, Stats().erased_obsolete);
   EXPECT_EQ(held, Stats().blocks);
 }
+
+// A move of universal compaction has the files of the level that it moves to as inputs, too.
+TEST_P(DbTest, ListenerKeepsBlocksOfFilesWhereOthersAreMovedTo) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  options.disable_auto_compactions = false;
+  options.compaction_style = kCompactionStyleUniversal;
+  options.num_levels = 4;
+  options.level0_file_num_compaction_trigger = 2;
+  options.compaction_options_universal.allow_trivial_move = true;
+  options.compaction_options_universal.max_size_amplification_percent = 1;
+  Open(options);
+  const auto load = [&](uint64_t first) {
+    for (uint64_t i = first; i < first + kKeys; i++) {
+      ASSERT_OK(db_->Put(WriteOptions(), UserKey(i), Value(i)));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+  };
+  load(0);
+  load(kKeys);
+  ASSERT_EQ(2, FilesAt(3));
+  CheckAll();
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  load(2 * kKeys);
+  ASSERT_EQ(3, FilesAt(3));
+  EXPECT_EQ(0u, Stats().erased_obsolete);
+  EXPECT_GE(Stats().blocks, held);
+  const uint64_t hits = Ticker(SECONDARY_CACHE_DATA_HITS);
+  CheckAll();
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), hits + held / 2);
+}
+
+// An SST that was ingested into several families has the same keys in each.
+TEST_P(DbTest, ListenerKeepsBlocksThatAnotherFamilyHas) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  Open(options);
+  ColumnFamilyHandle* compacted = nullptr;
+  ColumnFamilyHandle* dropped = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily(options, "compacted", &compacted));
+  ASSERT_OK(db_->CreateColumnFamily(options, "dropped", &dropped));
+  const std::string sst = WriteSst();
+  for (ColumnFamilyHandle* family : {db_->DefaultColumnFamily(), compacted, dropped}) {
+    ASSERT_OK(db_->IngestExternalFile(family, {sst}, IngestExternalFileOptions()));
+  }
+  unlink(sst.c_str());
+  CheckAll();
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  ForceCompaction(compacted);
+  ASSERT_OK(db_->DropColumnFamily(dropped));
+  ASSERT_OK(db_->DestroyColumnFamilyHandle(dropped));
+  EXPECT_EQ(0u, Stats().erased_obsolete);
+  const uint64_t hits = Ticker(SECONDARY_CACHE_DATA_HITS);
+  CheckAll();
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), hits + held / 2);
+  ForceCompaction(db_->DefaultColumnFamily());
+  EXPECT_GE(Stats().erased_obsolete, held);
+  CheckAll(0, compacted);
+  ASSERT_OK(db_->DestroyColumnFamilyHandle(compacted));
+}
+
+#if ROCKSDB_MAJOR >= 11
+// Holds up each compaction until the cache has read what it reads at its beginning.
+class BeginListener : public EventListener {
+ public:
+  const char* Name() const override { return "BeginListener"; }
+  void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) override { usleep(50000); }
+};
+
+// A change of the temperature that copies an SST byte for byte: the copy has the same keys.
+TEST_P(DbTest, ListenerKeepsBlocksOfCopiedFiles) {
+  Options options = MakeOptions();
+  options.listeners.push_back(NewTwoQSecondaryCacheListener());
+  options.listeners.push_back(std::make_shared<BeginListener>());
+  Open(options);
+  ColumnFamilyOptions cold(options);
+  cold.disable_auto_compactions = false;
+  cold.compaction_style = kCompactionStyleFIFO;
+  cold.num_levels = 1;
+  cold.compaction_options_fifo.file_temperature_age_thresholds = {{Temperature::kCold, 1}};
+  cold.compaction_options_fifo.allow_trivial_copy_when_change_temperature = true;
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily(cold, "cold", &family));
+  for (uint64_t i = 0; i < kKeys; i++) {
+    ASSERT_OK(db_->Put(WriteOptions(), family, UserKey(i), Value(i)));
+  }
+  ASSERT_OK(db_->Flush(FlushOptions(), family));
+  CheckAll(0, family);
+  AsOurs(secondary_)->TEST_Drain();
+  const uint64_t held = Stats().blocks;
+  ASSERT_GT(held, 100u);
+  usleep(2500000);  // its age
+  ASSERT_OK(db_->Put(WriteOptions(), family, UserKey(kKeys), "later"));
+  ASSERT_OK(db_->Flush(FlushOptions(), family));
+  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+  ColumnFamilyMetaData metadata;
+  db_->GetColumnFamilyMetaData(family, &metadata);
+  ASSERT_EQ(2u, metadata.levels[0].files.size());
+  ASSERT_EQ(Temperature::kCold, metadata.levels[0].files.back().temperature);
+  AsOurs(secondary_)->TEST_WaitForCarry();
+  EXPECT_EQ(0u, Stats().erased_obsolete);
+  EXPECT_EQ(0u, Stats().carry_failed);
+  const uint64_t hits = Ticker(SECONDARY_CACHE_DATA_HITS);
+  CheckAll(0, family);
+  EXPECT_GT(Ticker(SECONDARY_CACHE_DATA_HITS), hits + held / 2);
+  ASSERT_OK(db_->DropColumnFamily(family));
+  ASSERT_OK(db_->DestroyColumnFamilyHandle(family));
+  EXPECT_GE(Stats().erased_obsolete, held);
+}
+#endif
 
 // Deleted without a compaction: by DeleteFilesInRange, after an ingestion.
 TEST_P(DbTest, ListenerDropsBlocksOfDeletedFiles) {
   Options options = MakeOptions();
   options.listeners.push_back(NewTwoQSecondaryCacheListener());
   Open(options);
-  const std::string sst = name_ + ".sst";
-  SstFileWriter writer(EnvOptions(), options);
-  ASSERT_OK(writer.Open(sst));
-  for (uint64_t i = 0; i < kKeys; i++) {
-    ASSERT_OK(writer.Put(UserKey(i), Value(i)));
-  }
-  ASSERT_OK(writer.Finish());
   IngestExternalFileOptions ingest;
   ingest.move_files = true;
-  ASSERT_OK(db_->IngestExternalFile({sst}, ingest));
+  ASSERT_OK(db_->IngestExternalFile({WriteSst()}, ingest));
   CheckAll();
   AsOurs(secondary_)->TEST_Drain();
   const uint64_t held = Stats().blocks;

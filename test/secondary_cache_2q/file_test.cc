@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -433,6 +434,34 @@ INSTANTIATE_TEST_CASE_P(Io, FileTest,
                                         std::make_pair("pread", true),
                                         std::make_pair("pread", false),
                                         std::make_pair("pmem", false)));
+
+// It is mapped by its path, after it was locked and its superblock read.
+TEST(CacheFileTest, WhatIsMappedIsTheLockedFileAndAllOfIt) {
+  const std::string path = test::PerThreadDBPath("mapped");
+  const std::string other = path + ".other";
+  const std::string options = "id=TwoQSecondaryCache;capacity=8M;storage=file;io=pmem;path=";
+  std::shared_ptr<SecondaryCache> cache;
+  for (const bool replace : {true, false}) {
+    for (const std::string& name : {path, other}) {
+      unlink(name.c_str());
+      ASSERT_OK(SecondaryCache::CreateFromString(ConfigOptions(), options + name, &cache));
+      cache.reset();
+    }
+    SyncPoint::GetInstance()->SetCallBack("TwoQDevice::OpenPmem", [&](void*) {
+      EXPECT_EQ(0, replace ? rename(other.c_str(), path.c_str()) : truncate(path.c_str(), 4 << 20));
+    });
+    SyncPoint::GetInstance()->EnableProcessing();
+    const Status s = SecondaryCache::CreateFromString(ConfigOptions(), options + path, &cache);
+    SyncPoint::GetInstance()->DisableProcessing();
+    SyncPoint::GetInstance()->ClearAllCallBacks();
+    EXPECT_TRUE(replace ? s.IsIOError() : s.IsCorruption()) << s.ToString();
+    EXPECT_NE(std::string::npos, s.ToString().find(replace ? "was replaced" : "is shorter"));
+  }
+  for (const std::string& name : {path, other}) {
+    unlink(name.c_str());
+    unlink((name + ".lock").c_str());
+  }
+}
 
 TEST(CacheFileTest, InspectSaysWhatIsWrong) {
   CacheFileInfo info;

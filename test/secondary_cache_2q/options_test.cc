@@ -39,7 +39,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(-1, options->ghost_ratio);
   EXPECT_FALSE(options->exclusive);
   EXPECT_EQ("none", options->compression);
-  EXPECT_TRUE(options->carry);
+  EXPECT_FALSE(options->carry);
 }
 
 TEST(OptionsTest, RoundTrip) {
@@ -48,7 +48,7 @@ TEST(OptionsTest, RoundTrip) {
       "capacity=1M", "capacity=3M;policy=2q_paper;ghost_ratio=0.25;exclusive=true;num_shard_bits=2",
       "capacity=64K;policy=lru;compression=lz4;metrics_interval=7;metrics_file=" + path + ".prom",
       "capacity=8M;storage=file;path=" + path +
-          ";io=pread;direct_io=false;write_buffer_size=1M;compression=zstd;policy=2q;carry=false"};
+          ";io=pread;direct_io=false;write_buffer_size=1M;compression=zstd;policy=2q;carry=true"};
   for (const std::string& text : all) {
     auto first = NewCache(text);
     std::string written;
@@ -108,8 +108,8 @@ TEST(OptionsTest, OnlyTheCapacityCanBeChangedLater) {
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(std::string::npos, s.ToString().find("policy: cannot be changed")) << s.ToString();
   EXPECT_EQ(Policy::k2Q, OptionsOf(cache)->policy);
-  EXPECT_TRUE(cache->ConfigureFromString(ConfigOptions(), "carry=false").IsInvalidArgument());
-  EXPECT_TRUE(OptionsOf(cache)->carry);
+  EXPECT_TRUE(cache->ConfigureFromString(ConfigOptions(), "carry=true").IsInvalidArgument());
+  EXPECT_FALSE(OptionsOf(cache)->carry);
 }
 
 TEST(OptionsTest, SoItIsWhenOneOptionIsSet) {

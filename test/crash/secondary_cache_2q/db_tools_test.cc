@@ -34,9 +34,9 @@ class DbToolsTest : public CrashTest, public ::testing::WithParamInterface<const
     cache_.reset();
     const std::string storage = GetParam();
     const std::string uri =
-        "id=TwoQSecondaryCache;" + (storage == "file"
-                                        ? "storage=file;capacity=16M;path=" + site_.CacheFile()
-                                        : "capacity=16M");
+        "id=TwoQSecondaryCache;" +
+        (storage == "file" ? "storage=file;carry=true;capacity=16M;path=" + site_.CacheFile()
+                           : "capacity=16M");
     Status s = SecondaryCache::CreateFromString(ConfigOptions(), uri, &cache_);
     ASSERT_TRUE(s.ok()) << s.ToString();
     options_ = DbOptions(site_, cache_);

@@ -22,7 +22,7 @@ constexpr size_t kPrimaryBytes = 512 << 10;
 std::string Site::CacheUri() const {
   // A small write buffer: what is in it at the moment of a kill is lost.
   return "id=TwoQSecondaryCache;storage=file;capacity=8M;num_shard_bits=1;write_buffer_size=512K;"
-         "path=" +
+         "carry=true;path=" +
          CacheFile() + ";" + cache_options;
 }
 

@@ -53,6 +53,7 @@ def cache_uri(rng, storage, path):
             io=rng.choice(["auto", "pread", "pread", "pmem"]),
             direct_io=rng.choice(["true", "false"]),
             write_buffer_size=rng.choice(["64K", "16M"]),
+            carry=rng.choice(["true", "false"]),
         )
     pairs = [f"{name}={value}" for name, value in options.items()]
     return ";".join(["id=TwoQSecondaryCache"] + pairs)

@@ -117,6 +117,7 @@ FUZZ_TARGET(cache_slot) {
     Require(slot.size > 0 && slot.offset % superblock.block_size == 0 &&
                 slot.offset < superblock.capacity && slot.size <= superblock.capacity - slot.offset,
             "a slot names bytes beyond the data area");
+    Require(slot.size <= superblock.capacity / 8, "a slot names more bytes than a block has");
     const uint64_t part = superblock.capacity / superblock.shards;
     Require(slot.offset / part == (slot.offset + slot.size - 1) / part &&
                 slot.offset / part == number / superblock.SlotsPerShard(),

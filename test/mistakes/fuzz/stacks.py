@@ -275,7 +275,8 @@ class Cache(Stack):
     def cache_uri(self, paths):
         if "cache_file" not in paths:
             return ""
-        return "id=TwoQSecondaryCache;capacity=4M;storage=file;path=" + paths["cache_file"]
+        return ("id=TwoQSecondaryCache;capacity=4M;storage=file;carry=true;path="
+                + paths["cache_file"])
 
 
 STACKS = {stack.name: stack for stack in (
