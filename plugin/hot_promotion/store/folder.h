@@ -45,8 +45,8 @@
 //   other files and folders                       | are left; rocktier hot clear refuses a store or
 //                                                 | access table that has some
 //
-// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, read-only and
-// secondary instances do not.
+// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, SstFileWriter,
+// read-only and secondary instances do not.
 //
 // Locks, in the order in which they are taken; none is held while a database's own SST is read or
 // written:
