@@ -52,7 +52,9 @@ Status CopyWriter::Add(Store* store, const std::vector<Store::Record>& records) 
   const Status s = store->Add(records);
   if (s.ok()) {
     for (const Store::Record& record : records) {
-      state_->presence.Add(HashOfKey(record.key));
+      if (IsRecord(record.key)) {
+        state_->presence.Add(HashOfKey(record.key));
+      }
     }
   }
   return s;
