@@ -27,6 +27,8 @@ Status CopyWriter::Promote(Store* store, const std::vector<Store::Record>& recor
   std::vector<Store::Record> all;
   FileId last{};
   bool alive = false;
+  uint64_t count = 0;
+  uint64_t bytes = 0;
   for (const Store::Record& record : records) {
     StoreKey record_key;
     if (!DecodeKey(record.key, &record_key)) {
@@ -43,9 +45,16 @@ Status CopyWriter::Promote(Store* store, const std::vector<Store::Record>& recor
     }
     if (alive) {
       all.push_back(record);
+      count++;
+      bytes += record.key.size() + record.value.size();
     }
   }
-  return Add(store, all);
+  const Status s = Add(store, all);
+  if (s.ok()) {
+    state_->counters.Add(Counter::promoted, count);
+    state_->counters.Add(Counter::promoted_bytes, bytes);
+  }
+  return s;
 }
 
 Status CopyWriter::Add(Store* store, const std::vector<Store::Record>& records) {

@@ -62,9 +62,12 @@ void Promoter::StartThreadIfNone() {
 Promoter::~Promoter() {
   Stop();
   std::lock_guard<std::mutex> lock(round_mutex_);
-  const Status s = FlushCache(/*last=*/true);
-  if (!s.ok() && !s.IsBusy()) {
-    directory_->CountError("write", s);
+  // One may be frozen, for which the last round has found no room.
+  for (int half = 0; half < 2; half++) {
+    const Status s = FlushCache(/*last=*/true);
+    if (!s.ok() && !s.IsBusy()) {
+      directory_->CountError("write", s);
+    }
   }
 }
 
@@ -244,7 +247,6 @@ Status Promoter::FlushCache(bool last) {
 // no room.
 Status Promoter::WriteHot(Store* store, const std::vector<const PromotionCache::Record*>& frozen,
                           size_t* position) {
-  Counters* const counters = &state_->counters;
   while (*position < frozen.size()) {
     std::vector<Store::Record> records;
     uint64_t bytes = 0;
@@ -265,9 +267,7 @@ Status Promoter::WriteHot(Store* store, const std::vector<const PromotionCache::
       return s;
     }
     *position = end;
-    counters->Add(Counter::cooled, cooled);
-    counters->Add(Counter::promoted, records.size());
-    counters->Add(Counter::promoted_bytes, bytes);
+    state_->counters.Add(Counter::cooled, cooled);
   }
   return Status::OK();
 }

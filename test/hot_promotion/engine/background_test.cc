@@ -12,6 +12,7 @@
 #include "plugin/hot_promotion/engine/copy_writer.h"
 #include "plugin/hot_promotion/engine/directory.h"
 #include "plugin/hot_promotion/engine/presence_filler.h"
+#include "plugin/hot_promotion/engine/promoter.h"
 #include "plugin/hot_promotion/engine/state.h"
 #include "test/hot_promotion/support.h"
 #include "test/support/wait.h"
@@ -42,6 +43,44 @@ struct Parts {
   HotDirectory directory;
   CopyWriter writer;
 };
+
+// Puts a record into the promotion cache, and returns its key.
+std::string Put(EngineState* state, const FileId& file, const std::string& user_key) {
+  const std::string key = EncodeRecordKey(Way::kPromoted, file, user_key);
+  EXPECT_EQ(PromotionCache::Result::kAdded, state->cache.Put(key, HashOfKey(key), 0, user_key));
+  return key;
+}
+
+// The last round may have found no room for what was frozen.
+TEST_F(BackgroundTest, BothHalvesOfThePromotionCacheAreWrittenAtTheEnd) {
+  Parts parts(hot_);
+  const auto lease = parts.state.catalog.Lease(FileSystem::Default());
+  parts.state.catalog.Add({1, 1}, 0, root_ + "/1.sst", *lease);
+  parts.state.catalog.Add({2, 2}, 0, root_ + "/2.sst", *lease);
+  const std::string frozen = Put(&parts.state, {1, 1}, "frozen");
+  parts.state.cache.Freeze();
+  const std::string active = Put(&parts.state, {2, 2}, "active");
+  { const Promoter promoter(&parts.state, &parts.directory, &parts.writer); }
+  EXPECT_TRUE(parts.Has(frozen));
+  EXPECT_TRUE(parts.Has(active));
+  EXPECT_EQ(0u, parts.state.cache.Bytes());
+  EXPECT_EQ(2u, parts.state.counters.Sum(Counter::promoted));
+  EXPECT_EQ(0u, parts.state.counters.Sum(Counter::lost));
+}
+
+TEST_F(BackgroundTest, RecordsOfSstsThatAreGoneDoNotCountAsPromoted) {
+  Parts parts(hot_);
+  const auto lease = parts.state.catalog.Lease(FileSystem::Default());
+  parts.state.catalog.Add({1, 1}, 0, root_ + "/1.sst", *lease);
+  const std::string written = Put(&parts.state, {1, 1}, "written");
+  const std::string gone = Put(&parts.state, {2, 2}, "gone");
+  { const Promoter promoter(&parts.state, &parts.directory, &parts.writer); }
+  EXPECT_TRUE(parts.Has(written));
+  EXPECT_FALSE(parts.Has(gone));
+  EXPECT_EQ(1u, parts.state.counters.Sum(Counter::promoted));
+  EXPECT_EQ(written.size() + std::string("written").size(),
+            parts.state.counters.Sum(Counter::promoted_bytes));
+}
 
 // Has the files whose names end in an even digit.
 class HalfOfTheFiles : public FileSystemWrapper {
