@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "memory/arena.h"
+#include "plugin/hot_promotion/engine/clock.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -72,11 +73,10 @@ Status CopyWriter::Add(Store* store, const std::vector<Store::Record>& records) 
 // Adds records, and waits for room until the deadline; Busy if there is still none then.
 Status CopyWriter::AddInTime(Store* store, const std::vector<Store::Record>& records,
                              uint64_t deadline) {
-  Env* const env = Env::Default();
   Status s = Add(store, records);
-  while (s.IsBusy() && env->NowMicros() < deadline) {
+  while (s.IsBusy() && SteadyMicros() < deadline) {
     wake_();
-    env->SleepForMicroseconds(kRoomPoll);
+    Env::Default()->SleepForMicroseconds(kRoomPoll);
     s = Add(store, records);
   }
   return s;
@@ -97,7 +97,7 @@ void CopyWriter::Retain(const FileId& file, const NextRecord& next) {
   }
   const std::string name = EncodeFileKey(Way::kRetained, file);
   const std::string known = EncodeFileEntry(entry);
-  const uint64_t deadline = Env::Default()->NowMicros() + kRoomWait;
+  const uint64_t deadline = SteadyMicros() + kRoomWait;
   // The entry of the SST comes with the first records that are added, so that files of two SSTs do
   // not overlap.
   bool named = false;

@@ -2,20 +2,26 @@
 //
 // What the parts of an engine do in the background, without a database.
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "plugin/hot_promotion/engine/copy_writer.h"
 #include "plugin/hot_promotion/engine/directory.h"
+#include "plugin/hot_promotion/engine/engine.h"
 #include "plugin/hot_promotion/engine/presence_filler.h"
 #include "plugin/hot_promotion/engine/promoter.h"
 #include "plugin/hot_promotion/engine/state.h"
+#include "plugin/hot_promotion/ralt/buffer.h"
 #include "test/hot_promotion/support.h"
 #include "test/support/wait.h"
+#include "test/support/wall_clock.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -80,6 +86,52 @@ TEST_F(BackgroundTest, RecordsOfSstsThatAreGoneDoNotCountAsPromoted) {
   EXPECT_EQ(1u, parts.state.counters.Sum(Counter::promoted));
   EXPECT_EQ(written.size() + std::string("written").size(),
             parts.state.counters.Sum(Counter::promoted_bytes));
+}
+
+// The wall clock is set back by an hour while something waits.
+class SetBackTest : public HotDb {
+ protected:
+  SetBackTest() { rocktier::wall_clock_ahead = 3600; }
+  ~SetBackTest() override { SetBack(); }
+
+  static void SetBack() { rocktier::wall_clock_ahead = 0; }
+};
+
+TEST_F(SetBackTest, ADirectoryIsTriedAgainInTime) {
+  std::unique_ptr<Folder> another;
+  ASSERT_OK(Folder::Open(Folder::Kind::kTop, hot_.path, &another));
+  const std::shared_ptr<Engine> engine = Engine::Get(hot_);
+  EXPECT_TRUE(engine->GetStatus().IsBusy()) << engine->GetStatus().ToString();
+  SetBack();
+  another.reset();
+  EXPECT_TRUE(rocktier::WaitFor([&] { return engine->GetStatus().ok(); }));
+}
+
+TEST_F(SetBackTest, RetentionGivesUpInTime) {
+  Parts parts(hot_, SetBack);
+  const auto lease = parts.state.catalog.Lease(FileSystem::Default());
+  parts.state.catalog.Add({1, 1}, 0, root_ + "/1.sst", *lease);
+  const std::string large(2 * hot_.budget, 'v');
+  bool more = true;
+  parts.writer.Retain({1, 1}, [&](Slice* user_key, Slice* value) {
+    *user_key = "k";
+    *value = large;
+    return std::exchange(more, false);
+  });
+  EXPECT_EQ(0, rocktier::wall_clock_ahead.load());
+  EXPECT_EQ(1u, parts.state.counters.Sum(Counter::lost));
+}
+
+TEST_F(SetBackTest, ABufferOfAccessesIsWrittenInTime) {
+  ralt::Buffer buffer(4096, UINT64_MAX);
+  std::atomic<bool> waited{false};
+  std::thread writer([&] {
+    buffer.Wait(1000);
+    waited = true;
+  });
+  EXPECT_TRUE(rocktier::WaitFor([&] { return waited.load(); }));
+  buffer.Wake();
+  writer.join();
 }
 
 // Has the files whose names end in an even digit.
