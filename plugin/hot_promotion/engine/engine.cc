@@ -79,6 +79,10 @@ void Engine::EndAll() {
 void Engine::End() {
   promoter_.Stop();
   reporter_.reset();
+  Ralt* const table = directory_.table();
+  if (table != nullptr) {
+    table->Stop();
+  }
   const Guarded<Store>::Use store(directory_.store());
   if (store) {
     store->EndCompactions();
