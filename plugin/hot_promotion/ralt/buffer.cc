@@ -87,6 +87,7 @@ bool Buffer::Append(Shard* shard, Space space, const Slice& key, size_t value_si
   EncodeSpace(space, end);
   memcpy(end + kSpaceSize, key.data(), key.size());
   chunk->used = static_cast<size_t>(end - chunk->bytes.get()) + kSpaceSize + key.size();
+  chunk->accesses++;
   shard->added.store(shard->added.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
 }
@@ -165,6 +166,7 @@ void Buffer::Return(std::vector<Chunk> chunks) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (Chunk& chunk : chunks) {
     chunk.used = 0;
+    chunk.accesses = 0;
     free_.push_back(std::move(chunk));
   }
   UpdatePressing();

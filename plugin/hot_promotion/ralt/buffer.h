@@ -27,6 +27,7 @@ namespace ralt {
 struct Chunk {
   std::unique_ptr<char[]> bytes;
   size_t used = 0;
+  size_t accesses = 0;
 };
 
 // The unsorted buffer of accesses that are not on the disk yet.
