@@ -7,8 +7,8 @@
 
 namespace rocktier {
 
-// Seconds by which the wall clock that RocksDB sees is ahead of the right one, as a clock that is to
-// be set back. For programs that have wall_clock.cc among their sources.
+// Seconds by which the wall clock that RocksDB sees is ahead of the right one, as one that is to be
+// set back. For programs that have wall_clock.cc among their sources.
 extern std::atomic<int64_t> wall_clock_ahead;
 
 }  // namespace rocktier
