@@ -13,6 +13,13 @@
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
+namespace {
+
+// What an SstFileWriter has in the place of a database's id.
+constexpr char kSstFileWriterId[] = "SST Writer";
+
+}  // namespace
+
 HotPromotionTable::HotPromotionTable(const BlockBasedTableOptions& table_options,
                                      const HotPromotionOptions& options)
     : BlockBasedTableFactory(table_options), options_(options) {
@@ -351,7 +358,8 @@ TableBuilder* HotPromotionTable::NewTableBuilder(const TableBuilderOptions& opti
                                                  WritableFileWriter* file) const {
   const Comparator* comparator = options.internal_comparator.user_comparator();
   const bool plain_only = options.cur_file_num == 0 || comparator->timestamp_size() > 0;
-  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger, /*writes=*/true);
+  const bool writes = options.db_id != kSstFileWriterId;
+  const auto engine = plain_only ? nullptr : OpenEngine(options.ioptions.logger, writes);
   if (engine == nullptr) {
     return NewPlainBuilder(options, file);
   }

@@ -80,7 +80,8 @@ struct HotPromotionOptions {
   uint64_t ralt_bytes = 0;
 
   // Bytes of memory for accesses that are not in the access table's files yet. More takes fewer
-  // writes; less makes records known as hot earlier, and loses less to a kill -9.
+  // writes; less makes records known as hot earlier, and loses less to a kill -9. While they are
+  // written, up to 100 bytes more are used for each access, of 16 MiB of the buffer at a time.
   // Default: 0, a 16th of ralt_bytes, but 256 KiB at least and 16 MiB at most. Other values are
   // brought into 4 KiB to 1 GiB.
   uint64_t ralt_buffer_bytes = 0;

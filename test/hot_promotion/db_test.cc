@@ -513,6 +513,23 @@ TEST_F(DbTest, CompactFilesAndSubcompactions) {
   EXPECT_EQ(1000u, TakeServed().store);
 }
 
+// It may write for a database of another process, which needs the folder.
+TEST_F(DbTest, AnSstFileWriterLeavesTheFolderAlone) {
+  NewFactory();
+  const std::string written = root_ + "/written";
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_OK(writer.Open(written));
+  ASSERT_OK(writer.Put(KeyOf(5), ValueOf(5)));
+  ASSERT_OK(writer.Finish());
+  EXPECT_TRUE(Env::Default()->FileExists(hot_.path + "/LOCK").IsNotFound());
+  EXPECT_EQ(nullptr, Engine::Find(hot_.path));
+  Open();
+  ASSERT_OK(db_->IngestExternalFile({written}, IngestExternalFileOptions()));
+  Heat(5, 6);
+  EXPECT_EQ(ValueOf(5), Get(5));
+  EXPECT_EQ(1u, TakeServed().store);
+}
+
 TEST_F(DbTest, OptionsFileRoundTrip) {
   table_options_.block_size = 8 << 10;
   Open();

@@ -15,6 +15,7 @@
 
 #include "plugin/hot_promotion/options.h"
 #include "rocksdb/utilities/options_util.h"
+#include "test/support/no_threads.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -144,13 +145,10 @@ TEST_F(OpeningMistakes, ThoseThatOnlyReadLeaveTheFolderAlone) {
   }
 }
 
-// Every block of the store is bad, or the first one of each file.
-TEST_F(OpeningMistakes, AStoreThatIsDamagedWhileItIsOpenIsReplaced) {
-  Prepare();
-  for (const bool all : {true, false}) {
-    SCOPED_TRACE(all);
-    Open();
-    EXPECT_TRUE(IsServed(5));
+class DamageMistakes : public OpeningMistakes {
+ protected:
+  // Makes every block of the store bad, or the first one of each file.
+  void DamageSsts(bool all) {
     for (const auto& entry : fs::directory_iterator(hot_.path + "/store")) {
       if (entry.path().extension() == ".sst") {
         const int fd = open(entry.path().c_str(), O_WRONLY);  // in place
@@ -162,30 +160,58 @@ TEST_F(OpeningMistakes, AStoreThatIsDamagedWhileItIsOpenIsReplaced) {
         close(fd);
       }
     }
+  }
+  void ExpectAnswers() {
     for (int i = 0; i < 100; i++) {
-      ASSERT_EQ(ValueOf(i), Get(i));
+      EXPECT_EQ(ValueOf(i), Get(i));
     }
-    const bool served = Soon([&] {
-      for (int i = 0; i < 100; i++) {
-        EXPECT_EQ(ValueOf(i), Get(i));
-      }
+  }
+  bool AreServedSoon() {
+    return Soon([&] {
+      ExpectAnswers();
       SettleHotPromotion(options_.table_factory.get())
           .PermitUncheckedError();  // there may be no store
       TakeServed();
-      for (int i = 0; i < 100; i++) {
-        EXPECT_EQ(ValueOf(i), Get(i));
-      }
+      ExpectAnswers();
       return TakeServed().store == 100;
     });
-    EXPECT_TRUE(served);
+  }
+};
+
+TEST_F(DamageMistakes, AStoreThatIsDamagedWhileItIsOpenIsReplaced) {
+  Prepare();
+  for (const bool all : {true, false}) {
+    SCOPED_TRACE(all);
+    Open();
+    EXPECT_TRUE(IsServed(5));
+    ASSERT_NO_FATAL_FAILURE(DamageSsts(all));
+    ExpectAnswers();
+    EXPECT_TRUE(AreServedSoon());
     EXPECT_GT(Stats().errors, 0u);
     const uint64_t errors = Stats().errors;
-    for (int i = 0; i < 100; i++) {
-      ASSERT_EQ(ValueOf(i), Get(i));
-    }
+    ExpectAnswers();
     EXPECT_EQ(errors, Stats().errors);
     CloseAll();
   }
+}
+
+// Where a limit of threads is reached while the database is open.
+TEST_F(DamageMistakes, AStoreIsReplacedOnceThereAreThreads) {
+  Prepare();
+  Open();
+  EXPECT_TRUE(IsServed(5));
+  {
+    const rocktier::NoThreads none;
+    ASSERT_NO_FATAL_FAILURE(DamageSsts(/*all=*/true));
+    EXPECT_TRUE(Soon([&] {
+      ExpectAnswers();
+      std::string log;
+      EXPECT_OK(ReadFileToString(Env::Default(), hot_.path + "/LOG", &log));
+      return log.find("store: no thread can be had") != std::string::npos;
+    }));
+    ExpectAnswers();
+  }
+  EXPECT_TRUE(AreServedSoon());
 }
 
 // The same while reads, flushes and compactions use it.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "memory/arena.h"
+#include "plugin/hot_promotion/engine/clock.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -27,6 +28,8 @@ Status CopyWriter::Promote(Store* store, const std::vector<Store::Record>& recor
   std::vector<Store::Record> all;
   FileId last{};
   bool alive = false;
+  uint64_t count = 0;
+  uint64_t bytes = 0;
   for (const Store::Record& record : records) {
     StoreKey record_key;
     if (!DecodeKey(record.key, &record_key)) {
@@ -43,16 +46,25 @@ Status CopyWriter::Promote(Store* store, const std::vector<Store::Record>& recor
     }
     if (alive) {
       all.push_back(record);
+      count++;
+      bytes += record.key.size() + record.value.size();
     }
   }
-  return Add(store, all);
+  const Status s = Add(store, all);
+  if (s.ok()) {
+    state_->counters.Add(Counter::promoted, count);
+    state_->counters.Add(Counter::promoted_bytes, bytes);
+  }
+  return s;
 }
 
 Status CopyWriter::Add(Store* store, const std::vector<Store::Record>& records) {
   const Status s = store->Add(records);
   if (s.ok()) {
     for (const Store::Record& record : records) {
-      state_->presence.Add(HashOfKey(record.key));
+      if (IsRecord(record.key)) {
+        state_->presence.Add(HashOfKey(record.key));
+      }
     }
   }
   return s;
@@ -61,11 +73,10 @@ Status CopyWriter::Add(Store* store, const std::vector<Store::Record>& records) 
 // Adds records, and waits for room until the deadline; Busy if there is still none then.
 Status CopyWriter::AddInTime(Store* store, const std::vector<Store::Record>& records,
                              uint64_t deadline) {
-  Env* const env = Env::Default();
   Status s = Add(store, records);
-  while (s.IsBusy() && env->NowMicros() < deadline) {
+  while (s.IsBusy() && SteadyMicros() < deadline) {
     wake_();
-    env->SleepForMicroseconds(kRoomPoll);
+    Env::Default()->SleepForMicroseconds(kRoomPoll);
     s = Add(store, records);
   }
   return s;
@@ -86,7 +97,7 @@ void CopyWriter::Retain(const FileId& file, const NextRecord& next) {
   }
   const std::string name = EncodeFileKey(Way::kRetained, file);
   const std::string known = EncodeFileEntry(entry);
-  const uint64_t deadline = Env::Default()->NowMicros() + kRoomWait;
+  const uint64_t deadline = SteadyMicros() + kRoomWait;
   // The entry of the SST comes with the first records that are added, so that files of two SSTs do
   // not overlap.
   bool named = false;

@@ -24,8 +24,8 @@ class CopyWriter {
   // `wake` is called when there is no room. All of these live longer.
   CopyWriter(EngineState* state, HotDirectory* directory, std::function<void()> wake);
 
-  // Adds records of the promotion cache, by key. Leaves out those of SSTs that are gone. Busy:
-  // there is no room.
+  // Adds records of the promotion cache, by key. Leaves out those of SSTs that are gone. Counts
+  // what was promoted. Busy: there is no room.
   Status Promote(Store* store, const std::vector<Store::Record>& records);
 
   // Adds the records of an SST that was written and is in the catalog. May wait for a moment for

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "logging/logging.h"
+#include "plugin/hot_promotion/engine/clock.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -59,7 +60,7 @@ bool HotDirectory::KeepOpen(uint64_t now) {
 
 // Opens what is not open.
 void HotDirectory::Open() {
-  next_try_ = Env::Default()->NowMicros() + retry_;
+  next_try_ = SteadyMicros() + retry_;
   Status s;
   if (table() == nullptr) {
     s = OpenTable();
@@ -153,7 +154,7 @@ void HotDirectory::CloseStore() {
   serving_.store(false);
   const std::unique_ptr<Store> old = store_.Take();
   // Leaves a store that fails at once again alone for longer and longer.
-  const bool again = Env::Default()->NowMicros() - next_try_ < kLongestRetryInterval;
+  const bool again = SteadyMicros() - next_try_ < kLongestRetryInterval;
   retry_ = again ? std::min(2 * retry_, kLongestRetryInterval) : kRetryInterval;
   ROCKS_LOG_WARN(logger_.get(), "hot store: is opened anew: it %s",
                  old->IsDamaged() ? "is damaged" : "has stopped because of an error");

@@ -33,8 +33,9 @@ class HotDirectory {
   HotDirectory& operator=(const HotDirectory&) = delete;
 
   // Opens what is not open, and closes a store that has failed and opens it again: empty, if it is
-  // damaged. Does nothing if it tried a moment ago. True: a store was closed.
-  bool KeepOpen(uint64_t now_micros);
+  // damaged. Does nothing if it tried a moment ago. `now`: SteadyMicros(). True: a store was
+  // closed.
+  bool KeepOpen(uint64_t now);
 
   // Says why there are no copies at present, or OK.
   Status GetStatus() const;

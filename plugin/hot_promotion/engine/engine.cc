@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "logging/logging.h"
+#include "plugin/hot_promotion/engine/clock.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/metrics.h"
 
@@ -61,7 +62,7 @@ Engine::Engine(const HotPromotionOptions& options)
       directory_(&state_, [this] { StartReporting(); }),
       writer_(&state_, &directory_, [this] { promoter_.Wake(); }),
       promoter_(&state_, &directory_, &writer_),
-      next_log_(env_->NowMicros() + kLogInterval) {
+      next_log_(SteadyMicros() + kLogInterval) {
   promoter_.Start();
 }
 
@@ -78,6 +79,10 @@ void Engine::EndAll() {
 void Engine::End() {
   promoter_.Stop();
   reporter_.reset();
+  Ralt* const table = directory_.table();
+  if (table != nullptr) {
+    table->Stop();
+  }
   const Guarded<Store>::Use store(directory_.store());
   if (store) {
     store->EndCompactions();
@@ -147,7 +152,7 @@ void Engine::StartReporting() {
 }
 
 void Engine::MaybeLog(Logger* logger) {
-  const uint64_t now = env_->NowMicros();
+  const uint64_t now = SteadyMicros();
   uint64_t due = next_log_.load(std::memory_order_relaxed);
   if (now >= due && next_log_.compare_exchange_strong(due, now + kLogInterval)) {
     MetricsPage page;

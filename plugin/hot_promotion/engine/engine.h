@@ -38,7 +38,7 @@ class Engine {
   // again every few seconds, and has no copies until it succeeds. See store/folder.h.
   static std::shared_ptr<Engine> Get(const HotPromotionOptions& options);
 
-  // Returns the engine of this folder in this process, or null.
+  // Returns the engine of this folder in this process, or null; also if it is being made.
   static std::shared_ptr<Engine> Find(const std::string& path);
 
   Engine(const Engine&) = delete;

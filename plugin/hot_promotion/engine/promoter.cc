@@ -6,6 +6,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "plugin/hot_promotion/engine/clock.h"
+
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
 
@@ -29,18 +31,17 @@ Promoter::Promoter(EngineState* state, HotDirectory* directory, CopyWriter* writ
     : state_(state),
       directory_(directory),
       writer_(writer),
-      env_(Env::Default()),
       flush_bytes_(
           std::min(state->options.promotion_cache / 4, Store::BatchOf(state->options.budget))),
-      sampling_(&state->sampling, state->options.budget, env_->NowMicros()),
+      sampling_(&state->sampling, state->options.budget, SteadyMicros()),
       presence_(state),
       dead_(&state->catalog),
-      last_flush_(env_->NowMicros()) {}
+      last_flush_(SteadyMicros()) {}
 
 void Promoter::Start() {
   {
     std::lock_guard<std::mutex> lock(round_mutex_);
-    directory_->KeepOpen(env_->NowMicros());
+    directory_->KeepOpen(SteadyMicros());
   }
   std::lock_guard<std::mutex> lock(wake_mutex_);
   StartThreadIfNone();
@@ -48,7 +49,7 @@ void Promoter::Start() {
 
 // Without it nothing is promoted or dropped, and that can wait.
 void Promoter::StartThreadIfNone() {
-  const uint64_t now = env_->NowMicros();
+  const uint64_t now = SteadyMicros();
   if (stop_ || thread_.joinable() || now < start_from_) {
     return;
   }
@@ -62,9 +63,12 @@ void Promoter::StartThreadIfNone() {
 Promoter::~Promoter() {
   Stop();
   std::lock_guard<std::mutex> lock(round_mutex_);
-  const Status s = FlushCache(/*last=*/true);
-  if (!s.ok() && !s.IsBusy()) {
-    directory_->CountError("write", s);
+  // One may be frozen, for which the last round has found no room.
+  for (int half = 0; half < 2; half++) {
+    const Status s = FlushCache(/*last=*/true);
+    if (!s.ok() && !s.IsBusy()) {
+      directory_->CountError("write", s);
+    }
   }
 }
 
@@ -129,7 +133,7 @@ void Promoter::Run() {
 
 // Does what is to be done in the background. Without a store only tries to open, and forgets SSTs.
 Status Promoter::Round(bool flush) {
-  const uint64_t now = env_->NowMicros();
+  const uint64_t now = SteadyMicros();
   const bool had_store = store() != nullptr;
   if (directory_->KeepOpen(now)) {
     presence_.Forget();
@@ -183,9 +187,9 @@ void Promoter::UpdateRoom() {
 // each round; if `all`, at once. A store that is opened later tells of the SSTs that it names.
 void Promoter::Reconcile(bool all, uint64_t now) {
   reconciles_ = reconciles_ || all || now - last_reconcile_ > kReconcileInterval;
-  const uint64_t end = env_->NowMicros() + kReconcileMoment;
+  const uint64_t end = SteadyMicros() + kReconcileMoment;
   const std::vector<FileId> gone =
-      dead_.Take(reconciles_, [&] { return !IsStopping() && (all || env_->NowMicros() < end); });
+      dead_.Take(reconciles_, [&] { return !IsStopping() && (all || SteadyMicros() < end); });
   const Status s = store() == nullptr ? Status::OK() : store()->Drop(gone);
   if (!s.ok()) {
     directory_->CountError("drop", s);
@@ -244,7 +248,6 @@ Status Promoter::FlushCache(bool last) {
 // no room.
 Status Promoter::WriteHot(Store* store, const std::vector<const PromotionCache::Record*>& frozen,
                           size_t* position) {
-  Counters* const counters = &state_->counters;
   while (*position < frozen.size()) {
     std::vector<Store::Record> records;
     uint64_t bytes = 0;
@@ -265,9 +268,7 @@ Status Promoter::WriteHot(Store* store, const std::vector<const PromotionCache::
       return s;
     }
     *position = end;
-    counters->Add(Counter::cooled, cooled);
-    counters->Add(Counter::promoted, records.size());
-    counters->Add(Counter::promoted_bytes, bytes);
+    state_->counters.Add(Counter::cooled, cooled);
   }
   return Status::OK();
 }

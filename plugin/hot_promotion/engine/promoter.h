@@ -73,7 +73,6 @@ class Promoter {
   EngineState* const state_;
   HotDirectory* const directory_;
   CopyWriter* const writer_;
-  Env* const env_;
   const uint64_t flush_bytes_;  // with so many the active half of the cache is written
 
   // round_mutex_ serialises the thread's rounds with Settle(), and guards what follows.

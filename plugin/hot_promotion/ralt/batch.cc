@@ -46,15 +46,21 @@ void Sort(std::vector<Access>* accesses) {
 
 }  // namespace
 
-Batch MakeBatch(const std::vector<Chunk>& chunks, const Scoring& scoring, uint64_t tick_bytes,
+Batch MakeBatch(ChunkIterator begin, ChunkIterator end, const Scoring& scoring, uint64_t tick_bytes,
                 Clock* clock) {
+  size_t count = 0;
+  for (auto chunk = begin; chunk != end; ++chunk) {
+    count += chunk->accesses;
+  }
   std::vector<Access> accesses;
-  for (const Chunk& chunk : chunks) {
-    Parse(chunk, tick_bytes, clock, &accesses);
+  accesses.reserve(count);
+  for (auto chunk = begin; chunk != end; ++chunk) {
+    Parse(*chunk, tick_bytes, clock, &accesses);
   }
   Sort(&accesses);
   Batch batch;
   batch.accesses = accesses.size();
+  batch.entries.reserve(accesses.size());
   for (const Access& access : accesses) {
     const Record record = scoring.Access(access.tick, access.size);
     if (!batch.entries.empty() && batch.entries.back().key == access.key) {

@@ -3,13 +3,12 @@
 #include "plugin/hot_promotion/ralt/buffer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "plugin/hot_promotion/ralt/key.h"
 #include "plugin/hot_promotion/ralt/thread.h"
-#include "rocksdb/system_clock.h"
 #include "util/coding.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -88,6 +87,7 @@ bool Buffer::Append(Shard* shard, Space space, const Slice& key, size_t value_si
   EncodeSpace(space, end);
   memcpy(end + kSpaceSize, key.data(), key.size());
   chunk->used = static_cast<size_t>(end - chunk->bytes.get()) + kSpaceSize + key.size();
+  chunk->accesses++;
   shard->added.store(shard->added.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
 }
@@ -104,7 +104,7 @@ bool Buffer::Exchange(Shard* shard) {
   if (dry_.load(std::memory_order_relaxed)) {
     return false;
   }
-  MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) {
     return false;
   }
@@ -118,32 +118,27 @@ bool Buffer::Exchange(Shard* shard) {
 }
 
 void Buffer::UpdatePressing() {
-  mutex_.AssertHeld();
   dry_.store(free_.empty(), std::memory_order_relaxed);
   const bool pressing = woken_ || full_.size() >= chunks_ / 2;
   if (pressing && !Pressing()) {
-    changed_.SignalAll();
+    changed_.notify_all();
   }
   pressing_.store(pressing, std::memory_order_relaxed);
 }
 
 void Buffer::Wait(uint64_t micros) {
-  const uint64_t deadline = SystemClock::Default()->NowMicros() + micros;
-  MutexLock lock(&mutex_);
-  bool late = false;
-  while (!late && !Pressing()) {
-    late = changed_.TimedWait(deadline);
-  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, std::chrono::microseconds(micros), [this] { return Pressing(); });
 }
 
 void Buffer::Wake() {
-  MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   woken_ = true;
   UpdatePressing();
 }
 
 void Buffer::Acknowledge() {
-  MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   woken_ = false;
   UpdatePressing();
 }
@@ -151,7 +146,7 @@ void Buffer::Acknowledge() {
 std::vector<Chunk> Buffer::Collect() {
   std::vector<Chunk> result;
   {
-    MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     result.swap(full_);
     full_.reserve(chunks_);
     UpdatePressing();
@@ -168,9 +163,10 @@ std::vector<Chunk> Buffer::Collect() {
 }
 
 void Buffer::Return(std::vector<Chunk> chunks) {
-  MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   for (Chunk& chunk : chunks) {
     chunk.used = 0;
+    chunk.accesses = 0;
     free_.push_back(std::move(chunk));
   }
   UpdatePressing();

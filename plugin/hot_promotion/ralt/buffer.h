@@ -3,13 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "plugin/hot_promotion/ralt/space.h"
-#include "port/port.h"
 #include "rocksdb/slice.h"
 #include "util/mutexlock.h"
 
@@ -26,6 +27,7 @@ namespace ralt {
 struct Chunk {
   std::unique_ptr<char[]> bytes;
   size_t used = 0;
+  size_t accesses = 0;
 };
 
 // The unsorted buffer of accesses that are not on the disk yet.
@@ -74,6 +76,7 @@ class Buffer {
   Shard* Enter();
   bool Append(Shard* shard, Space space, const Slice& key, size_t value_size);
   bool Exchange(Shard* shard);
+  // Requires mutex_.
   void UpdatePressing();
 
   const uint64_t max_record_;
@@ -85,8 +88,8 @@ class Buffer {
   std::atomic<bool> dry_{false};  // free_ is empty
   std::atomic<bool> pressing_{false};
 
-  port::Mutex mutex_;
-  port::CondVar changed_{&mutex_};
+  std::mutex mutex_;
+  std::condition_variable changed_;
   std::vector<Chunk> free_;  // guarded by mutex_, as all below
   std::vector<Chunk> full_;
   bool woken_ = false;

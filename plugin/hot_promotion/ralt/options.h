@@ -30,7 +30,8 @@ struct RaltOptions {
   uint64_t max_bytes = 0;
 
   // Memory for accesses that are not on the disk yet. Half of it full is written. More takes fewer
-  // and larger writes; less makes records known as hot earlier, and loses less to a kill -9. 0: a
+  // and larger writes; less makes records known as hot earlier, and loses less to a kill -9. While
+  // they are written, up to 100 bytes more for each access, of 16M of the buffer at a time. 0: a
   // 16th of max_bytes, from 256K to 16M. At least 4K.
   uint64_t buffer_bytes = 0;
 

@@ -35,6 +35,7 @@ class Ralt::Rep {
   }
   Status Flush();
   void Settle();
+  void Stop();
   RaltStats Stats() const;
   const ralt::Tree& tree() const { return tree_; }
 
@@ -46,20 +47,22 @@ class Ralt::Rep {
   };
 
   void Run();
-  // Writes what the buffer has. In the thread only, as is Work().
+  // Writes what the buffer has. In the thread only, as is Work(), until that has ended.
   Status Drain();
   Status Write();
   void Work();
 
   const ralt::Parameters parameters_;
   ralt::Buffer buffer_;
-  ralt::Tree tree_;  // changed by the thread only
+  ralt::Tree tree_;  // changed by the thread only; once it has ended, under drain_mutex_
   std::atomic<bool> closing_{false};
 
+  port::Mutex drain_mutex_;  // held by Drain()
   port::Mutex mutex_;
   port::CondVar changed_{&mutex_};
   std::vector<Waiter*> waiters_;  // guarded by mutex_, as all below
   uint64_t rounds_ = 0;           // of the thread
+  bool ended_ = false;            // the thread has no more rounds
 
   port::Thread thread_;
 };
@@ -78,6 +81,11 @@ Status Ralt::Rep::Open(const std::string& path) {
 }
 
 Ralt::Rep::~Rep() {
+  Stop();
+  Drain().PermitUncheckedError();
+}
+
+void Ralt::Rep::Stop() {
   closing_.store(true);
   buffer_.Wake();
   if (thread_.joinable()) {
@@ -91,7 +99,12 @@ void Ralt::Rep::Run() {
     buffer_.Wait(parameters_.flush_micros);
     Work();
   }
-  Drain().PermitUncheckedError();
+  {
+    MutexLock lock(&mutex_);
+    ended_ = true;
+    changed_.SignalAll();
+  }
+  Drain().PermitUncheckedError();  // those who wait are told
 }
 
 void Ralt::Rep::Work() {
@@ -113,6 +126,7 @@ void Ralt::Rep::Work() {
 }
 
 Status Ralt::Rep::Drain() {
+  MutexLock drain(&drain_mutex_);
   buffer_.Acknowledge();  // who wakes the thread from here on needs another round
   std::vector<Waiter*> waiters;
   {
@@ -141,9 +155,16 @@ Status Ralt::Rep::Write() {
 
 Status Ralt::Rep::Flush() {
   Waiter waiter;
+  bool ended = false;
   {
     MutexLock lock(&mutex_);
-    waiters_.push_back(&waiter);
+    ended = ended_;
+    if (!ended) {
+      waiters_.push_back(&waiter);
+    }
+  }
+  if (ended) {
+    return Drain();
   }
   buffer_.Wake();
   MutexLock lock(&mutex_);
@@ -157,12 +178,12 @@ Status Ralt::Rep::Flush() {
 void Ralt::Rep::Settle() {
   MutexLock lock(&mutex_);
   const uint64_t last = rounds_ + 2;
-  while (rounds_ < last) {
+  while (!ended_ && rounds_ < last) {
     const uint64_t before = rounds_;
     mutex_.Unlock();
     buffer_.Wake();
     mutex_.Lock();
-    while (rounds_ == before) {
+    while (!ended_ && rounds_ == before) {
       changed_.Wait();
     }
   }
@@ -200,6 +221,8 @@ RaltStats Ralt::Stats() const { return rep_->Stats(); }
 Status Ralt::Flush() { return rep_->Flush(); }
 
 void Ralt::Settle() { rep_->Settle(); }
+
+void Ralt::Stop() { rep_->Stop(); }
 
 }  // namespace hot_promotion
 }  // namespace ROCKSDB_NAMESPACE

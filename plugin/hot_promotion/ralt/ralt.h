@@ -33,7 +33,7 @@ class Ralt {
   // empty. IOError, or what the Env says: the directory cannot be used or is in use.
   static Status Open(const RaltOptions& options, std::unique_ptr<Ralt>* result);
 
-  // Writes what the buffer has. Does not wait for merges to end.
+  // Stops, and writes what was recorded since.
   ~Ralt();
   Ralt(const Ralt&) = delete;
   Ralt& operator=(const Ralt&) = delete;
@@ -55,6 +55,10 @@ class Ralt {
 
   // Waits until no flush and no merge is due or under way.
   void Settle();
+
+  // Ends the background for good, and writes what the buffer has. Does not wait for merges to end.
+  // Afterwards the caller of Flush() writes, and nothing is due. By one thread at a time.
+  void Stop();
 
  private:
   class Rep;

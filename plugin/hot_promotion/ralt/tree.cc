@@ -14,6 +14,9 @@ namespace ralt {
 
 namespace {
 
+// Bytes of the chunks that become one run. To sort them takes several times as much memory.
+constexpr size_t kMostInRun = 16 << 20;
+
 // The run files of a version, in any order.
 std::vector<std::shared_ptr<const RunFile>> FilesOf(const Version& version) {
   std::vector<std::shared_ptr<const RunFile>> files;
@@ -129,12 +132,21 @@ Status Tree::Install(Version next) {
 }
 
 Status Tree::Add(const std::vector<Chunk>& chunks) {
-  const Batch batch = MakeBatch(chunks, scoring_, parameters_.tick_bytes, &clock_);
-  const Status s = AddRun(batch);
-  Count(&RaltStats::flushes, s.ok() ? 1 : 0);
-  Count(&RaltStats::dropped, s.ok() ? 0 : batch.accesses);
-  Tell("write a buffer", s);
-  return s;
+  Status first;
+  for (auto begin = chunks.begin(); begin != chunks.end();) {
+    auto end = begin;
+    for (size_t bytes = 0; end != chunks.end() && bytes < kMostInRun; ++end) {
+      bytes += end->used;
+    }
+    const Batch batch = MakeBatch(begin, end, scoring_, parameters_.tick_bytes, &clock_);
+    const Status s = AddRun(batch);
+    Count(&RaltStats::flushes, s.ok() ? 1 : 0);
+    Count(&RaltStats::dropped, s.ok() ? 0 : batch.accesses);
+    Tell("write a buffer", s);
+    first = first.ok() ? s : first;
+    begin = end;
+  }
+  return first;
 }
 
 Status Tree::AddRun(const Batch& batch) {

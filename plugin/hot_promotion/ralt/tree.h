@@ -30,7 +30,8 @@ class Tree {
 
   Status Open();
 
-  // Writes accesses as the newest run.
+  // Writes accesses as the newest run, or as several if they are very many. What fails is lost, and
+  // the rest is written.
   Status Add(const std::vector<Chunk>& chunks);
 
   // Brings the table into its limits and into shape. May take long; calls `between` now and then,

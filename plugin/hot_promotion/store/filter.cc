@@ -20,7 +20,7 @@ class StoreFilter : public CompactionFilter {
     if (Keep(key)) {
       return Decision::kKeep;
     }
-    if (factory_->callbacks_.dropped) {
+    if (factory_->callbacks_.dropped && IsRecord(key)) {
       factory_->callbacks_.dropped(key);
     }
     return Decision::kRemove;

@@ -45,21 +45,26 @@
 //   other files and folders                       | are left; rocktier hot clear refuses a store or
 //                                                 | access table that has some
 //
-// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, read-only and
-// secondary instances do not.
+// Only an instance that can use copies opens folders: DB::Open() for writing. Tools, SstFileWriter,
+// read-only and secondary instances do not.
 //
 // Locks, in the order in which they are taken; none is held while a database's own SST is read or
 // written:
 //
-//   HotPromotionTable::mutex_
-//   Registry::mutex_
-//   Promoter::round_mutex_
-//   the table of folders (folder.cc)
-//   Store::evict_mutex_
-//   Store::add_mutex_
+//   HotPromotionTable::mutex_ *
+//   Promoter::round_mutex_ *
+//   BorrowedFileSystem::mutex_ *, and the locks of a database's FileSystem
+//   Ralt::Rep::drain_mutex_ *
+//   Store::evict_mutex_ *
+//   Store::add_mutex_ *
+//   DiskSpace::mutex_ *
 //   locks of the store's RocksDB
-//   one of SstCatalog::mutex_, PromotionCache::Shard::mutex, Promoter::wake_mutex_ and
-//     HotDirectory::status_mutex_: no lock is taken under these
+//   one of Registry::mutex_, SstCatalog::mutex_, PromotionCache::Shard::mutex,
+//     Promoter::wake_mutex_, HotDirectory::status_mutex_, the other locks of the access table, and
+//     that of the table of folders (folder.cc): no lock is taken under these
+//
+// There is I/O under those with a star. A read takes none of them, but for the first one when it
+// opens an SST.
 //
 // Promoter::round_mutex_ waits for users of the store (Guarded::Take()), who may hold locks from
 // Store::add_mutex_ on.

@@ -70,6 +70,11 @@ inline Slice UserKeyOf(const Slice& key) {
   return Slice(key.data() + kKeyHeaderSize, key.size() - kKeyHeaderSize);
 }
 
+// Whether a key is that of a record, and not of what is known of its SST. `key` is one of an SST.
+inline bool IsRecord(const Slice& key) {
+  return key[kKeyHeaderSize - 1] == static_cast<char>(Tag::kRecord);
+}
+
 // Returns a hash that is the same for all copies of a record, however they came. `key` is one of an
 // SST.
 inline uint64_t HashOfKey(const Slice& key) {

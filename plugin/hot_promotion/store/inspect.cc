@@ -102,6 +102,7 @@ class Original {
           ReadOptions options;
           options.total_order_seek = true;
           iterator_.reset(reader_->NewIterator(options));
+          comparator_ = comparator;
         }
       }
     }
@@ -112,8 +113,10 @@ class Original {
       info->unchecked++;
       return;
     }
+    // A copy has the key of the read that it was made of, whose bytes may be others than the SST's.
     iterator_->Seek(record.key.user_key);
-    const bool equal = iterator_->Valid() && iterator_->key() == record.key.user_key &&
+    const bool equal = iterator_->Valid() &&
+                       comparator_->Equal(iterator_->key(), record.key.user_key) &&
                        iterator_->value() == record.value;
     if (equal) {
       info->equal++;
@@ -135,6 +138,7 @@ class Original {
 
   std::unique_ptr<SstFileReader> reader_;
   std::unique_ptr<Iterator> iterator_;
+  const Comparator* comparator_ = nullptr;  // of iterator_
 };
 
 using Progress = std::function<void(uint64_t done, uint64_t total)>;

@@ -62,6 +62,7 @@ Options RocksDbOptions(const RocksDbSettings& settings) {
   options.soft_pending_compaction_bytes_limit = 0;
   options.hard_pending_compaction_bytes_limit = 0;
   options.max_open_files = settings.open_files;
+  options.max_file_opening_threads = 1;  // where there is none for more, the process would end
   options.table_cache_numshardbits = TableCacheShardBits(settings.open_files);
   options.skip_stats_update_on_db_open = false;  // it tells how many records there are
   options.stats_dump_period_sec = 0;

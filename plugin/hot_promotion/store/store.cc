@@ -3,6 +3,8 @@
 #include "plugin/hot_promotion/store/store.h"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 #include "file/filename.h"
 #include "logging/logging.h"
@@ -124,7 +126,7 @@ Status Store::OpenDatabase() {
     s = CheckLogs();
   }
   if (s.ok()) {
-    s = OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
+    s = OpenRocksDb();
   }
   if (s.ok()) {
     s = CheckFormat();
@@ -136,6 +138,20 @@ Status Store::OpenDatabase() {
     s = db_->EnableAutoCompaction({db_->DefaultColumnFamily()});
   }
   return s.ok() ? RemoveRuns() : s;
+}
+
+// Begins the threads of RocksDB first: where none can be had, an exception within DB::Open() would
+// leave the store locked.
+Status Store::OpenRocksDb() {
+  try {
+    std::thread([] {}).join();  // a pool that finds none loses some bytes
+    env_.SetBackgroundThreads(1, Env::LOW);
+    env_.SetBackgroundThreads(1, Env::HIGH);
+    std::thread([] {}).join();  // for the timer, which the first database of a process begins
+    return OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
+  } catch (const std::system_error&) {
+    return Status::IOError(path_, "no thread can be had for it");
+  }
 }
 
 // Removes files of the plugin that are left from before; nothing refers to them.

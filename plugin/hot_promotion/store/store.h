@@ -111,6 +111,7 @@ class Store {
 
   Status OpenOrReplace();
   Status OpenDatabase();
+  Status OpenRocksDb();
   Status CheckLogs();
   Status GetCopy(const std::string& key, PinnableSlice* value);
   Status CheckFormat();

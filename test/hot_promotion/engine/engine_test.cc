@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "file/file_util.h"
@@ -182,6 +183,31 @@ TEST_F(EngineTest, NothingGoesOnInTheBackgroundWhenTheProcessEnds) {
         Flush();
         Heat(0, 50);
         threads_before_the_end = CountThreads();
+        std::exit(2);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+std::string table_at_the_end;  // the folder of the access table
+
+// The thread of the access table would write it seconds later.
+TEST_F(EngineTest, AccessesAreWrittenBeforeTheProcessEnds) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        std::atexit([] {
+          std::vector<std::string> files;
+          const Status s = Env::Default()->GetChildren(table_at_the_end, &files);
+          _exit(s.ok() && std::any_of(files.begin(), files.end(),
+                                      [](const Slice& file) { return file.ends_with(".sst"); })
+                    ? 0
+                    : 1);
+        });
+        Open();
+        table_at_the_end = hot_.path + "/ralt";
+        Fill(0, 10);
+        Flush();
+        Get(5);
         std::exit(2);
       },
       testing::ExitedWithCode(0), "");

@@ -2,6 +2,7 @@
 //
 // The small parts: the promotion cache, samplers, the presence filter, the catalog, the registry.
 
+#include <future>
 #include <thread>
 
 #include "plugin/hot_promotion/engine/cache.h"
@@ -378,6 +379,36 @@ TEST(RegistryTest, OneObjectAtATime) {
     thread.join();
   }
   EXPECT_EQ(0, count.load());
+}
+
+// As a directory on a disk that does not answer.
+TEST(RegistryTest, OneThatIsBeingMadeHoldsUpNobodyElse) {
+  Registry<int> registry;
+  const std::shared_ptr<int> b = registry.Get("b", [] { return std::make_unique<int>(2); });
+  std::promise<void> begun;
+  std::promise<void> answer;
+  const auto make = [&] {
+    begun.set_value();
+    answer.get_future().wait();
+    return std::make_unique<int>(1);
+  };
+  std::shared_ptr<int> first;
+  std::thread maker([&] { first = registry.Get("a", make); });
+  begun.get_future().wait();
+  std::shared_ptr<int> second;  // make() would throw the second time
+  std::thread waiter([&] { second = registry.Get("a", make); });
+  const std::future<void> others = std::async(std::launch::async, [&] {
+    EXPECT_EQ(b, registry.Find("b"));
+    EXPECT_EQ(nullptr, registry.Find("a"));
+    EXPECT_EQ(1u, registry.All().size());
+    EXPECT_EQ(3, *registry.Get("c", [] { return std::make_unique<int>(3); }));
+  });
+  EXPECT_EQ(std::future_status::ready, others.wait_for(std::chrono::seconds(60)));
+  answer.set_value();
+  maker.join();
+  waiter.join();
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first, registry.Find("a"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <map>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,8 +36,10 @@ TEST(BufferTest, GivesBackWhatWasAddedInTheOrderOfKeys) {
   EXPECT_EQ(4u, buffer.added());
   Clock clock;
   const std::vector<Chunk> chunks = buffer.Collect();
-  const Batch batch = MakeBatch(chunks, SomeScoring(), kTick, &clock);
+  const Batch batch = MakeBatch(chunks.begin(), chunks.end(), SomeScoring(), kTick, &clock);
   EXPECT_EQ(4u, batch.accesses);
+  EXPECT_EQ(4u, std::accumulate(chunks.begin(), chunks.end(), size_t{0},
+                                [](size_t sum, const Chunk& c) { return sum + c.accesses; }));
   ASSERT_EQ(3u, batch.entries.size());
   EXPECT_EQ(Whole(1, ""), batch.entries[0].key);
   EXPECT_EQ(30u, batch.entries[0].record.size);
@@ -56,7 +59,7 @@ TEST(BufferTest, TicksPassWithinABatch) {
   }
   Clock clock = {7, 50};
   const std::vector<Chunk> chunks = buffer.Collect();
-  const Batch batch = MakeBatch(chunks, SomeScoring(), 200, &clock);
+  const Batch batch = MakeBatch(chunks.begin(), chunks.end(), SomeScoring(), 200, &clock);
   ASSERT_EQ(1u, batch.entries.size());
   EXPECT_EQ(7u, batch.entries[0].record.first);
   EXPECT_EQ(9u, batch.entries[0].record.last);
@@ -118,7 +121,7 @@ TEST(BufferTest, NoAccessOfManyThreadsIsLost) {
   Clock clock;
   const auto drain = [&] {
     std::vector<Chunk> chunks = buffer.Collect();
-    const Batch batch = MakeBatch(chunks, SomeScoring(), kTick, &clock);
+    const Batch batch = MakeBatch(chunks.begin(), chunks.end(), SomeScoring(), kTick, &clock);
     for (const Batch::Entry& entry : batch.entries) {
       // The counter counts in tenths of 0.1 up to 120 of them.
       found[entry.key.ToString()] += static_cast<uint64_t>(entry.record.counter.Value());

@@ -163,6 +163,45 @@ TEST_F(RaltTest, EverythingIsThereAfterAClose) {
   EXPECT_EQ(stats.hot_limit, ralt_->Stats().hot_limit);
 }
 
+TEST_F(RaltTest, OnceItIsStoppedWhoFlushesWrites) {
+  Open();
+  Access(0, 100);
+  ralt_->Stop();
+  EXPECT_EQ(100u, HotOf(0, 100));
+  Access(100, 150);
+  ralt_->Settle();
+  EXPECT_EQ(0u, HotOf(100, 150));
+  ASSERT_OK(ralt_->Flush());
+  EXPECT_EQ(50u, HotOf(100, 150));
+  Access(150, 200);
+  ralt_->Stop();
+  Open();
+  EXPECT_EQ(200u, HotOf(0, 200));
+}
+
+// Some are told by the thread, some by themselves.
+TEST_F(RaltTest, WhoWaitsWhileItIsStoppedIsTold) {
+  UseMemory();
+  for (int round = 0; round < 10; ++round) {
+    Open();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) {
+          Access(0, 10);
+          EXPECT_OK(ralt_->Flush());
+          ralt_->Settle();
+        }
+      });
+    }
+    ralt_->Stop();
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    EXPECT_EQ(10u, HotOf(0, 10));
+  }
+}
+
 TEST_F(RaltTest, LimitsSurviveAClose) {
   options_.fast_bytes = 100000;
   Open();

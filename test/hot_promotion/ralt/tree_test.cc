@@ -129,6 +129,25 @@ TEST_F(TreeTest, KnowsEveryAccessExactly) {
   ExpectAllHot();
 }
 
+// So that the memory for their sorting is bounded.
+TEST_F(TreeTest, VeryManyAccessesBecomeSeveralRuns) {
+  constexpr uint64_t kAccesses = 5000;
+  options_.fast_bytes = 1 << 30;
+  Open();
+  Buffer buffer(32 << 20, UINT64_MAX);
+  const std::string filling(4000, 'k');
+  for (uint64_t i = 0; i < kAccesses; ++i) {
+    ASSERT_TRUE(buffer.Add(kSpace, Name(i) + filling, 10));
+  }
+  ASSERT_OK(tree_->Add(buffer.Collect()));
+  EXPECT_EQ(2u, tree_->Stats().runs);
+  EXPECT_EQ(2u, tree_->Stats().flushes);
+  EXPECT_EQ(kAccesses, tree_->Stats().records);
+  for (uint64_t i = 0; i < kAccesses; i += 100) {
+    EXPECT_TRUE(tree_->IsHot(kSpace, Name(i) + filling));
+  }
+}
+
 TEST_F(TreeTest, EvictionLeavesTheStableRecords) {
   Random random(Seed());
   // A tick is 10000 bytes, the initial limit 50000, what may be unstable 7000.

@@ -13,6 +13,7 @@
 #include "file/file_util.h"
 #include "test/hot_promotion/store/on_disk.h"
 #include "test/support/direct.h"
+#include "test/support/no_threads.h"
 #include "test/support/open_db.h"
 #include "test_util/sync_point.h"
 #include "test_util/testharness.h"
@@ -38,7 +39,7 @@ class StoreTest : public testing::Test {
     EXPECT_OK(DestroyDir(Env::Default(), path_));
   }
 
-  void Open() {
+  Status TryToOpen() {
     store_.reset();
     Store::Options options;
     options.path = path_;
@@ -49,8 +50,9 @@ class StoreTest : public testing::Test {
       return dead_.count(file) == 0;
     };
     options.callbacks.found = [this](const FileId& file, const FileEntry&) { found_(file); };
-    ASSERT_OK(Store::Open(options, &store_));
+    return Store::Open(options, &store_);
   }
+  void Open() { ASSERT_OK(TryToOpen()); }
 
   static FileId File(uint64_t i) { return {i * 0x9e3779b97f4a7c15 + 1, i}; }
   static std::string UserKey(int i) { return "k" + std::to_string(100000 + i); }
@@ -204,6 +206,18 @@ TEST_F(StoreTest, ReopenHasEverythingAndKnowsItsFiles) {
   for (uint64_t i = 1; i <= 20; i++) {
     EXPECT_EQ(10, Count(File(i), 0, 20));
   }
+}
+
+TEST_F(StoreTest, WithoutThreadsItIsKeptAndNotOpened) {
+  ASSERT_OK(AddInTime(File(1), 0, 10));
+  for (int i = 0; i < 3; i++) {
+    const rocktier::NoThreads none;
+    const Status s = TryToOpen();
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    EXPECT_NE(std::string::npos, s.ToString().find("no thread can be had")) << s.ToString();
+  }
+  Open();
+  EXPECT_EQ(10, Count(File(1), 0, 20));
 }
 
 TEST_F(StoreTest, DirectIoIsPastThePageCache) {

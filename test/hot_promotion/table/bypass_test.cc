@@ -5,6 +5,7 @@
 
 #include "rocksdb/cache.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/utilities/object_registry.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction_db.h"
 #include "test/hot_promotion/support.h"
@@ -480,6 +481,16 @@ TEST_F(BypassTest, KeysThatAreEqualToTheComparatorOnly) {
     EXPECT_EQ("new", Get("Key"));
     Settle();
   }
+  ObjectLibrary::Default()->AddFactory<const Comparator>(
+      comparator.Name(), [](const std::string& /*uri*/,
+                            std::unique_ptr<const Comparator>* /*guard*/, std::string* /*error*/) {
+        static IgnoresCase of_tools;
+        return &of_tools;
+      });
+  HotStoreInfo info;
+  ASSERT_OK(VerifyHotStore(hot_.path, &info));
+  EXPECT_EQ(3u, info.equal);
+  EXPECT_EQ(0u, info.different + info.unchecked);
   Compact();
   EXPECT_EQ("new", Get("KEY"));
   EXPECT_EQ("new", Get("key"));
