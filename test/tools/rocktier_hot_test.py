@@ -5,6 +5,7 @@
 ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -126,6 +127,15 @@ class RocktierHotTest(unittest.TestCase):
         result = rocktier("hot", "clear", self.path, "--force", "--json")
         self.assertEqual({"cleared": True}, json.loads(result.stdout))
         self.assertFalse(os.path.exists(self.path + "/store"))
+
+    def test_a_directory_in_use_is_not_cleared(self):
+        before = self.contents()
+        with open(self.path + "/LOCK", "a") as lock:  # as a database that is open has it
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            for flag in "--dry-run", "--force":
+                self.fails("Resource busy: HotPromotionTable: path=%s: " % self.path, "clear",
+                           self.path, flag)
+        self.assertEqual(before, self.contents())
 
     def test_bytes_in_larger_units(self):
         size = self.json_of("stats")["value_bytes"]

@@ -92,6 +92,9 @@ class Folder {
   // Check().
   static Status Open(Kind kind, const std::string& path, std::unique_ptr<Folder>* result);
 
+  // Whether nobody has the folder of `path`, which is there; changes nothing. Busy: somebody has it.
+  static Status CheckFree(const std::string& path);
+
   // Makes the folder `path` if there is nothing. Errors are left to Open().
   static void Make(const std::string& path);
 
@@ -117,6 +120,7 @@ class Folder {
 
   Status Claim();
   Status Lock();
+  Status LookAtLock() const;
   Status Mark();
 
   const Kind kind_;
