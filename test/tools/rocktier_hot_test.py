@@ -98,6 +98,13 @@ class RocktierHotTest(unittest.TestCase):
         first = json.loads(rocktier("hot", "dump", self.path, "--json").stdout.splitlines()[0])
         self.assertEqual({"file": file, "key": key, "value_bytes": 400}, first)
 
+    def test_a_dump_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([BIN + "/rocktier", "hot", "dump", self.path], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(2, result.returncode)
+        self.assertIn("rocktier: stdout: ", result.stderr)
+
     def contents(self):
         found = {}
         for folder, _, names in os.walk(self.path):
