@@ -39,8 +39,9 @@ Status Read(const Arguments& arguments, std::string* path, Subject* subject, Rep
   subject->database = arguments.database;
   s = check::ReadOptionsText(*path, &subject->options);
   if (s.ok()) {
-    subject->stack =
-        check::StackOf(check::ReadAsRocksDB(*path, subject->options, report), &report->refused);
+    const bool is_own = arguments.options.empty();
+    const std::string file_system = check::ReadAsRocksDB(*path, subject->options, is_own, report);
+    subject->stack = check::StackOf(file_system, &report->refused);
   }
   subject->memory = arguments.memory;
   if (s.ok() && arguments.memory == 0) {

@@ -119,7 +119,8 @@ void NoteUnknown(const OptionsText& text, const Status& s, const Families& famil
 
 }  // namespace
 
-std::string ReadAsRocksDB(const std::string& path, const OptionsText& text, Report* report) {
+std::string ReadAsRocksDB(const std::string& path, const OptionsText& text, bool is_own,
+                          Report* report) {
   EnvStandIn env;
   Families families;
   const bool is_newer = IsNewer(VersionOf(text));
@@ -135,7 +136,7 @@ std::string ReadAsRocksDB(const std::string& path, const OptionsText& text, Repo
     report->refused.push_back("env=" + named +
                               ": is no RocktierEnv. RocksDB passes over it without a word, and "
                               "makes plain files");
-  } else {
+  } else if (!is_own) {
     NoteUnknown(text, Load(path, is_newer, /*knows_all=*/true, &env, &families), families, report);
   }
   return env.file_system();

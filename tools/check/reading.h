@@ -15,8 +15,10 @@ namespace check {
 // Has RocksDB read the file, of which `text` is what is known already. Nothing that the file names
 // is opened or made: stand-ins take the place of an Env of rocktier_env, and of block caches with a
 // file. Adds to the report why RocksDB would refuse the file, and what it would pass over without a
-// word. Returns the text of the FileSystem that `env` names; empty if it names none.
-std::string ReadAsRocksDB(const std::string& path, const OptionsText& text, Report* report);
+// word. `is_own`: RocksDB has written it, and no name in it is misspelt. Returns the text of the
+// FileSystem that `env` names; empty if it names none.
+std::string ReadAsRocksDB(const std::string& path, const OptionsText& text, bool is_own,
+                          Report* report);
 
 }  // namespace check
 }  // namespace rocktier
