@@ -92,7 +92,7 @@ class Folder {
   // Check().
   static Status Open(Kind kind, const std::string& path, std::unique_ptr<Folder>* result);
 
-  // Whether nobody has the folder of `path`, which is there; changes nothing. Busy: somebody has it.
+  // Whether the folder of `path`, which is there, is free; changes nothing. Busy: somebody has it.
   static Status CheckFree(const std::string& path);
 
   // Makes the folder `path` if there is nothing. Errors are left to Open().
