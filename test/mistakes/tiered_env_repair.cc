@@ -5,12 +5,14 @@
 // makes SSTs, and puts the logs into lost/ as well: who converts them a second time has merge
 // operands twice, unless the first SSTs are gone.
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <vector>
 
 #include "file/filename.h"
+#include "rocksdb/sst_file_reader.h"
 #include "test/mistakes/tiered_env_durable.h"
 #include "util/coding.h"
 #include "utilities/merge_operators.h"
@@ -110,6 +112,20 @@ class RepairMistakes : public DurableMistakes {
     }
     return bases;
   }
+  // The same by what the SSTs say of themselves, as `sst_dump --show_properties` prints it: `ldb
+  // repair` writes no LOG.
+  std::vector<std::string> MadeByRepairs() const {
+    std::vector<std::string> bases;
+    for (const auto& entry : fs::directory_iterator(db_name_)) {
+      SstFileReader reader((Options()));
+      if (entry.path().extension() == ".sst" && reader.Open(entry.path().string()).ok() &&
+          reader.GetTableProperties()->db_id == "DB Repairer") {
+        bases.push_back(entry.path().filename().string());
+      }
+    }
+    std::sort(bases.begin(), bases.end());
+    return bases;
+  }
   // Moves the SSTs that were made of logs aside, and all that is in lost/ of each directory back.
   void TakeBack(const std::vector<std::string>& directories) {
     const std::string aside = folder_ + "/aside";
@@ -139,6 +155,7 @@ class RepairMistakes : public DurableMistakes {
     options.wal_dir = wal_dir;
     ASSERT_OK(RepairDB(db_name_, options));
     EXPECT_TRUE(fs::exists(db_name_ + "/lost"));
+    EXPECT_EQ(MadeByRepairs(), MadeOfLogs());
   }
   void RepairAndVerify(const std::string& placement) {
     NewFs(Tiers(), placement);
