@@ -2,9 +2,9 @@
 //
 // blob_hybrid FOLDER: a database with large values in blob files, whose space has a bound.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes values and
-// overwrites them at random, checks every answer, and prints the statistics; then it opens the
-// database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes values and overwrites them at random, checks every answer, and
+// prints the statistics; then it opens the database without the plugin.
 
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/blob_hybrid/blob_hybrid.h".
 #include "plugin/blob_hybrid/blob_hybrid.h"
 #include "rocksdb/db.h"
@@ -154,7 +155,13 @@ Status Run(const std::string& path) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    fprintf(stderr, "Usage: %s FOLDER\n", argv[0]);
+    fprintf(stderr,
+            "Usage: %s FOLDER\n"
+            "What an earlier run has left in FOLDER is deleted.\n",
+            argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const std::string folder = argv[1];

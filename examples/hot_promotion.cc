@@ -3,10 +3,10 @@
 // hot_promotion FOLDER: a database whose last levels are in a slow folder, with its hot records in
 // a fast one.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
-// compacts them to FOLDER/slow, reads some of them often, checks every answer, and prints the
-// statistics; then it opens the database again and shows that the hot records are still served from
-// their copies.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes records, compacts them to FOLDER/slow, reads some of them often,
+// checks every answer, and prints the statistics; then it opens the database again and shows that
+// the hot records are still served from their copies.
 
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/hot_promotion/hot_promotion.h".
 #include "plugin/hot_promotion/hot_promotion.h"
 #include "rocksdb/db.h"
@@ -157,7 +158,13 @@ Status RunAll(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    fprintf(stderr, "Usage: %s FOLDER\n", argv[0]);
+    fprintf(stderr,
+            "Usage: %s FOLDER\n"
+            "What an earlier run has left in FOLDER is deleted.\n",
+            argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const Status s = RunAll(argv[1]);

@@ -2,15 +2,17 @@
 //
 // raw_wal_fs FOLDER: a database whose write-ahead log is on a log device, here a file in FOLDER.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes with sync,
-// opens the database again, so that the log is replayed, prints the statistics of the device, and
-// last brings the logs back into plain files and opens the database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes with sync, opens the database again, so that the log is replayed,
+// prints the statistics of the device, and last brings the logs back into plain files and opens the
+// database without the plugin.
 
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/raw_wal_fs/raw_wal_fs.h".
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/db.h"
@@ -142,7 +144,13 @@ Status Run(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s FOLDER\n"
+                 "What an earlier run has left in FOLDER is deleted.\n",
+                 argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const Status s = Run(argv[1]);

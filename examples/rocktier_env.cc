@@ -2,15 +2,16 @@
 //
 // rocktier_env OPTIONS_FILE DB: a database on all that the `env` of an OPTIONS file names.
 //
-// DB is created; what an earlier run has left there is deleted. The program has nothing of a plugin
-// in it: it reads the file, writes, closes the database, reads the file again, and finds all
-// records. It prints what the FileSystem has to say.
+// DB is created; what an earlier run has left there is deleted. A folder with other files in it is
+// refused. The program has nothing of a plugin in it: it reads the file, writes, closes the
+// database, reads the file again, and finds all records. It prints what the FileSystem has to say.
 
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "own_folder.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
@@ -121,7 +122,13 @@ Status Run(const std::string& file, const std::string& path) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: %s OPTIONS_FILE DB\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s OPTIONS_FILE DB\n"
+                 "What an earlier run has left in DB is deleted.\n",
+                 argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[2])) {
     return 2;
   }
   const Status s = Run(argv[1], argv[2]);

@@ -35,9 +35,10 @@ def main():
     with open(INI) as source, open(options, "w") as copy:
         copy.write(source.read().replace("/tmp/", TMP + "/"))
 
-    output = run(BIN + "/example_rocktier_env", options, DB)
-    print(output)
-    check("RawWalFileSystem, the same twice" in output, "another FileSystem was used")
+    for _ in range(2):  # the second time there is what the first has left
+        output = run(BIN + "/example_rocktier_env", options, DB)
+        print(output)
+        check("RawWalFileSystem, the same twice" in output, "another FileSystem was used")
     check(any(os.listdir("%s/slow/%s" % (TMP, home)) for home in os.listdir(TMP + "/slow")),
           "nothing is in the slow tier")
 

@@ -2,10 +2,10 @@
 //
 // secondary_cache_2q FOLDER: a database with a small block cache in front of a TwoQSecondaryCache.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
-// reads them with skew, checks every answer and prints the statistics of the cache: first with the
-// blocks in DRAM, then with the blocks in a file, and a last time to show that the file's blocks
-// survive a restart.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes records, reads them with skew, checks every answer and prints the
+// statistics of the cache: first with the blocks in DRAM, then with the blocks in a file, and a
+// last time to show that the file's blocks survive a restart.
 
 #include <cmath>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/secondary_cache_2q/secondary_cache_2q.h".
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "rocksdb/cache.h"
@@ -188,7 +189,13 @@ Status RunAll(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    fprintf(stderr, "Usage: %s FOLDER\n", argv[0]);
+    fprintf(stderr,
+            "Usage: %s FOLDER\n"
+            "What an earlier run has left in FOLDER is deleted.\n",
+            argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const Status s = RunAll(argv[1]);

@@ -3,9 +3,9 @@
 // tiered_env FOLDER: a database whose upper levels are in one tier and whose lower levels are in
 // another.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
-// shows which levels are in which tier, prints the statistics, and last brings all files home and
-// opens the database without the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes records, shows which levels are in which tier, prints the
+// statistics, and last brings all files home and opens the database without the plugin.
 
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/tiered_env/tiered_env.h".
 #include "plugin/tiered_env/tiered_env.h"
 #include "plugin/tiered_env/tiered_env_tools.h"
@@ -188,7 +189,13 @@ Status Run(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s FOLDER\n"
+                 "What an earlier run has left in FOLDER is deleted.\n",
+                 argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const Status s = Run(argv[1]);

@@ -2,10 +2,10 @@
 //
 // tiered_env_memory FOLDER: a database whose upper levels are in memory, which is then lost.
 //
-// FOLDER is created; what an earlier run has left in it is deleted. The program writes records,
-// closes the database, deletes all that was in memory, as a reboot would, and finds every record
-// when it opens the database again. Last it brings all files home and opens the database without
-// the plugin.
+// FOLDER is created; what an earlier run has left in it is deleted. A folder with other files in it
+// is refused. The program writes records, closes the database, deletes all that was in memory, as a
+// reboot would, and finds every record when it opens the database again. Last it brings all files
+// home and opens the database without the plugin.
 
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "own_folder.h"
 // Installed with RocksDB: "rocksdb/plugin/tiered_env/tiered_env.h".
 #include "plugin/tiered_env/tiered_env.h"
 #include "plugin/tiered_env/tiered_env_tools.h"
@@ -185,7 +186,13 @@ Status Run(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s FOLDER\n"
+                 "What an earlier run has left in FOLDER is deleted.\n",
+                 argv[0]);
+    return 2;
+  }
+  if (!rocktier_example::OwnFolder(argv[1])) {
     return 2;
   }
   const Status s = Run(argv[1]);

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -153,11 +155,23 @@ int Execute(const Words& words) {
                                  : UsageError("", words, "no such command: " + words[0]);
 }
 
+// The exit status, once the answer is out: one that is not written to its end is an error.
+int Finish(int status) {
+  const bool flushed = fflush(stdout) == 0;
+  const int error = errno;
+  if (status == kExitError || (flushed && ferror(stdout) == 0)) {
+    return status;
+  }
+  fprintf(stderr, "rocktier: stdout: %s\n", flushed ? "not all was written" : strerror(error));
+  return kExitError;
+}
+
 }  // namespace
 
 }  // namespace rocktier
 }  // namespace ROCKSDB_NAMESPACE
 
 int main(int argc, char** argv) {
-  return ROCKSDB_NAMESPACE::rocktier::Execute({argv + 1, argv + argc});
+  namespace rocktier = ROCKSDB_NAMESPACE::rocktier;
+  return rocktier::Finish(rocktier::Execute({argv + 1, argv + argc}));
 }

@@ -218,8 +218,7 @@ Status DumpHotStore(const std::string& path, const HotRecordVisitor& visit);
 
 // Removes the store and the access table; nothing is lost but time. Busy: the directory is in use.
 // NotFound: it has neither. InvalidArgument: it, or a part of it, is or has somebody else's. With
-// `dry_run` nothing is removed; NotFound and InvalidArgument are as without it, and Busy is not
-// looked for.
+// `dry_run` nothing is removed, and the errors are as without it.
 Status ClearHotStore(const std::string& path, bool dry_run = false);
 
 // Makes a table factory; `table_options` are those of its SSTs. InvalidArgument: an option is

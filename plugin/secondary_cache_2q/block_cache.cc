@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "plugin/secondary_cache_2q/options.h"
 #include "rocksdb/advanced_cache.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
@@ -69,8 +70,21 @@ const TypeMap& HyperTypes() {
   return types;
 }
 
+// Makes a secondary cache, or, without `opens`, only says what is wrong with its options.
+Status MakeSecondary(const std::string& text, bool opens, std::shared_ptr<SecondaryCache>* cache) {
+  ConfigOptions config;
+  config.invoke_prepare_options = opens;
+  Status s = SecondaryCache::CreateFromString(config, text, cache);
+  if (s.ok() && !opens && *cache != nullptr) {
+    const auto* ours = (*cache)->GetOptions<TwoQSecondaryCacheOptions>();
+    s = ours == nullptr ? s : Validate(*ours);
+    cache->reset();
+  }
+  return s;
+}
+
 template <typename Options>
-Status Make(const TypeMap& types, OptionMap arguments, Options options,
+Status Make(const TypeMap& types, OptionMap arguments, Options options, bool opens,
             std::shared_ptr<Cache>* cache) {
   const ConfigOptions config;
   const auto secondary = arguments.find("secondary_cache");
@@ -92,7 +106,7 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
     s = Status::InvalidArgument("block_cache: capacity", "is required and must not be 0");
   }
   if (s.ok()) {
-    s = SecondaryCache::CreateFromString(config, text, &options.secondary_cache);
+    s = MakeSecondary(text, opens, &options.secondary_cache);
   }
   if (s.ok()) {
     *cache = options.MakeSharedCache();
@@ -108,7 +122,8 @@ Status Make(const TypeMap& types, OptionMap arguments, Options options,
   return s;
 }
 
-Cache* Create(const std::string& id, std::unique_ptr<Cache>* guard, std::string* error) {
+Cache* Create(const std::string& id, bool opens, std::unique_ptr<Cache>* guard,
+              std::string* error) {
   const std::string uri = Unbraced(id);
   const size_t colon = uri.find("://");
   OptionMap arguments;
@@ -117,10 +132,10 @@ Cache* Create(const std::string& id, std::unique_ptr<Cache>* guard, std::string*
   if (s.ok() && uri.compare(0, colon, "lru+2q") == 0) {
     LRUCacheOptions options;
     options.capacity = 0;
-    s = Make(LruTypes(), arguments, options, &cache);
+    s = Make(LruTypes(), arguments, options, opens, &cache);
   } else if (s.ok()) {
     s = Make(HyperTypes(), arguments, HyperClockCacheOptions(0, /*_estimated_entry_charge=*/0),
-             &cache);
+             opens, &cache);
   }
   if (!s.ok()) {
     *error = s.ToString();
@@ -132,10 +147,13 @@ Cache* Create(const std::string& id, std::unique_ptr<Cache>* guard, std::string*
 
 }  // namespace
 
-void RegisterBlockCaches(ObjectLibrary& library) {
+void RegisterBlockCaches(ObjectLibrary& library, bool opens) {
   for (const char* scheme : {"lru+2q", "{lru+2q", "hyper+2q", "{hyper+2q"}) {
     library.AddFactory<Cache>(
-        ObjectLibrary::PatternEntry(scheme, /*optional=*/false).AddSeparator("://"), &Create);
+        ObjectLibrary::PatternEntry(scheme, /*optional=*/false).AddSeparator("://"),
+        [opens](const std::string& id, std::unique_ptr<Cache>* guard, std::string* error) {
+          return Create(id, opens, guard, error);
+        });
   }
 }
 

@@ -16,7 +16,10 @@ namespace secondary_cache_2q {
 // lru: capacity, num_shard_bits, strict_capacity_limit, high_pri_pool_ratio, low_pri_pool_ratio.
 // hyper: capacity, num_shard_bits, strict_capacity_limit, estimated_entry_charge.
 // secondary_cache: the options of TwoQSecondaryCache, or any secondary cache with its id.
-void RegisterBlockCaches(ObjectLibrary& library);
+//
+// Without `opens` the texts are looked at, for those who only check them: what they name is a block
+// cache without the secondary one, whose file is neither made nor opened.
+void RegisterBlockCaches(ObjectLibrary& library, bool opens = true);
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

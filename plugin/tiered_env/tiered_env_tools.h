@@ -28,6 +28,10 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
+// Says what NewTieredFileSystem() would of the options, and gives their tiers, as far as they are
+// sound. Looks at no directory: whether one of kind pmem can be mapped is not known.
+Status CheckTieredOptions(const TieredOptions& options, std::vector<TierOptions>* tiers);
+
 // Is called with the bytes that are done, and the bytes of all.
 using TieredProgress = std::function<void(uint64_t done, uint64_t total)>;
 

@@ -201,6 +201,19 @@ class EveryVerb(unittest.TestCase):
                 self.assertNotIn("Try:", result.stderr.replace("Try: rocktier hot clear", ""))
 
 
+class Output(unittest.TestCase):
+
+    def test_an_answer_that_cannot_be_written_is_an_error(self):
+        for words in (["preset", "ls"], ["preset", "ls", "--json"], ["--help"], ["--version"],
+                      ["man"], ["completion", "bash"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([BIN + "/rocktier", *words], stdout=full,
+                                        stderr=subprocess.PIPE, text=True)
+            self.assertEqual(2, result.returncode, words)
+            self.assertIn(result.stderr, ("rocktier: stdout: No space left on device\n",
+                                          "rocktier: stdout: not all was written\n"), words)
+
+
 class Help(unittest.TestCase):
 
     def test_on_every_level(self):

@@ -5,6 +5,7 @@
 ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -97,6 +98,13 @@ class RocktierHotTest(unittest.TestCase):
         first = json.loads(rocktier("hot", "dump", self.path, "--json").stdout.splitlines()[0])
         self.assertEqual({"file": file, "key": key, "value_bytes": 400}, first)
 
+    def test_a_dump_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([BIN + "/rocktier", "hot", "dump", self.path], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(2, result.returncode)
+        self.assertIn("rocktier: stdout: ", result.stderr)
+
     def contents(self):
         found = {}
         for folder, _, names in os.walk(self.path):
@@ -126,6 +134,15 @@ class RocktierHotTest(unittest.TestCase):
         result = rocktier("hot", "clear", self.path, "--force", "--json")
         self.assertEqual({"cleared": True}, json.loads(result.stdout))
         self.assertFalse(os.path.exists(self.path + "/store"))
+
+    def test_a_directory_in_use_is_not_cleared(self):
+        before = self.contents()
+        with open(self.path + "/LOCK", "a") as lock:  # as a database that is open has it
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            for flag in "--dry-run", "--force":
+                self.fails("Resource busy: HotPromotionTable: path=%s: " % self.path, "clear",
+                           self.path, flag)
+        self.assertEqual(before, self.contents())
 
     def test_bytes_in_larger_units(self):
         size = self.json_of("stats")["value_bytes"]

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "tools/check/reading.h"
 #include "tools/check/report.h"
 #include "tools/command.h"
 #include "tools/preset/machine.h"
@@ -27,7 +28,7 @@ struct Arguments {
   uint64_t memory = 0;
 };
 
-Status Read(const Arguments& arguments, std::string* path, Subject* subject) {
+Status Read(const Arguments& arguments, std::string* path, Subject* subject, Report* report) {
   std::string newest;
   Status s = check::NewestOptionsFile(arguments.database, &newest);
   // Without a database yet, the options alone are looked at.
@@ -37,7 +38,11 @@ Status Read(const Arguments& arguments, std::string* path, Subject* subject) {
   }
   subject->database = arguments.database;
   s = check::ReadOptionsText(*path, &subject->options);
-  subject->stack = check::StackOf(subject->options.database);
+  if (s.ok()) {
+    const bool is_own = arguments.options.empty();
+    const std::string file_system = check::ReadAsRocksDB(*path, subject->options, is_own, report);
+    subject->stack = check::StackOf(file_system, &report->refused);
+  }
   subject->memory = arguments.memory;
   if (s.ok() && arguments.memory == 0) {
     std::string from;
@@ -50,7 +55,7 @@ Status Read(const Arguments& arguments, std::string* path, Subject* subject) {
 uint64_t RecoverySeconds(const check::Stack& stack) {
   double bytes = 0;
   for (const check::Tier& tier : stack.tiers) {
-    bytes += tier.kind == "memory" ? static_cast<double>(tier.budget) * kLogsOfTier : 0;
+    bytes += tier.in_memory ? static_cast<double>(tier.budget) * kLogsOfTier : 0;
   }
   return static_cast<uint64_t>(bytes / kRecovered);
 }
@@ -65,11 +70,11 @@ void Answer(const std::string& kind, const std::vector<std::string>& findings, C
 Status Run(const Arguments& arguments, Call* call) {
   Subject subject;
   std::string path;
-  const Status s = Read(arguments, &path, &subject);
+  Report report;
+  const Status s = Read(arguments, &path, &subject, &report);
   if (!s.ok()) {
     return s;
   }
-  Report report;
   CheckRefusals(subject, &report);
   CheckRoom(subject, &report);
   CheckDevices(subject, &report);

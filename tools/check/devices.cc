@@ -51,7 +51,7 @@ void CheckHotStore(const Subject& subject, const FamilyText& family, Report* rep
 
 void CheckDevices(const Subject& subject, Report* report) {
   const std::vector<Tier>& tiers = subject.stack.tiers;
-  if (tiers.size() > 1 && tiers.front().kind != "memory") {
+  if (tiers.size() > 1 && !tiers.front().in_memory) {
     const Tier& fastest = tiers.front();
     CheckFast("tier " + fastest.name, fastest.name == "home" ? subject.database : fastest.path,
               report);

@@ -52,6 +52,9 @@ OptionMap* SectionOf(const std::string& title, OptionsText* options) {
   static const std::string kTable = "TableOptions/";
   const size_t quote = title.find('"');
   const std::string kind = Trim(title.substr(0, quote));
+  if (kind == "Version") {
+    return &options->version;
+  }
   if (kind == "DBOptions") {
     return &options->database;
   }
@@ -65,6 +68,14 @@ OptionMap* SectionOf(const std::string& title, OptionsText* options) {
   }
   family->table_factory = kind.substr(kTable.size());
   return &family->table;
+}
+
+// Takes the table factory from its line in the family's section.
+void TakeTable(FamilyText* family) {
+  const std::string value = ValueOf(family->options, "table_factory");
+  family->table = MapOf(value);
+  const std::string id = ValueOf(family->table, "id");
+  family->table_factory = id.empty() ? value : id;
 }
 
 }  // namespace
@@ -105,6 +116,11 @@ Status ReadOptionsText(const std::string& path, OptionsText* options) {
       (*section)[Trim(line.substr(0, equals))] = Trim(line.substr(equals + 1));
     }
   }
+  for (FamilyText& family : options->families) {
+    if (family.table_factory.empty()) {  // it has no section
+      TakeTable(&family);
+    }
+  }
   return options->families.empty() ? Status::InvalidArgument(path, "is no OPTIONS file")
                                    : Status::OK();
 }
@@ -114,9 +130,17 @@ std::string ValueOf(const OptionMap& options, const std::string& name) {
   return found == options.end() ? "" : found->second;
 }
 
-uint64_t BytesOf(const OptionMap& options, const std::string& name, uint64_t otherwise) {
+uint64_t BytesIn(const std::string& text, uint64_t otherwise) {
+  std::string capital = text;
+  if (!capital.empty() && std::strchr("kmgt", capital.back()) != nullptr) {
+    capital.back() = static_cast<char>(capital.back() - 'a' + 'A');
+  }
   uint64_t bytes = 0;
-  return ParseBytes(ValueOf(options, name), &bytes) ? bytes : otherwise;
+  return ParseBytes(capital, &bytes) ? bytes : otherwise;
+}
+
+uint64_t BytesOf(const OptionMap& options, const std::string& name, uint64_t otherwise) {
+  return BytesIn(ValueOf(options, name), otherwise);
 }
 
 OptionMap MapOf(const std::string& value) {

@@ -1,6 +1,6 @@
 // Copyright (c) the rocktier authors. Licensed under the Apache License, Version 2.0.
 //
-// An OPTIONS file as text. Nothing that it names is made: that may open devices and directories.
+// An OPTIONS file as text. Nothing that it names is made.
 
 #pragma once
 
@@ -21,10 +21,11 @@ struct FamilyText {
   std::string name;
   OptionMap options;
   std::string table_factory;
-  OptionMap table;
+  OptionMap table;  // its options, of a section or of the line table_factory={...}
 };
 
 struct OptionsText {
+  OptionMap version;
   OptionMap database;
   std::vector<FamilyText> families;
 };
@@ -36,7 +37,9 @@ Status ReadOptionsText(const std::string& path, OptionsText* options);
 
 // The value of an option; empty if it is not there.
 std::string ValueOf(const OptionMap& options, const std::string& name);
-// The same, of bytes; `otherwise` if it is not there, or no number of bytes.
+// A number of bytes as RocksDB takes it, as 64m or 64M; `otherwise` if it is none.
+uint64_t BytesIn(const std::string& text, uint64_t otherwise);
+// The same, of an option.
 uint64_t BytesOf(const OptionMap& options, const std::string& name, uint64_t otherwise);
 
 // What is in braces, as "{id=X;path=/y}", by name; empty if it is not of that form.

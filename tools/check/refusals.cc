@@ -19,13 +19,17 @@ bool Names(const OptionMap& options, const std::string& option, const std::strin
 void CheckStack(const Stack& stack, Report* report) {
   for (const Tier& tier : stack.tiers) {
     // A tier in memory makes its directory.
-    if (tier.name != "home" && tier.kind != "memory" && !Exists(tier.path)) {
+    if (tier.name != "home" && !tier.in_memory && !Exists(tier.path)) {
       report->refused.push_back("tier " + tier.name + ": " + tier.path +
                                 " is not there: mount its disk");
     }
   }
   if (!stack.device.empty() && stack.device_size == 0 && !Exists(stack.device)) {
     report->refused.push_back("device " + stack.device + " is not there, and has no size=");
+  }
+  if (!stack.standby.empty() && !Exists(stack.standby)) {
+    report->refused.push_back("standby=" + stack.standby +
+                              ": is no directory: make it, or mount its disk");
   }
   if (stack.device_above && stack.HasMemory()) {
     report->refused.push_back(
@@ -59,30 +63,12 @@ void CheckBlobs(const OptionMap& database, const FamilyText& family, Report* rep
   }
 }
 
-void CheckHotStore(const FamilyText& family, Report* report) {
-  const std::string path = ValueOf(family.table, "path");
-  if (family.table_factory != "HotPromotionTable" || path.empty()) {
-    return;
-  }
-  const std::string name = "family " + family.name + ": HotPromotionTable: ";
-  if (path[0] != '/') {
-    report->refused.push_back(name + "path=" + path + " must be absolute");
-  }
-  if (BytesOf(family.table, "budget", 0) < 1 << 20) {
-    report->refused.push_back(name + "budget must be at least 1M");
-  }
-  if (ValueOf(family.table, "slow").empty()) {
-    report->refused.push_back(name + "slow is missing");
-  }
-}
-
 }  // namespace
 
 void CheckRefusals(const Subject& subject, Report* report) {
   CheckStack(subject.stack, report);
   for (const FamilyText& family : subject.options.families) {
     CheckBlobs(subject.options.database, family, report);
-    CheckHotStore(family, report);
   }
 }
 

@@ -79,7 +79,7 @@ void AddTiers(const Subject& subject, Places* places) {
       continue;
     }
     const bool home = tier.name == "home";
-    const bool has_lost = !home && tier.kind != "memory";
+    const bool has_lost = !home && !tier.in_memory;
     places->Add("tier " + tier.name, home ? subject.database : tier.path,
                 static_cast<double>(tier.budget + (has_lost ? stack.orphan_budget : 0)));
   }
@@ -147,7 +147,7 @@ void CheckRoom(const Subject& subject, Report* report) {
     memory += AddFamily(family, &seen, &places);
   }
   for (const Tier& tier : subject.stack.tiers) {
-    memory += tier.kind == "memory" ? static_cast<double>(tier.budget) : 0;
+    memory += tier.in_memory ? static_cast<double>(tier.budget) : 0;
   }
   places.Check(report);
   CheckDevice(subject, report);

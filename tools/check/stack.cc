@@ -3,9 +3,19 @@
 #include "tools/check/stack.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
+#include "rocksdb/configurable.h"
 #include "rocksdb/convenience.h"
-#include "tools/units.h"
+#include "rocksdb/file_system.h"
+#ifdef ROCKTIER_HAS_RAW_WAL_FS
+#include "plugin/raw_wal_fs/options.h"
+#endif
+#ifdef ROCKTIER_HAS_TIERED_ENV
+#include "plugin/tiered_env/options/tier_options.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
+#endif
 
 namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
@@ -13,58 +23,100 @@ namespace check {
 
 namespace {
 
-constexpr uint64_t kOrphanBudget = 10ull << 30;  // the default
+#ifdef ROCKTIER_HAS_TIERED_ENV
+void AddTiers(const tiered_env::TieredOptions& options, Stack* stack,
+              std::vector<std::string>* refused) {
+  std::vector<tiered_env::TierOptions> tiers;
+  const Status s = tiered_env::CheckTieredOptions(options, &tiers);
+  if (!s.ok()) {
+    refused->push_back(s.ToString());
+  }
+  for (const tiered_env::TierOptions& tier : tiers) {
+    const bool has_temperature = tier.temperature != Temperature::kUnknown;
+    stack->tiers.push_back({tier.name, tier.path, tier.kind == tiered_env::TierKind::kMemory,
+                            has_temperature ? tiered_env::PrintTemperature(tier.temperature) : "",
+                            tier.budget});
+  }
+  stack->orphan_budget = options.orphan_budget;
+  stack->device_above = !stack->device.empty();
+}
+#endif
 
-// The tiers in the order of the text, which a map does not keep. RocksDB 11 leaves its braces.
-void AddTiers(const std::string& value, Stack* stack) {
-  const bool has_braces = !value.empty() && value.front() == '{';
-  const std::string text = has_braces ? value.substr(1, value.size() - 2) : value;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t equals = text.find('=', at);
-    size_t end = std::string::npos;
-    if (equals == std::string::npos || text.compare(equals + 1, 1, "{") != 0) {
-      return;
-    }
-    int depth = 0;
-    for (size_t i = equals + 1; i < text.size() && end == std::string::npos; i++) {
-      depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
-      end = depth == 0 ? i : end;
-    }
-    const OptionMap settings = MapOf(text.substr(equals + 1, end - equals));
-    stack->tiers.push_back({text.substr(at, equals - at), ValueOf(settings, "path"),
-                            ValueOf(settings, "kind"), ValueOf(settings, "temperature"),
-                            BytesOf(settings, "budget", 0)});
-    at = end == std::string::npos ? text.size() : end + 2;
+#ifdef ROCKTIER_HAS_RAW_WAL_FS
+void AddDevice(const raw_wal_fs::RawWalOptions& options, Stack* stack,
+               std::vector<std::string>* refused) {
+  const Status s = raw_wal_fs::Validate(options);
+  if (!s.ok()) {
+    refused->push_back(s.ToString());
+  }
+  stack->device = options.device;
+  stack->device_size = options.size;
+  stack->standby = options.standby;
+}
+#endif
+
+// Sets an option alone. Of several at once, RocksDB prepares what it has set if one of them is
+// wrong, and that opens devices.
+void SetOption(const std::string& id, const std::string& name, const std::string& value,
+               FileSystem* fs, std::vector<std::string>* refused) {
+  ConfigOptions config;
+  config.invoke_prepare_options = false;
+  const Status s = fs->ConfigureOption(config, name, value);
+  if (!s.ok()) {
+    refused->push_back(id + ": " + name + "=" + value + ": " +
+                       (s.IsNotFound() ? "there is no such option" : s.ToString()));
   }
 }
 
-void AddFileSystem(const OptionMap& options, Stack* stack) {
-  const std::string id = ValueOf(options, "id");
-  if (id == "TieredFileSystem") {
-    AddTiers(ValueOf(options, "tiers"), stack);
-    stack->orphan_budget = BytesOf(options, "orphan_budget", kOrphanBudget);
-    stack->device_above = !stack->device.empty();
-  } else if (id == "RawWalFileSystem") {
-    stack->device = ValueOf(options, "device");
-    stack->device_size = BytesOf(options, "size", 0);
+// Adds a FileSystem, which is made but not prepared, and those below it.
+void AddFileSystem(const std::string& text, Stack* stack, std::vector<std::string>* refused) {
+  ConfigOptions config;
+  config.invoke_prepare_options = false;
+  config.ignore_unsupported_options = false;
+  std::string id;
+  OptionMap options;
+  std::shared_ptr<FileSystem> fs;
+  Status s = Configurable::GetOptionsMap(text, /*default_id=*/"", &id, &options);
+  if (s.ok()) {
+    s = FileSystem::CreateFromString(config, id, &fs);
+  }
+  if (!s.ok() || fs == nullptr) {
+    refused->push_back("file_system=" + text + ": " +
+                       (s.ok() ? "there is none of this name" : s.ToString()));
+    return;
   }
   const std::string target = ValueOf(options, "target");
+  options.erase("target");
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>(options.begin(), options.end())) {
+    SetOption(id, name, value, fs.get(), refused);
+  }
+#ifdef ROCKTIER_HAS_TIERED_ENV
+  if (const auto* tiers = fs->GetOptions<tiered_env::TieredOptions>()) {
+    AddTiers(*tiers, stack, refused);
+  }
+#endif
+#ifdef ROCKTIER_HAS_RAW_WAL_FS
+  if (const auto* device = fs->GetOptions<raw_wal_fs::RawWalOptions>()) {
+    AddDevice(*device, stack, refused);
+  }
+#endif
   if (!target.empty()) {
-    AddFileSystem(MapOf(target), stack);
+    AddFileSystem(target, stack, refused);
   }
 }
 
 }  // namespace
 
 bool Stack::HasMemory() const {
-  return std::any_of(tiers.begin(), tiers.end(),
-                     [](const Tier& tier) { return tier.kind == "memory"; });
+  return std::any_of(tiers.begin(), tiers.end(), [](const Tier& tier) { return tier.in_memory; });
 }
 
-Stack StackOf(const OptionMap& database) {
+Stack StackOf(const std::string& file_system, std::vector<std::string>* refused) {
   Stack stack;
-  AddFileSystem(MapOf(ValueOf(MapOf(ValueOf(database, "env")), "file_system")), &stack);
+  if (!file_system.empty()) {
+    AddFileSystem(file_system, &stack, refused);
+  }
   return stack;
 }
 
@@ -72,8 +124,7 @@ CacheText CacheOf(const std::string& value, uint64_t otherwise) {
   CacheText cache;
   const size_t scheme = value.find("://");
   if (scheme == std::string::npos) {
-    cache.memory = otherwise;
-    ParseBytes(value, &cache.memory);
+    cache.memory = BytesOf(MapOf(value), "capacity", BytesIn(value, otherwise));
     return cache;
   }
   // {id={lru+2q://capacity=...;secondary_cache={...}}}

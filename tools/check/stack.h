@@ -14,26 +14,29 @@ namespace ROCKSDB_NAMESPACE {
 namespace rocktier {
 namespace check {
 
+// A tier, or a directory of one that has several.
 struct Tier {
   std::string name;  // "home": the database's directory
   std::string path;
-  std::string kind;
-  std::string temperature;
-  uint64_t budget = 0;  // 0: none
+  bool in_memory = false;
+  std::string temperature;  // empty: none
+  uint64_t budget = 0;      // 0: none
 };
 
 struct Stack {
   std::vector<Tier> tiers;  // the fastest first
   std::string device;       // empty: the logs are plain files
   uint64_t device_size = 0;
+  std::string standby;        // a directory; empty: there is none
   bool device_above = false;  // above the tiers
   uint64_t orphan_budget = 0;
 
   bool HasMemory() const;
 };
 
-// The FileSystem that the option `env` names, and what is below it.
-Stack StackOf(const OptionMap& database);
+// The FileSystem of this text, and what is below it; an empty text is RocksDB's own. Adds to
+// `refused` what is wrong with its options. Opens nothing.
+Stack StackOf(const std::string& file_system, std::vector<std::string>* refused);
 
 // A cache with a file: block_cache or blob_cache.
 struct CacheText {

@@ -290,6 +290,12 @@ Status Folder::Open(Kind kind, const std::string& path, std::unique_ptr<Folder>*
   return s;
 }
 
+Status Folder::CheckFree(const std::string& path) {
+  Folder folder(Kind::kTop, path);
+  const Status s = folder.Claim();
+  return s.ok() ? folder.LookAtLock() : s;
+}
+
 Status Folder::Claim() {
   fd_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat attributes;
@@ -307,6 +313,23 @@ Status Folder::Claim() {
 Status Folder::Lock() {
   const Status s = Env::Default()->LockFile(path_ + "/LOCK", &lock_);
   return s.ok() ? s : Status::Busy("HotPromotionTable: path=" + path_, s.ToString());
+}
+
+// Requires Claim(): closing the file would take a lock of this process away.
+Status Folder::LookAtLock() const {
+  const std::string path = path_ + "/LOCK";
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) {
+    return errno == ENOENT ? Status::OK() : SystemError(path, errno);
+  }
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const Status s = fcntl(fd, F_GETLK, &lock) != 0 ? SystemError(path, errno) : Status::OK();
+  close(fd);
+  return s.ok() && lock.l_type != F_UNLCK
+             ? Status::Busy("HotPromotionTable: path=" + path_, "is open in another process")
+             : s;
 }
 
 // Looks again: another process may have been here before the lock was taken.

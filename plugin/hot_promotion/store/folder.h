@@ -97,6 +97,9 @@ class Folder {
   // Check().
   static Status Open(Kind kind, const std::string& path, std::unique_ptr<Folder>* result);
 
+  // Whether the folder of `path`, which is there, is free; changes nothing. Busy: somebody has it.
+  static Status CheckFree(const std::string& path);
+
   // Makes the folder `path` if there is nothing. Errors are left to Open().
   static void Make(const std::string& path);
 
@@ -122,6 +125,7 @@ class Folder {
 
   Status Claim();
   Status Lock();
+  Status LookAtLock() const;
   Status Mark();
 
   const Kind kind_;

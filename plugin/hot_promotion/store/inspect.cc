@@ -262,8 +262,8 @@ Status ClearHotStore(const std::string& path, bool dry_run) {
     s = Status::NotFound(path, kNoStore);
   }
   std::unique_ptr<Folder> folder;
-  if (s.ok() && !dry_run) {
-    s = Folder::Open(Folder::Kind::kTop, path, &folder);
+  if (s.ok()) {
+    s = dry_run ? Folder::CheckFree(path) : Folder::Open(Folder::Kind::kTop, path, &folder);
   }
   for (const auto& [kind, name] :
        {std::make_pair(Folder::Kind::kStore, store), std::make_pair(Folder::Kind::kTable, table)}) {

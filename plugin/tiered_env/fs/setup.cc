@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/options/tier_options.h"
 #include "plugin/tiered_env/pmem/file_system.h"
 #include "plugin/tiered_env/tier/slow_device.h"
+#include "plugin/tiered_env/tiered_env_tools.h"
 #include "rocksdb/convenience.h"
 #include "util/string_util.h"
 
@@ -25,10 +26,10 @@ Status MakeTier(const TierOptions& options, int index, int first,
                 const std::shared_ptr<FileSystem>& target, std::shared_ptr<Tier>* result) {
   std::shared_ptr<FileSystem> fs = target;
   Status s;
-  if (options.kind == TierKind::kPmem) {
+  if (target != nullptr && options.kind == TierKind::kPmem) {
     s = NewPmemFileSystem(target, options.path, &fs);
   }
-  if (s.ok() && !options.emulate.none()) {
+  if (s.ok() && target != nullptr && !options.emulate.none()) {
     fs = NewEmulatedFileSystem(fs, options.emulate);
   }
   if (s.ok()) {
@@ -204,6 +205,16 @@ Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>
   result->retention.seconds = options.orphan_retention;
   result->retention.budget = options.orphan_budget;
   result->beside = StringSplit(options.db_paths, ':');
+  return s;
+}
+
+Status CheckTieredOptions(const TieredOptions& options, std::vector<TierOptions>* tiers) {
+  Setup setup;
+  const Status s = MakeSetup(options, /*target=*/nullptr, &setup);
+  tiers->clear();
+  for (const auto& tier : setup.policy.tiers) {
+    tiers->push_back(tier->options());
+  }
   return s;
 }
 

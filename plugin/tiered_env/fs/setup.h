@@ -24,6 +24,8 @@ struct Setup {
 };
 
 // Makes it, and changes nothing in the tiers. InvalidArgument names the option that is wrong.
+// `target`: null if nothing will be done with it; the tiers have no FileSystem then, and none of
+// their directories is looked at.
 Status MakeSetup(const TieredOptions& options, const std::shared_ptr<FileSystem>& target,
                  Setup* result);
 

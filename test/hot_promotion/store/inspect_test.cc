@@ -95,7 +95,9 @@ TEST_F(InspectTest, DumpHasEveryRecord) {
 TEST_F(InspectTest, ClearLosesNothing) {
   Prepare();
   EXPECT_TRUE(ClearHotStore(hot_.path).IsBusy());
+  EXPECT_TRUE(ClearHotStore(hot_.path, /*dry_run=*/true).IsBusy());
   CloseAll();
+  ASSERT_OK(ClearHotStore(hot_.path, /*dry_run=*/true));
   ASSERT_OK(ClearHotStore(hot_.path));
   HotStoreInfo info;
   EXPECT_TRUE(InspectHotStore(hot_.path, &info).IsNotFound());
