@@ -75,6 +75,9 @@ Status Store::Open(const Options& options, std::unique_ptr<Store>* result) {
 // folder.h.
 Status Store::OpenOrReplace() {
   Status s = Folder::Open(Folder::Kind::kStore, path_, &folder_);
+  if (s.ok()) {
+    s = StartThreads();
+  }
   if (!s.ok()) {
     return s;
   }
@@ -140,19 +143,29 @@ Status Store::OpenDatabase() {
   return s.ok() ? RemoveRuns() : s;
 }
 
-// Begins the threads of RocksDB first: where none can be had, an exception within DB::Open() would
-// leave the store locked.
-Status Store::OpenRocksDb() {
+// Begins the threads that RocksDB asks for when it opens or destroys a database: where none can be
+// had, an exception within that would leave the store locked.
+Status Store::StartThreads() {
   try {
     std::thread([] {}).join();  // a pool that finds none loses some bytes
     env_.SetBackgroundThreads(1, Env::LOW);
     env_.SetBackgroundThreads(1, Env::HIGH);
     std::thread([] {}).join();  // for the timer, which the first database of a process begins
-    return OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
+    return Status::OK();
   } catch (const std::system_error&) {
-    return Status::IOError(path_, "no thread can be had for it");
+    return NoThread();
   }
 }
+
+Status Store::OpenRocksDb() {
+  try {
+    return OpenInto(&db_, [&](auto* result) { return DB::Open(DatabaseOptions(), path_, result); });
+  } catch (const std::system_error&) {
+    return NoThread();
+  }
+}
+
+Status Store::NoThread() const { return Status::IOError(path_, "no thread can be had for it"); }
 
 // Removes files of the plugin that are left from before; nothing refers to them.
 Status Store::RemoveRuns() {

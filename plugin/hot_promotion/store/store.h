@@ -111,7 +111,9 @@ class Store {
 
   Status OpenOrReplace();
   Status OpenDatabase();
+  Status StartThreads();
   Status OpenRocksDb();
+  Status NoThread() const;
   Status CheckLogs();
   Status GetCopy(const std::string& key, PinnableSlice* value);
   Status CheckFormat();
