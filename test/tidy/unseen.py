@@ -122,6 +122,7 @@ _REASONS = {
         "uring, buffered",
         "uring, direct",
     ),
+    "RocksDB's id in the place of a database's": ("SST Writer",),
     "the name of a tier within other messages": ("the database directory",),
 }
 
