@@ -54,7 +54,7 @@ IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, b
                              "restored, or it is lost"
                        : "says durable=" + std::to_string(stub.durable) + ", " + device +
                              (stub.in_standby ? " and the standby have" : " has") +
-                             " less: its last frame is damaged, or a snapshot of the device was "
+                             " less: its end is damaged, or a snapshot of the device was "
                              "restored. 'rocktier wal export --force' takes what there is");
 }
 
@@ -142,9 +142,8 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   contents->extents.Assign(std::move(all));
 }
 
-// Finds where the log ends, in frames and then in the stub's runs. `claimed`: how many bytes of it
-// were durable.
-void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents) {
+// Finds where the log ends, in frames and then in the stub's runs.
+void RecoveredLog::FindEnd(std::vector<Run> runs, Contents* contents) {
   uint64_t end = contents->extents.ContiguousEnd(contents->early_end);
   uint64_t here = contents->on_device;
   for (const Run& run : runs) {
@@ -156,13 +155,17 @@ void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* co
       contents->runs.push_back(std::move(run));
     }
   }
-  if (claimed > end) {  // damaged: RocksDB shall see the hole
-    end = std::max(claimed, contents->extents.end());
-    contents->damaged = true;
-  }
-  contents->extents.Truncate(end);
   contents->size = end;
-  contents->is_whole_here = contents->on_device > 0 && !contents->damaged && here >= end;
+  contents->is_whole_here = contents->on_device > 0 && here >= end;
+}
+
+// Makes the log as long as it was said to be: RocksDB shall see the hole.
+void RecoveredLog::Lengthen(uint64_t claimed, Contents* contents) {
+  if (claimed > contents->size) {
+    contents->size = std::max(claimed, contents->extents.end());
+    contents->damaged = true;
+    contents->is_whole_here = false;
+  }
 }
 
 IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
@@ -174,10 +177,10 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   auto window = std::make_unique<Window>();
   IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
   const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
-  const size_t on_device = found.extents.size();
   if (stub.on_device && !(is_nowhere && take_damaged)) {
     standby = nullptr;  // what is there may end before the log does
   }
+  const size_t on_device = found.extents.size();
   if (s.ok() || is_nowhere) {
     s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
                   &contents.spill);
@@ -185,18 +188,24 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   if (!s.ok()) {
     return s;
   }
-  uint64_t claimed = found.claimed;
   Merge(found.extents, on_device, &contents);
-  if (stub.durable > std::max({claimed, contents.early_end, contents.extents.end()})) {
-    // No frame tells of the bytes that are missing.
+  FindEnd(std::move(file.runs), &contents);
+  Lengthen(found.claimed, &contents);
+  // The word in the stub is stored when a flush has returned, for a mirror when both have all of
+  // it, and a frame is written over only when its bytes are durable in another one. So without
+  // damage nothing is missing before it: not after a kill, and not after a loss of power, which
+  // leaves this word or an older one, and tears only what is behind. Nor where another process
+  // writes the log: the stub was read first. No frame need tell of what is missing: of those that
+  // one sync has written, each tells what was durable before.
+  if (stub.durable > contents.size) {
     s = take_damaged ? CheckDurable(*volume, target, path, stub, contents.spill.get())
                      : Lost(*volume, path, stub, is_nowhere);
     if (!s.ok()) {
       return s;
     }
-    claimed = stub.durable;
+    Lengthen(stub.durable, &contents);
   }
-  FindEnd(claimed, std::move(file.runs), &contents);
+  contents.extents.Truncate(contents.size);
   contents.is_whole_here = contents.is_whole_here && contents.on_device >= stub.durable;
   if (volume->superblock().segment_size <= Window::kMax) {
     contents.kept_window = volume->KeepWindow(std::move(window));

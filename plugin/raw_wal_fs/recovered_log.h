@@ -29,7 +29,8 @@ class RecoveredLog : public Log {
   // segments before was durable before that one was begun; their frames are found by whoever reads
   // them. `file`: read with its contents, before the headers of the volume were read if another
   // process writes the log. `standby`: the one that the stub names, or null if it names none.
-  // Corruption if the stub knows of durable bytes that no frame does, unless `take_damaged`.
+  // Corruption if bytes are missing that were durable, as the stub knows, and no frame tells of
+  // them, unless `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                           const std::string& path, const Standby* standby, StubFile file,
                           bool take_damaged, std::shared_ptr<RecoveredLog>* result);
@@ -71,7 +72,8 @@ class RecoveredLog : public Log {
   static IOStatus ScanEnd(const Volume& volume, const std::string& path, LogId log, Window* window,
                           Frames* frames, Contents* contents);
   static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
-  static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
+  static void FindEnd(std::vector<Run> runs, Contents* contents);
+  static void Lengthen(uint64_t claimed, Contents* contents);
   IOStatus SyncHere();
   // Whether the device has what it should have in unread_segments.
   bool HasUnread() const;

@@ -548,7 +548,7 @@ TEST_F(RawWalFailoverTest, WhatIsMissingInTheStandbyIsMissed) {
   ExpectRefused("goes on in standby=");
   std::filesystem::copy_file(folder_ + "/away", path);
   std::filesystem::resize_file(path, 8192);
-  ExpectRefused("less: its last frame");
+  ExpectRefused("less: its end is damaged");
   std::filesystem::resize_file(path, 100);
   ExpectRefused("goes on in standby=");
   std::filesystem::rename(folder_ + "/away", path);
