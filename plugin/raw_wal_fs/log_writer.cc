@@ -317,9 +317,13 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
     if (placer_.Next(written_, length, kMaxPayload, durable_, place)) {
       return IOStatus::OK();
     }
-    IOStatus s = StartSegment();
-    if (s.IsNoSpace()) {
-      s = copy_ != nullptr ? FailOver(s) : StartSpill(s);
+    // Not taken for a device without a free segment: a flush may fail for want of space, too.
+    IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
+    if (s.ok() && spill_ == nullptr) {  // else the device did not answer
+      s = StartSegment();
+      if (s.IsNoSpace()) {
+        s = copy_ != nullptr ? FailOver(s) : StartSpill(s);
+      }
     }
     if (!s.ok()) {
       return s;
@@ -331,16 +335,11 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
   return IOStatus::OK();
 }
 
+// Requires that all that was written is durable.
 IOStatus LogWriter::StartSegment() {
-  IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
-  if (spill_ != nullptr) {
-    return s;  // the device did not answer
-  }
   uint64_t segment;
-  if (s.ok()) {
-    header_.ordinal = static_cast<uint32_t>(segments_.size());
-    s = mutable_volume()->Allocate(header_, &segment);
-  }
+  header_.ordinal = static_cast<uint32_t>(segments_.size());
+  IOStatus s = mutable_volume()->Allocate(header_, &segment);
   if (s.ok()) {
     segments_.push_back(segment);
     placer_.StartSegment();

@@ -449,6 +449,41 @@ TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   ASSERT_OK(log->Close(IOOptions(), nullptr));
 }
 
+// A disk below may have no space, as of a thin volume, and say so when it is flushed. That is no
+// device without a free segment: the log does not go on in its stub.
+TEST_F(RawWalMistakes, AFlushThatFindsNoSpaceIsNoFullDevice) {
+  NewFs();
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
+  const std::string path = db_name_ + "/000001.log";
+  FileOptions options;
+  options.io_options.type = IOType::kWAL;
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_OK(fs_->NewWritableFile(path, options, &log, nullptr));
+  ASSERT_OK(log->Append(std::string(1000, 'a'), IOOptions(), nullptr));
+  ASSERT_OK(log->Sync(IOOptions(), nullptr));
+  ASSERT_OK(log->Append(std::string(50000, 'b'), IOOptions(), nullptr));
+  ASSERT_OK(log->RangeSync(0, 51000, IOOptions(), nullptr));  // written, and not flushed
+  const auto durable = [&path] {
+    Stub stub;
+    EXPECT_OK(Stub::Decode(Read(path, 0, Stub::kSize), path, &stub));
+    return stub.durable;
+  };
+  EXPECT_EQ(durable(), 1000u);
+  SyncPoint::GetInstance()->SetCallBack("PosixDevice::Flush", [](void* status) {
+    *static_cast<IOStatus*>(status) = IOStatus::NoSpace("the disk", "is full");
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(log->Append(std::string(40000, 'c'), IOOptions(), nullptr));  // into the next segment
+  EXPECT_TRUE(log->Sync(IOOptions(), nullptr).IsNoSpace());
+  SyncPoint::GetInstance()->DisableProcessing();
+  EXPECT_FALSE(log->Sync(IOOptions(), nullptr).ok());
+  EXPECT_FALSE(log->Close(IOOptions(), nullptr).ok());
+  EXPECT_EQ(durable(), 1000u);
+  raw_wal_fs::RawWalStats stats;
+  ASSERT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
+  EXPECT_EQ(stats.logs_spilled, 0u);
+}
+
 // Who made its file could not make the name durable, or was killed before: power may take it away,
 // with all logs.
 TEST_F(RawWalMistakes, ADeviceWhoseNameIsNotDurableYet) {
