@@ -163,8 +163,8 @@ void RawWalFileSystem::Forget(LogId log) {
 IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                                    std::shared_ptr<RecoveredLog>* result) {
   IOStatus s;
-  bool damaged = true;
-  for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
+  bool doubtful = true;
+  for (int looks = volume->writable() ? 1 : kLooks; doubtful && looks > 0; looks--) {
     // Reads the tail first: what goes from there to the device meanwhile is found there.
     StubFile stub;
     s = FindStub(path, /*contents=*/true, &stub);
@@ -179,7 +179,7 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
       s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
                                 in_force().force, result);
     }
-    damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
+    doubtful = s.ok() ? (*result)->is_doubtful() : s.IsCorruption();
   }
   return s;
 }

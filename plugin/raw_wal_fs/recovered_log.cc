@@ -45,6 +45,21 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
   return IOStatus::OK();
 }
 
+// Scans what there is of a log whose headers do not fit together: each segment that is the log's, or
+// may be.
+IOStatus ScanAll(const Volume& volume, LogId log, Window* window, Frames* frames) {
+  const std::vector<Volume::Segment> segments = volume.segments();
+  *frames = Frames();
+  IOStatus s;
+  for (uint64_t i = 0; s.ok() && i < segments.size(); i++) {
+    const bool is_its = segments[i].owner == Volume::Owner::kLog && segments[i].log == log;
+    if (is_its || segments[i].owner == Volume::Owner::kDamaged) {
+      s = ScanSegment(volume, log, i, window, frames);
+    }
+  }
+  return s;
+}
+
 // Says that bytes are gone that the stub knows of.
 IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
   const std::string device = "device=" + volume.path();
@@ -129,7 +144,8 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   };
   ExtentMap spill;
   spill.Assign(std::vector<Extent>(middle, found.end()));
-  if (spill.ContiguousEnd() >= contents->early_end) {
+  contents->in_spill = spill.ContiguousEnd();
+  if (contents->in_spill >= contents->early_end) {
     ExtentMap early = spill;
     early.Truncate(contents->early_end);
     add(early);
@@ -140,6 +156,12 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   spill.Skip(end);
   add(spill);
   contents->extents.Assign(std::move(all));
+}
+
+// Returns whether the standby has all of the log that was durable, as far as frames and the stub
+// know: segments that are not whole are not needed then.
+bool RecoveredLog::IsWholeInSpill(uint64_t claimed, const Stub& stub, const Contents& contents) {
+  return contents.in_spill > 0 && contents.in_spill >= std::max(claimed, stub.durable);
 }
 
 // Finds where the log ends, in frames and then in the stub's runs.
@@ -180,6 +202,12 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   if (stub.on_device && !(is_nowhere && take_damaged)) {
     standby = nullptr;  // what is there may end before the log does
   }
+  IOStatus broken;  // why the segments are not taken for the log
+  if (s.IsCorruption() && (standby != nullptr || take_damaged)) {
+    broken = s;
+    contents = Contents();
+    s = ScanAll(*volume, stub.log, window.get(), &found);
+  }
   const size_t on_device = found.extents.size();
   if (s.ok() || is_nowhere) {
     s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
@@ -189,6 +217,9 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
     return s;
   }
   Merge(found.extents, on_device, &contents);
+  if (!broken.ok() && !take_damaged && !IsWholeInSpill(found.claimed, stub, contents)) {
+    return broken;
+  }
   FindEnd(std::move(file.runs), &contents);
   Lengthen(found.claimed, &contents);
   // The word in the stub is stored when a flush has returned, for a mirror when both have all of
@@ -206,7 +237,9 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
     Lengthen(stub.durable, &contents);
   }
   contents.extents.Truncate(contents.size);
-  contents.is_whole_here = contents.is_whole_here && contents.on_device >= stub.durable;
+  contents.broken = !broken.ok();
+  contents.is_whole_here =
+      contents.is_whole_here && !contents.broken && contents.on_device >= stub.durable;
   if (volume->superblock().segment_size <= Window::kMax) {
     contents.kept_window = volume->KeepWindow(std::move(window));
   }

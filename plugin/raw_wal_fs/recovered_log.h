@@ -30,7 +30,7 @@ class RecoveredLog : public Log {
   // them. `file`: read with its contents, before the headers of the volume were read if another
   // process writes the log. `standby`: the one that the stub names, or null if it names none.
   // Corruption if bytes are missing that were durable, as the stub knows, and no frame tells of
-  // them, unless `take_damaged`.
+  // them; or if segments are, and the standby has not all of the log; unless `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                           const std::string& path, const Standby* standby, StubFile file,
                           bool take_damaged, std::shared_ptr<RecoveredLog>* result);
@@ -38,6 +38,8 @@ class RecoveredLog : public Log {
 
   // Returns whether bytes were durable that Recover() did not find.
   bool damaged() const { return contents_.damaged; }
+  // Returns whether that, or that segments were missing, may be because another process writes it.
+  bool is_doubtful() const { return contents_.damaged || contents_.broken; }
 
   uint64_t size() const override { return contents_.size; }
   uint64_t version() const override { return 0; }
@@ -58,7 +60,9 @@ class RecoveredLog : public Log {
     std::vector<Run> runs;  // bytes that are in the stub only
     uint64_t size = 0;
     bool damaged = false;
+    bool broken = false;         // its segments do not fit together
     uint64_t on_device = 0;      // bytes from 0 on that frames on the device have, or should
+    uint64_t in_spill = 0;       // ... that those of the spill have
     bool is_whole_here = false;  // these and the stub have all of it
     uint64_t kept_window = 0;    // see Volume::KeepWindow(); 0 if there is none
   };
@@ -72,6 +76,7 @@ class RecoveredLog : public Log {
   static IOStatus ScanEnd(const Volume& volume, const std::string& path, LogId log, Window* window,
                           Frames* frames, Contents* contents);
   static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
+  static bool IsWholeInSpill(uint64_t claimed, const Stub& stub, const Contents& contents);
   static void FindEnd(std::vector<Run> runs, Contents* contents);
   static void Lengthen(uint64_t claimed, Contents* contents);
   IOStatus SyncHere();

@@ -423,6 +423,39 @@ TEST_F(RawWalMistakes, TwoSegmentsOfOneOrdinal) {
   ExpectWhole();
 }
 
+// With its header alone, what is in the segment is found; with all of it, the rest of the log is.
+TEST_F(RawWalMistakes, AnExportByForceOfALogThatLacksASegment) {
+  for (const bool header_alone : {true, false}) {
+    CloseAll();
+    std::filesystem::remove_all(db_name_);
+    std::filesystem::remove(device_);
+    Fill();
+    ASSERT_EQ(ReadHeader(1).ordinal, 1u);
+    ASSERT_EQ(ReadHeader(2).ordinal, 2u);
+    const Superblock superblock = ReadSuperblock();
+    Write(device_, superblock.SegmentOffset(1),
+          header_alone ? std::string(SegmentHeader::kSize, 'x')
+                       : std::string(superblock.segment_size, '\0'));
+    ExpectCorruption("segment 1 of log ");
+    raw_wal_fs::RawWalOptions options;
+    options.device = device_;
+    uint64_t logs = 0;
+    EXPECT_TRUE(raw_wal_fs::ExportLogs(options, db_name_, &logs).IsCorruption());
+    Export(/*force=*/true);
+    if (header_alone) {
+      ExpectWholeWithoutThePlugin();
+      continue;
+    }
+    Options plain;
+    plain.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_OK(OpenDb(plain, db_name_, &db_));
+    EXPECT_EQ(Get("key0"), std::string(500, 'v'));
+    EXPECT_EQ(Get("key150"), "NotFound: ");
+    EXPECT_EQ(Get("last"), "value");
+    db_.reset();
+  }
+}
+
 TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   NewFs();
   ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));

@@ -1033,6 +1033,28 @@ TEST_F(RawWalCopiesTest, DamageInAnEarlierSegmentIsNotRead) {
   CloseAndCheck();
 }
 
+// Nor is a segment needed whose header is damaged, if the standby has all that was durable.
+TEST_F(RawWalCopiesTest, ADamagedHeaderOfASegment) {
+  Begin(kMirror, kLong);
+  Write(100);
+  std::filesystem::copy(standby_, standby_ + "-older");
+  Write(100);
+  Close();
+  {
+    std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+    device.seekp((1 << 20) + 2 * (64 << 10));
+    device << std::string(512, 'x');
+  }
+  std::filesystem::rename(standby_, standby_ + "-newest");
+  std::filesystem::rename(standby_ + "-older", standby_);
+  ExpectRefused("segment 2 of log ");
+  Close();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-newest", standby_);
+  CloseAndCheck();
+  EXPECT_EQ(Stats().segments_damaged, 1u);
+}
+
 TEST_F(RawWalCopiesTest, OptionsAreChecked) {
   const std::string standby = "standby=" + standby_ + ";";
   for (const auto& [bad, text] : std::vector<std::pair<std::string, std::string>>{
