@@ -90,17 +90,19 @@ IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
   return s.IsNotFound() ? IOStatus::OK() : s;
 }
 
-bool RawWalFileSystem::IsWhole(const std::string& path, uint64_t* size) {
+IOStatus RawWalFileSystem::CheckWhole(const std::string& path, uint64_t* size) {
   StubFile stub;
   std::shared_ptr<Volume> volume;
   std::shared_ptr<RecoveredLog> log;
-  if (!FindStub(path, /*contents=*/false, &stub).ok() || !ForReading(&volume).ok() ||
-      !CheckStub(path, stub.stub, *volume).ok() || !Recover(volume, path, &log).ok() ||
-      log->damaged()) {
-    return false;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  s = s.ok() ? ForReading(&volume) : s;
+  s = s.ok() ? CheckStub(path, stub.stub, *volume) : s;
+  s = s.ok() ? Recover(volume, path, &log) : s;
+  if (s.ok()) {
+    *size = log->size();
+    s = log->CheckWhole();
   }
-  *size = log->size();
-  return true;
+  return s;
 }
 
 IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,

@@ -113,9 +113,9 @@ class RawWalFileSystem : public FileSystemWrapper {
 
   // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
-  // Returns whether all of a log that nobody writes is there, as far as its end tells, and `size`,
-  // its bytes.
-  bool IsWhole(const std::string& path, uint64_t* size);
+  // Reads a log that nobody writes, and finds its `size`, in bytes. Corruption: bytes of it were
+  // durable, and are gone.
+  IOStatus CheckWhole(const std::string& path, uint64_t* size);
 
   // Notes that this is a tool that exports logs: it goes on with those that it had exported.
   void SetExports() { exports_ = true; }

@@ -102,8 +102,10 @@ class Migration {
     }
     Move move;
     move.path = path;
+    const bool needs_all = on_device && !fs_->options().force;
     if (!Exists(path + kExported)) {  // else it was exported before a crash, and may be gone
-      s = fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
+      s = needs_all ? fs_->CheckWhole(path, &move.size)
+                    : fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
     }
     total_ += move.size;
     moves_.push_back(std::move(move));
@@ -136,7 +138,7 @@ class Migration {
     uint64_t size = 0;
     uint64_t copied = 0;
     return !Exists(copy) ||
-           (fs_->IsWhole(path, &size) && size > 0 &&
+           (fs_->CheckWhole(path, &size).ok() && size > 0 &&
             fs_->GetFileSize(copy, IOOptions(), &copied, nullptr).ok() && size >= copied);
   }
 

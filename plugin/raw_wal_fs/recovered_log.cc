@@ -315,17 +315,33 @@ IOStatus RecoveredLog::SyncFound(const std::shared_ptr<const Standby>& standby,
   return GoOnHere();
 }
 
-// Reads what Merge() took from the standby alone: nobody would ask that again.
-bool RecoveredLog::HasUnread() const {
+// Reads segments that nobody has looked into, which should have the bytes of the log up to `end`.
+// Corruption: they have less.
+IOStatus RecoveredLog::CheckSegments(const std::vector<uint64_t>& segments, uint64_t end) const {
   const auto window = std::make_unique<Window>();
   Frames frames;
   IOStatus s;
-  for (const uint64_t segment : contents_.unread_segments) {
+  for (const uint64_t segment : segments) {
     s = s.ok() ? ScanSegment(volume(), id(), segment, window.get(), &frames) : s;
   }
   ExtentMap map;
   map.Assign(std::move(frames.extents));
-  return s.ok() && map.ContiguousEnd() >= contents_.unread_end;
+  return s.ok() && map.ContiguousEnd() < end ? HasHole() : s;
+}
+
+IOStatus RecoveredLog::CheckWhole() const {
+  return damaged() ? HasHole() : CheckSegments(early_segments(), early_end());
+}
+
+IOStatus RecoveredLog::HasHole() const {
+  return IOStatus::Corruption(path(),
+                              "lacks bytes that were durable; 'rocktier wal check' tells which. "
+                              "'rocktier wal export --force' takes what there is");
+}
+
+// Reads what Merge() took from the standby alone: nobody would ask that again.
+bool RecoveredLog::HasUnread() const {
+  return CheckSegments(contents_.unread_segments, contents_.unread_end).ok();
 }
 
 // As LogWriter does it. What is here is durable, and the stub knows of no more.

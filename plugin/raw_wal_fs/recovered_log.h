@@ -38,6 +38,9 @@ class RecoveredLog : public Log {
 
   // Returns whether bytes were durable that Recover() did not find.
   bool damaged() const { return contents_.damaged; }
+  // Checks the same of all segments, and reads those that Recover() only lists. Corruption: bytes
+  // were durable, and are gone.
+  IOStatus CheckWhole() const;
   // Returns whether that, or that segments were missing, may be because another process writes it.
   bool is_doubtful() const { return contents_.damaged || contents_.broken; }
 
@@ -79,6 +82,8 @@ class RecoveredLog : public Log {
   static bool IsWholeInSpill(uint64_t claimed, const Stub& stub, const Contents& contents);
   static void FindEnd(std::vector<Run> runs, Contents* contents);
   static void Lengthen(uint64_t claimed, Contents* contents);
+  IOStatus CheckSegments(const std::vector<uint64_t>& segments, uint64_t end) const;
+  IOStatus HasHole() const;
   IOStatus SyncHere();
   // Whether the device has what it should have in unread_segments.
   bool HasUnread() const;
