@@ -86,14 +86,38 @@ IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::strin
              : s;
 }
 
+// Finds the frames in the stub, of a log that found no room on the device. `is_lost`: nobody knows
+// the device's block_size: the one with which more is found is right.
+IOStatus FindInStub(FileSystem* target, const std::string& path, const Stub& stub,
+                    const Superblock& superblock, bool is_lost, Frames* frames,
+                    std::unique_ptr<Spill>* result) {
+  Frames known;
+  IOStatus s = Spill::Find(target, path, stub.SpillOffset(), stub, superblock, &known, result);
+  if (s.ok() && is_lost) {
+    Superblock other = superblock;
+    other.block_size = superblock.block_size == 512 ? 4096 : 512;
+    Frames more;
+    std::unique_ptr<Spill> spill;
+    s = Spill::Find(target, path, stub.SpillOffset(), stub, other, &more, &spill);
+    if (s.ok() && more.extents.size() > known.extents.size()) {
+      known = std::move(more);
+      *result = std::move(spill);
+    }
+  }
+  frames->extents.insert(frames->extents.end(), known.extents.begin(), known.extents.end());
+  frames->headers.insert(frames->headers.end(), known.headers.begin(), known.headers.end());
+  frames->claimed = std::max(frames->claimed, known.claimed);
+  return s;
+}
+
 // Finds the frames that are not on the device: of a log that found no room there, or for which the
 // device was too slow. There are none of the one kind once there are of the other.
-IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* standby,
-                   const Stub& stub, const Superblock& superblock, bool take_damaged,
+IOStatus FindSpill(const Volume& volume, FileSystem* target, const std::string& path,
+                   const Standby* standby, const Stub& stub, bool take_damaged, bool is_nowhere,
                    Frames* frames, std::unique_ptr<Spill>* result) {
   IOStatus s;
   if (standby != nullptr) {
-    s = standby->Find(stub, superblock, frames, result);
+    s = standby->Find(stub, volume.superblock(), frames, result);
   }
   if (s.IsNotFound()) {
     s = stub.in_standby && !take_damaged
@@ -104,7 +128,8 @@ IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* s
             : IOStatus::OK();
   }
   return s.ok() && *result == nullptr
-             ? Spill::Find(target, path, stub.SpillOffset(), stub, superblock, frames, result)
+             ? FindInStub(target, path, stub, volume.superblock(),
+                          /*is_lost=*/take_damaged && is_nowhere, frames, result)
              : s;
 }
 
@@ -210,7 +235,7 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   }
   const size_t on_device = found.extents.size();
   if (s.ok() || is_nowhere) {
-    s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
+    s = FindSpill(*volume, target, path, standby, stub, take_damaged, is_nowhere, &found,
                   &contents.spill);
   }
   if (!s.ok()) {

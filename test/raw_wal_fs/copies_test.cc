@@ -172,6 +172,12 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     plain.avoid_flush_during_recovery = true;
     ASSERT_OK(OpenDb(plain, db_name_, &db_));
   }
+  // What is left of logs of which a part is lost.
+  void OpenPlainWithHoles() {
+    Options plain;
+    plain.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_OK(OpenDb(plain, db_name_, &db_));
+  }
   // As after a loss of power that took the word behind the last sync.
   static void ForgetDurable(const std::string& stub) {
     std::fstream file(stub, std::ios::in | std::ios::out | std::ios::binary);
@@ -773,6 +779,63 @@ TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsDevice) {
   ExportWithoutDevice();
   OpenPlain();
   Check();
+}
+
+// More of the log was on the device alone than the smallest device has room for.
+TEST_F(RawWalCopiesTest, AMirrorThatLostItsStandbyEarlyWithoutItsDevice) {
+  Begin(kMirror, kLong);
+  Write(4);
+  standby_trouble_.Fail();
+  Write(100);
+  Close();
+  standby_trouble_.End();
+  ExportWithoutDevice();
+  ASSERT_OK(OpenDb(Options(), db_name_, &db_));
+  for (int i = 0; i < 4; i++) {
+    const std::string key = "key" + std::to_string(i);
+    EXPECT_EQ(Get(key), written_[key]);
+  }
+}
+
+// What is in the standby begins where as much was on the device.
+TEST_F(RawWalCopiesTest, ALogThatWentOnInTheStandbyLateWithoutItsDevice) {
+  Begin("durable=one", kLong);
+  Write(100);
+  device_trouble_.Fail();
+  Write(20);
+  Close();
+  device_trouble_.End();
+  ExportWithoutDevice();
+  OpenPlainWithHoles();
+  EXPECT_EQ(Get("key0"), "NotFound: ");
+  EXPECT_EQ(Get("key119"), written_["key119"]);
+}
+
+// A log that found the device full: its end is in its stub, in blocks of the device's size.
+TEST_F(RawWalCopiesTest, ASpillIsReadWithoutTheDevice) {
+  device_size_ = (1 << 20) + 5 * (64 << 10);
+  Begin("durable=one", kLong);
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 3600;  // a log stays whose file in the standby tells of the device
+  Open(options);
+  device_trouble_.Fail();
+  Write(5);
+  device_trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(200);
+  EXPECT_EQ(Stats().logs_spilled, 1u);
+  EXPECT_GT(std::filesystem::file_size(NewestLog()), 1u << 20) << "it goes on there";
+  Close();
+  raw_wal_fs::RawWalOptions tool = ToolOptions();
+  tool.device = folder_ + "/gone";
+  tool.force = true;
+  uint64_t logs = 0;
+  ASSERT_OK(raw_wal_fs::ExportLogs(tool, db_name_, &logs));
+  EXPECT_GE(logs, 2u);
+  OpenPlainWithHoles();
+  EXPECT_EQ(Get("key4"), written_["key4"]);
+  EXPECT_EQ(Get("key204"), written_["key204"]);
 }
 
 // The device was named wrongly, and has what the standby has not.
