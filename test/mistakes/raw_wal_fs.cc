@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -17,12 +18,14 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "plugin/raw_wal_fs/format.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/memory_limit.h"
 #include "test_util/sync_point.h"
 
 extern char** environ;
@@ -580,6 +583,32 @@ TEST_F(RawWalMistakes, AStubThatSomebodyCutOff) {
     Write(path, 0, good);
   }
   ExpectWhole();
+}
+
+// Neither does a frame that is said to be as long as all memory take that, nor does the rest of the
+// file take forever.
+TEST_F(RawWalMistakes, AStubThatSomebodyMadeLarge) {
+  Fill();
+  const std::string path = NewestLog();
+  Stub stub;
+  ASSERT_OK(Stub::Decode(Read(path, 0, Stub::kSize), path, &stub));
+  FrameHeader header;
+  header.log = stub.log;
+  header.length = 1;
+  std::string frame(header.FrameSize(512), '\0');
+  header.Seal(stub.uuid, 512, frame.data());
+  const uint32_t length = 0xffff0000;
+  memcpy(&frame[FrameHeader::kSize - sizeof(length)], &length, sizeof(length));
+  Write(path, stub.SpillOffset(), frame);
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  ASSERT_FALSE(error) << error.message();
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const MemoryLimit limit(uint64_t{3} << 30);
+    ExpectWhole();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 TEST_F(RawWalMistakes, AFileThatIsCalledAsATemporaryOneMightBe) {
