@@ -135,6 +135,30 @@ TEST_F(WalDirMistakes, ARenamedDatabaseOpens) {
   EXPECT_NE(ReadAll(home_file_).find(renamed), std::string::npos);
 }
 
+// Its logs were plain ones of stock RocksDB, and have been opened by nobody yet.
+TEST_F(WalDirMistakes, ACopyOfADatabaseWhoseLogsWereImported) {
+  Options stock;
+  stock.create_if_missing = true;
+  stock.avoid_flush_during_shutdown = true;
+  stock.wal_dir = wal_;
+  ASSERT_OK(OpenDb(stock, db_name_, &db_));
+  Put("key", "value");
+  db_.reset();
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  wal.size = device_size_;
+  wal.segment_size = 64 << 10;
+  uint64_t logs = 0;
+  ASSERT_OK(raw_wal_fs::ImportLogs(wal, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  EXPECT_NE(ReadAll(home_file_).find(db_name_), std::string::npos);
+  Copy(db_name_, copy_);
+  const std::vector<std::string> before = Names(wal_);
+  ExpectWalDirRefused(copy_, "is a copy of " + db_name_);
+  EXPECT_EQ(before, Names(wal_));
+  ExpectOpens(db_name_);
+}
+
 // Its OPTIONS file has the wal_dir of the original, and its logs are in its own folder.
 TEST_F(WalDirMistakes, ACheckpointOpens) {
   FillOne("value");
