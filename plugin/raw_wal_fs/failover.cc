@@ -12,8 +12,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Goes on in the stub, when no segment is free. All that is on the device is durable: Place() saw to
-// it.
+// Goes on in the stub, when no segment is free. Requires that all that is on the device is durable.
 IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   if (settings_.on_spill != nullptr) {
     settings_.on_spill(path(), reason);

@@ -225,6 +225,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CheckOpener(const std::string& path) const;
   // Makes the folder of a log that is created the wal_dir of the database that this thread opens.
   IOStatus TakeWalDirOf(const std::string& path);
+  IOStatus CheckMounted(const std::string& wal_dir, const std::string& database);
 
   // AddMetrics() to StopReporting(): in report.cc.
   //

@@ -45,7 +45,7 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
   return IOStatus::OK();
 }
 
-// Scans what there is of a log whose headers do not fit together: each segment that is the log's, or
+// Scans what there is of a log whose headers do not fit together: each segment that is its own, or
 // may be.
 IOStatus ScanAll(const Volume& volume, LogId log, Window* window, Frames* frames) {
   const std::vector<Volume::Segment> segments = volume.segments();

@@ -672,6 +672,37 @@ TEST_F(RawWalFailoverTest, NobodyWaitsForTheSizeOfADeletedLog) {
   options.sst_file_manager.reset();
 }
 
+// Its log has nothing on the device, and the directory of its stub is not mounted.
+TEST_F(RawWalFailoverTest, AWalDirThatIsNotMountedHasALogInTheStandby) {
+  db_name_ = folder_ + "/other";
+  const std::string wal = folder_ + "/wal";
+  Options options = DbOptions();
+  options.wal_dir = wal;
+  Open(options);
+  trouble_.Stall();
+  Write(1);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  Close();  // deletes the first log, too
+  const std::string id = Alone().id;
+  ASSERT_NE(id, "");
+  std::filesystem::rename(wal, wal + "-away");
+  NewFs(WithStandby());
+  options.env = env_.get();
+  const Status s = OpenDb(options, db_name_, &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("log " + id + ", created as " + wal), std::string::npos)
+      << s.ToString();
+  NewFs(WithStandby());
+  std::filesystem::remove_all(wal);
+  std::filesystem::rename(wal + "-away", wal);
+  options.env = env_.get();
+  Open(options);
+  Check();
+}
+
 TEST_F(RawWalFailoverTest, ItOpensWithItsStandbyOnly) {
   trouble_.Stall();
   Write(10);
