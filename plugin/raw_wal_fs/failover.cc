@@ -28,10 +28,10 @@ IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   return s;
 }
 
-// Does a work on the device; if the log may go on in a standby, waits no longer than
+// Does a work on the device; if the log can go on in a standby, waits no longer than
 // failover_latency. TimedOut leaves the device to the work, and the frame, too.
 IOStatus LogWriter::OnDevice(const DeviceWork& work) {
-  if (!MayFailOver()) {
+  if (!has_limit()) {
     return work.Run(volume().device());
   }
   if (patient_ == nullptr) {

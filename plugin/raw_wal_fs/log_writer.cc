@@ -189,6 +189,7 @@ IOStatus LogWriter::Write() {
 IOStatus LogWriter::Sync() {
   const auto start = std::chrono::steady_clock::now();
   const uint64_t end = size();
+  TEST_SYNC_POINT("LogWriter::Sync:End");
   IOStatus s;
   if (!SyncFirst(end)) {
     std::lock_guard<std::mutex> io_lock(io_mutex_);
@@ -307,7 +308,7 @@ IOStatus LogWriter::WriteHalf(const Tail::Half& half, bool durable) {
 // Decides where the next frame goes: in the segment, in a new one, or in the spill.
 IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
   const uint64_t length = half.end - written_;
-  if (MayFailOver() && volume().health().stalled()) {
+  if (has_limit() && volume().health().stalled()) {
     IOStatus s = FailOver(IOStatus::TimedOut("device=" + volume().path(), "has not recovered yet"));
     if (!s.ok()) {
       return s;

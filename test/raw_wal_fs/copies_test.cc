@@ -748,6 +748,66 @@ TEST_F(RawWalCopiesTest, AMirrorWaitsForBoth) {
   CloseAndCheck();
 }
 
+// Of two syncs, the one that was begun first may end last.
+TEST_F(RawWalCopiesTest, ASyncDoesNotTakeBackWhatAnotherOneHasToldTheStub) {
+  mode_ = kMirror;
+  NewFs(WithStandby());
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
+  const std::string path = db_name_ + "/000001.log";
+  FileOptions options;
+  options.io_options.type = IOType::kWAL;
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_OK(fs_->NewWritableFile(path, options, &log, nullptr));
+  ASSERT_OK(log->Append("first", IOOptions(), nullptr));
+  bool is_first = true;
+  SyncPoint::GetInstance()->SetCallBack("LogWriter::Sync:End", [&](void*) {
+    if (is_first) {
+      is_first = false;
+      EXPECT_OK(log->Append("second", IOOptions(), nullptr));
+      EXPECT_OK(log->Sync(IOOptions(), nullptr));
+    }
+  });
+  ASSERT_OK(log->Sync(IOOptions(), nullptr));
+  SyncPoint::GetInstance()->ClearCallBack("LogWriter::Sync:End");
+  EXPECT_EQ(StubAt(path).durable, 11u);
+  ASSERT_OK(log->Close(IOOptions(), nullptr));
+  log.reset();
+  Close();
+}
+
+// It cannot go on where the copy is, which has failed while nobody waited for it.
+TEST_F(RawWalCopiesTest, ASlowDeviceIsWaitedForIfTheCopyHasFailed) {
+  Begin(kMirror, kShort);
+  Write(10);
+  std::atomic<int> failures{0};
+  SyncPoint::GetInstance()->SetCallBack("Spill::Append", [&failures](void* status) {
+    *static_cast<IOStatus*>(status) = IOStatus::IOError("the standby", "fails");
+    failures++;
+  });
+  const std::string value(200000, 'v');
+  for (int i = 0; i < 3; i++) {  // more than may wait for the copy's thread
+    const std::string key = "large" + std::to_string(i);
+    Put(key, value, /*sync=*/false);
+    written_[key] = value;
+  }
+  ASSERT_TRUE(WaitFor([&] { return failures.load() > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the thread has ended
+  device_trouble_.Stall();
+  std::thread end([this] {
+    std::this_thread::sleep_for(5 * kShort);
+    device_trouble_.End();
+  });
+  const Status s = PutWithSync("slow");
+  end.join();
+  ASSERT_OK(s);
+  written_["slow"] = "v";
+  EXPECT_EQ(Stats().failovers, 0u);
+  EXPECT_EQ(Stats().degraded, 1u);
+  Write(10);
+  SyncPoint::GetInstance()->ClearCallBack("Spill::Append");
+  CloseAndCheck();
+}
+
 TEST_F(RawWalCopiesTest, AMirrorWithoutItsDevice) {
   Begin(kMirror, kLong);
   Write(200);  // several segments

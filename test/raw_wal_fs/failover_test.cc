@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -985,6 +986,26 @@ TEST_F(RawWalStandbyTest, TheMarkIsDurableBeforeAStubNamesIt) {
   fs->broken = false;
   ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
   EXPECT_EQ(fs->opened, 1);
+}
+
+// It has what this process has open, and ends without a word.
+TEST_F(RawWalStandbyTest, AForkedChildDoesNotLetGoOfTheStandby) {
+  const std::string uuid(raw_wal_fs::kUuidSize, 'u');
+  std::shared_ptr<raw_wal_fs::Standby> standby;
+  ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(FileSystem::Default(), standby_, uuid, &standby));
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    standby.reset();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const int fd = open((standby_ + "/STANDBY.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  EXPECT_NE(flock(fd, LOCK_EX | LOCK_NB), 0) << "another process could write to it";
+  close(fd);
 }
 
 // Whoever did it without a thread would wait as long as the disk takes.
