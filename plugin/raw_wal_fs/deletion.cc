@@ -187,20 +187,8 @@ IOStatus RawWalFileSystem::FreeLog(const std::string& path, const Stub& stub, Vo
     s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.log);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = found_.find(stub.log);
-    if (it != found_.end()) {
-      log = log != nullptr ? log : it->second;
-      found_.erase(it);
-    }
-  }
-  if (log != nullptr && &log->volume() == volume) {
-    log->ReleaseWhenDestroyed();
-  } else {
-    volume->Release(stub.log);
-  }
+  Forget(stub.log);  // who has found it has taken its segments before
+  volume->Release(stub.log);
   return s;
 }
 

@@ -127,21 +127,23 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
   if (*result != nullptr) {
     return s;
   }
+  // Taken before it is found: if it is deleted from here on, its segments wait for its readers.
+  const std::shared_ptr<void> keep = volume->Keep(stub.stub.log);
   if (volume->writable() || !fresh) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = found_.find(stub.stub.log);
     if (it != found_.end() && &it->second->volume() == volume.get()) {
-      *result = it->second;
+      *result = KeptLog(it->second, keep);
       return s;
     }
   }
   std::shared_ptr<RecoveredLog> recovered;
   s = Recover(volume, path, &recovered);
-  *result = recovered;
   if (s.ok()) {
+    *result = KeptLog(recovered, keep);
     TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::FindLog:Found", result);
     std::lock_guard<std::mutex> lock(mutex_);
-    found_[(*result)->id()] = *result;
+    found_[recovered->id()] = recovered;
   }
   // If the log was deleted meanwhile, its name went first.
   const LogId id = stub.stub.log;

@@ -30,6 +30,7 @@ LogWriter::LogWriter(const std::shared_ptr<Volume>& volume, std::string path, co
     : Log(volume, std::move(path), stub.log),
       stub_(stub),
       settings_(settings),
+      keep_(volume->Keep(stub.log)),
       placer_(volume->superblock().block_size, volume->superblock().segment_size) {}
 
 IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings& settings,

@@ -138,6 +138,7 @@ class LogWriter : public Log {
 
   const Stub stub_;
   const Settings settings_;
+  const std::shared_ptr<void> keep_;  // also when the log is deleted, for its readers
 
   std::mutex io_mutex_;
   // All below, to copy_: guarded by io_mutex_.

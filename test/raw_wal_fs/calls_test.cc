@@ -934,6 +934,28 @@ TEST_F(RawWalCallsTest, ADeletedLogGivesItsSpaceBack) {
   EXPECT_EQ(Stats().segments_used, 0u);
 }
 
+// As with a plain file. RocksDB deletes from the archive what an iterator of updates is reading.
+TEST_F(RawWalCallsTest, AReaderOfAnArchivedLogReadsOnWhenThatIsDeleted) {
+  device_size_ = (1 << 20) + 4 * (64 << 10);
+  std::filesystem::remove(device_);
+  NewFs("on_full=fail");
+  ASSERT_OK(fs_->CreateDirIfMissing(ArchivalDirectory(db_name_), kIO, nullptr));
+  WriteLog(Path(1), Bytes(100000, 1));
+  ASSERT_EQ(Stats().segments_used, 2u);
+  std::unique_ptr<FSSequentialFile> reader;
+  ASSERT_OK(fs_->NewSequentialFile(Path(1), FileOptions(), &reader, nullptr));
+  const std::string archived = ArchivedLogFileName(db_name_, 1);
+  ASSERT_OK(fs_->RenameFile(Path(1), archived, kIO, nullptr));
+  ASSERT_OK(fs_->DeleteFile(archived, kIO, nullptr));
+  EXPECT_EQ(Stats().segments_used, 2u) << "there is a reader";
+  WriteLog(Path(2), Bytes(100000, 2));  // takes what is free
+  EXPECT_EQ(Stats().segments_used, 4u);
+  EXPECT_TRUE(ReadOn(reader.get()) == Bytes(100000, 1));
+  reader.reset();
+  EXPECT_EQ(Stats().segments_used, 2u);
+  EXPECT_TRUE(Read(Path(2)) == Bytes(100000, 2));
+}
+
 TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {
   FileLock* lock = nullptr;
   ASSERT_OK(fs_->LockFile(LockFileName(db_name_), kIO, &lock, nullptr));

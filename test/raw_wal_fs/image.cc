@@ -58,7 +58,7 @@ class Maker {
     LogImage deleted = Create(OnFull::kFail);
     Write(&deleted, 9000);
     Require(log_->Close().ok() && volume_->Delete(deleted.id).ok(), "delete");
-    log_->ReleaseWhenDestroyed();
+    volume_->Release(deleted.id);
 
     LogImage closed = Create(OnFull::kFail);
     Write(&closed, 12000);
