@@ -453,7 +453,7 @@ TEST_F(RawWalMistakes, AnExportByForceOfALogThatLacksASegment) {
     plain.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
     ASSERT_OK(OpenDb(plain, db_name_, &db_));
     EXPECT_EQ(Get("key0"), std::string(500, 'v'));
-    EXPECT_EQ(Get("key150"), "NotFound: ");
+    EXPECT_EQ(Get("key100"), "NotFound: ");
     EXPECT_EQ(Get("last"), "value");
     db_.reset();
   }
