@@ -62,6 +62,10 @@ class Maker {
 
     LogImage closed = Create(OnFull::kFail);
     Write(&closed, 12000);
+    for (int i = 0; i < 4; i++) {  // frames that the last flush has made durable, all of them
+      Append(&closed);
+      Require(log_->Write().ok(), "write");
+    }
     Require(log_->Close().ok(), "close");
     Take(closed);
 
