@@ -19,6 +19,9 @@
 //   it is in a wal_dir, and the file there names   a copy, or moved as one: refused at its reading,
 //     another folder than that of the database       renaming and deletion, and so is a new log
 //     that is being opened                           there, until `rocktier wal adopt`
+//   There is none in a wal_dir of which no file    no log is made there: its disk may not be
+//     says that it is the database's, and a log      mounted
+//     of another directory of its path has none
 //   no header names the log; this process writes   a copy: refused
 //     it, in another directory
 //   no header names the log; the stub knows of     an empty log, except for its tail
@@ -184,20 +187,8 @@ IOStatus RawWalFileSystem::FreeLog(const std::string& path, const Stub& stub, Vo
     s = IOStatus::OK();
   }
   volume->counters().logs_deleted++;
-  std::shared_ptr<Log> log = FindOpenLog(*volume, stub.log);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = found_.find(stub.log);
-    if (it != found_.end()) {
-      log = log != nullptr ? log : it->second;
-      found_.erase(it);
-    }
-  }
-  if (log != nullptr && &log->volume() == volume) {
-    log->ReleaseWhenDestroyed();
-  } else {
-    volume->Release(stub.log);
-  }
+  Forget(stub.log);  // who has found it has taken its segments before
+  volume->Release(stub.log);
   return s;
 }
 

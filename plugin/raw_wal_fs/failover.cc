@@ -12,8 +12,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Goes on in the stub, when no segment is free. All that is on the device is durable:
-// StartSegment() saw to it.
+// Goes on in the stub, when no segment is free. Requires that all that is on the device is durable.
 IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   if (settings_.on_spill != nullptr) {
     settings_.on_spill(path(), reason);
@@ -29,10 +28,10 @@ IOStatus LogWriter::StartSpill(const IOStatus& reason) {
   return s;
 }
 
-// Does a work on the device; if the log may go on in a standby, waits no longer than
+// Does a work on the device; if the log can go on in a standby, waits no longer than
 // failover_latency. TimedOut leaves the device to the work, and the frame, too.
 IOStatus LogWriter::OnDevice(const DeviceWork& work) {
-  if (!MayFailOver()) {
+  if (!has_limit()) {
     return work.Run(volume().device());
   }
   if (patient_ == nullptr) {

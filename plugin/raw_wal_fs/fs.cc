@@ -90,17 +90,19 @@ IOStatus RawWalFileSystem::IsStub(const std::string& path, bool* result) {
   return s.IsNotFound() ? IOStatus::OK() : s;
 }
 
-bool RawWalFileSystem::IsWhole(const std::string& path, uint64_t* size) {
+IOStatus RawWalFileSystem::CheckWhole(const std::string& path, uint64_t* size) {
   StubFile stub;
   std::shared_ptr<Volume> volume;
   std::shared_ptr<RecoveredLog> log;
-  if (!FindStub(path, /*contents=*/false, &stub).ok() || !ForReading(&volume).ok() ||
-      !CheckStub(path, stub.stub, *volume).ok() || !Recover(volume, path, &log).ok() ||
-      log->damaged()) {
-    return false;
+  IOStatus s = FindStub(path, /*contents=*/false, &stub);
+  s = s.ok() ? ForReading(&volume) : s;
+  s = s.ok() ? CheckStub(path, stub.stub, *volume) : s;
+  s = s.ok() ? Recover(volume, path, &log) : s;
+  if (s.ok()) {
+    *size = log->size();
+    s = log->CheckWhole();
   }
-  *size = log->size();
-  return true;
+  return s;
 }
 
 IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
@@ -125,21 +127,23 @@ IOStatus RawWalFileSystem::FindLog(const std::string& path, bool fresh,
   if (*result != nullptr) {
     return s;
   }
+  // Taken before it is found: if it is deleted from here on, its segments wait for its readers.
+  const std::shared_ptr<void> keep = volume->Keep(stub.stub.log);
   if (volume->writable() || !fresh) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = found_.find(stub.stub.log);
     if (it != found_.end() && &it->second->volume() == volume.get()) {
-      *result = it->second;
+      *result = KeptLog(it->second, keep);
       return s;
     }
   }
   std::shared_ptr<RecoveredLog> recovered;
   s = Recover(volume, path, &recovered);
-  *result = recovered;
   if (s.ok()) {
+    *result = KeptLog(recovered, keep);
     TEST_SYNC_POINT_CALLBACK("RawWalFileSystem::FindLog:Found", result);
     std::lock_guard<std::mutex> lock(mutex_);
-    found_[(*result)->id()] = *result;
+    found_[recovered->id()] = recovered;
   }
   // If the log was deleted meanwhile, its name went first.
   const LogId id = stub.stub.log;
@@ -163,8 +167,8 @@ void RawWalFileSystem::Forget(LogId log) {
 IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const std::string& path,
                                    std::shared_ptr<RecoveredLog>* result) {
   IOStatus s;
-  bool damaged = true;
-  for (int looks = volume->writable() ? 1 : kLooks; damaged && looks > 0; looks--) {
+  bool doubtful = true;
+  for (int looks = volume->writable() ? 1 : kLooks; doubtful && looks > 0; looks--) {
     // Reads the tail first: what goes from there to the device meanwhile is found there.
     StubFile stub;
     s = FindStub(path, /*contents=*/true, &stub);
@@ -179,7 +183,7 @@ IOStatus RawWalFileSystem::Recover(const std::shared_ptr<Volume>& volume, const 
       s = RecoveredLog::Recover(volume, target_.get(), path, standby.get(), std::move(stub),
                                 in_force().force, result);
     }
-    damaged = s.ok() ? (*result)->damaged() : s.IsCorruption();
+    doubtful = s.ok() ? (*result)->is_doubtful() : s.IsCorruption();
   }
   return s;
 }

@@ -113,9 +113,9 @@ class RawWalFileSystem : public FileSystemWrapper {
 
   // Returns in `result` whether `path` is the stub of a log, on this device or another one.
   IOStatus IsStub(const std::string& path, bool* result);
-  // Returns whether all of a log that nobody writes is there, as far as its end tells, and `size`,
-  // its bytes.
-  bool IsWhole(const std::string& path, uint64_t* size);
+  // Reads a log that nobody writes, and finds its `size`, in bytes. Corruption: bytes of it were
+  // durable, and are gone.
+  IOStatus CheckWhole(const std::string& path, uint64_t* size);
 
   // Notes that this is a tool that exports logs: it goes on with those that it had exported.
   void SetExports() { exports_ = true; }
@@ -225,6 +225,7 @@ class RawWalFileSystem : public FileSystemWrapper {
   IOStatus CheckOpener(const std::string& path) const;
   // Makes the folder of a log that is created the wal_dir of the database that this thread opens.
   IOStatus TakeWalDirOf(const std::string& path);
+  IOStatus CheckMounted(const std::string& wal_dir, const std::string& database);
 
   // AddMetrics() to StopReporting(): in report.cc.
   //

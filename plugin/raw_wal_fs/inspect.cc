@@ -8,6 +8,7 @@
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/scan.h"
 #include "plugin/raw_wal_fs/standby.h"
+#include "plugin/raw_wal_fs/stub.h"
 #include "plugin/raw_wal_fs/stub_finder.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -52,8 +53,22 @@ std::map<LogId, Known> LogsOf(const Volume& volume, RawWalDeviceInfo* info) {
   return logs;
 }
 
-// Scans a log and says what is wrong with it. NotFound: it has no segments any more.
-IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
+// Returns how many bytes of a log are durable on the device, at least, as its stub says; 0 if that
+// does not tell, since the log goes on elsewhere.
+uint64_t DurableOf(const std::string& path) {
+  FileSystem* const fs = FileSystem::Default().get();
+  StubFile file;
+  uint64_t size = 0;
+  return !path.empty() && ReadStub(fs, path, /*contents=*/false, &file).ok() &&
+                 !file.stub.in_standby && fs->GetFileSize(path, IOOptions(), &size, nullptr).ok() &&
+                 size <= file.stub.SpillOffset()
+             ? file.stub.durable
+             : 0;
+}
+
+// Scans a log and says what is wrong with it. NotFound: it has no segments any more. `durable`: how
+// much its stub had said to be so.
+IOStatus Scan(const Volume& volume, LogId id, uint64_t durable, RawWalLogInfo* log) {
   log->frames.clear();
   log->problem.clear();
   std::vector<uint64_t> segments;
@@ -86,9 +101,10 @@ IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
   all.Assign(std::move(found.extents));
   log->bytes = all.ContiguousEnd();
   log->durable = found.claimed;
-  if (found.claimed > log->bytes) {
+  durable = std::max(durable, found.claimed);
+  if (durable > log->bytes) {
     log->problem = "bytes from " + std::to_string(log->bytes) + " on are damaged; " +
-                   std::to_string(found.claimed) + " were durable";
+                   std::to_string(durable) + " were durable";
   }
   return s;
 }
@@ -98,11 +114,12 @@ IOStatus Scan(const Volume& volume, LogId id, RawWalLogInfo* log) {
 constexpr int kLooks = 5;
 
 IOStatus ScanUntilSound(Volume* volume, LogId id, RawWalLogInfo* log) {
-  IOStatus s = Scan(*volume, id, log);
+  const uint64_t durable = DurableOf(log->file);
+  IOStatus s = Scan(*volume, id, durable, log);
   for (int i = 1; i < kLooks && s.ok() && !log->problem.empty(); i++) {
     s = volume->Refresh();
     if (s.ok()) {
-      s = Scan(*volume, id, log);
+      s = Scan(*volume, id, durable, log);
     }
   }
   return s;
@@ -226,6 +243,7 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
   for (auto& [id, known] : LogsOf(*volume, info)) {
     RawWalLogInfo& log = known.info;
     if (scan) {
+      LookForStub(id, known.header, &finder, &log);
       s = ScanUntilSound(volume.get(), id, &log);
       if (s.IsNotFound()) {  // deleted meanwhile
         s = IOStatus::OK();
@@ -234,7 +252,6 @@ Status InspectLogDevice(const std::string& device, bool scan, RawWalDeviceInfo* 
       if (!s.ok()) {
         return s;
       }
-      LookForStub(id, known.header, &finder, &log);
       done += log.segments;
       if (progress != nullptr) {
         progress(done, info->segments_used);

@@ -2,6 +2,8 @@
 
 #include "plugin/raw_wal_fs/log.h"
 
+#include <utility>
+
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
@@ -24,6 +26,13 @@ uint64_t Log::EndOf(const Extent& extent) const {
   const Superblock& superblock = volume_->superblock();
   const uint64_t in_segments = extent.position - Superblock::kDataOffset;
   return extent.position + superblock.segment_size - in_segments % superblock.segment_size;
+}
+
+std::shared_ptr<Log> KeptLog(std::shared_ptr<Log> log, std::shared_ptr<void> keep) {
+  Log* const kept = log.get();
+  return {std::make_shared<std::pair<std::shared_ptr<Log>, std::shared_ptr<void>>>(std::move(log),
+                                                                                   std::move(keep)),
+          kept};
 }
 
 }  // namespace raw_wal_fs

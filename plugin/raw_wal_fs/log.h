@@ -74,9 +74,6 @@ class Log {
   const std::string& path() const { return path_; }
   const Volume& volume() const { return *volume_; }
 
-  // Notes that the log was deleted. Its segments are free when its last reader is done.
-  void ReleaseWhenDestroyed() { release_ = true; }
-
  protected:
   Log(std::shared_ptr<Volume> volume, std::string path, LogId id,
       std::vector<uint64_t> early_segments = {}, uint64_t early_end = 0)
@@ -87,6 +84,8 @@ class Log {
         early_end_(early_end) {}
 
   Volume* mutable_volume() const { return volume_.get(); }
+  // For a log that has been given segments, and has no stub yet.
+  void ReleaseWhenDestroyed() { release_ = true; }
   void KeepWhenDestroyed() { release_ = false; }
 
  private:
@@ -100,6 +99,9 @@ class Log {
   const uint64_t early_end_;
   std::atomic<bool> release_{false};
 };
+
+// Returns a pointer to a log that has `keep`, too, as long as it lives: see Volume::Keep().
+std::shared_ptr<Log> KeptLog(std::shared_ptr<Log> log, std::shared_ptr<void> keep);
 
 }  // namespace raw_wal_fs
 }  // namespace ROCKSDB_NAMESPACE

@@ -30,6 +30,7 @@ LogWriter::LogWriter(const std::shared_ptr<Volume>& volume, std::string path, co
     : Log(volume, std::move(path), stub.log),
       stub_(stub),
       settings_(settings),
+      keep_(volume->Keep(stub.log)),
       placer_(volume->superblock().block_size, volume->superblock().segment_size) {}
 
 IOStatus LogWriter::Create(const std::shared_ptr<Volume>& volume, const Settings& settings,
@@ -189,6 +190,7 @@ IOStatus LogWriter::Write() {
 IOStatus LogWriter::Sync() {
   const auto start = std::chrono::steady_clock::now();
   const uint64_t end = size();
+  TEST_SYNC_POINT("LogWriter::Sync:End");
   IOStatus s;
   if (!SyncFirst(end)) {
     std::lock_guard<std::mutex> io_lock(io_mutex_);
@@ -307,7 +309,7 @@ IOStatus LogWriter::WriteHalf(const Tail::Half& half, bool durable) {
 // Decides where the next frame goes: in the segment, in a new one, or in the spill.
 IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
   const uint64_t length = half.end - written_;
-  if (MayFailOver() && volume().health().stalled()) {
+  if (has_limit() && volume().health().stalled()) {
     IOStatus s = FailOver(IOStatus::TimedOut("device=" + volume().path(), "has not recovered yet"));
     if (!s.ok()) {
       return s;
@@ -317,9 +319,13 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
     if (placer_.Next(written_, length, kMaxPayload, durable_, place)) {
       return IOStatus::OK();
     }
-    IOStatus s = StartSegment();
-    if (s.IsNoSpace()) {
-      s = copy_ != nullptr ? FailOver(s) : StartSpill(s);
+    // Not taken for a device without a free segment: a flush may fail for want of space, too.
+    IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
+    if (s.ok() && spill_ == nullptr) {  // else the device did not answer
+      s = StartSegment();
+      if (s.IsNoSpace()) {
+        s = copy_ != nullptr ? FailOver(s) : StartSpill(s);
+      }
     }
     if (!s.ok()) {
       return s;
@@ -331,16 +337,11 @@ IOStatus LogWriter::Place(const Tail::Half& half, FramePlacer::Place* place) {
   return IOStatus::OK();
 }
 
+// Requires that all that was written is durable.
 IOStatus LogWriter::StartSegment() {
-  IOStatus s = unflushed_ ? FlushDevice() : IOStatus::OK();
-  if (spill_ != nullptr) {
-    return s;  // the device did not answer
-  }
   uint64_t segment;
-  if (s.ok()) {
-    header_.ordinal = static_cast<uint32_t>(segments_.size());
-    s = mutable_volume()->Allocate(header_, &segment);
-  }
+  header_.ordinal = static_cast<uint32_t>(segments_.size());
+  IOStatus s = mutable_volume()->Allocate(header_, &segment);
   if (s.ok()) {
     segments_.push_back(segment);
     placer_.StartSegment();

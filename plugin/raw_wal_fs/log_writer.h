@@ -112,6 +112,9 @@ class LogWriter : public Log {
   bool MayFailOver() const {
     return settings_.standby != nullptr && spill_ == nullptr && (copy_ != nullptr || !copies());
   }
+  // Returns whether nobody waits for the device longer than failover_latency. A log whose copy has
+  // failed cannot go on there: it waits, and then goes on without a copy.
+  bool has_limit() const { return MayFailOver() && (copy_ == nullptr || copy_->status().ok()); }
   IOStatus FlushDevice();
   IOStatus SetDurable();
   void Break(IOStatus* s);
@@ -135,6 +138,7 @@ class LogWriter : public Log {
 
   const Stub stub_;
   const Settings settings_;
+  const std::shared_ptr<void> keep_;  // also when the log is deleted, for its readers
 
   std::mutex io_mutex_;
   // All below, to copy_: guarded by io_mutex_.

@@ -14,21 +14,25 @@ namespace raw_wal_fs {
 
 namespace {
 
-constexpr uint64_t kSegmentSize = 64 << 10;
 // The newest log in the standby may be older than the one that is looked for.
 constexpr uint64_t kEpochs = 1 << 20;
 
-// A device in memory.
+// A device that has superblocks, in memory, and zeros behind them.
 class MemoryDevice : public Device {
  public:
-  MemoryDevice(std::string path, uint64_t size) : path_(std::move(path)), bytes_(size, '\0') {
+  MemoryDevice(std::string path, uint64_t size)
+      : path_(std::move(path)), bytes_(Superblock::kDataOffset, '\0') {
     info_.exists = true;
     info_.size = size;
   }
 
   IOStatus Read(uint64_t offset, size_t size, char* to) const override {
+    if (offset >= Superblock::kDataOffset) {
+      memset(to, 0, size);
+      return IOStatus::OK();
+    }
     std::lock_guard<std::mutex> lock(mutex_);
-    if (offset > bytes_.size() || size > bytes_.size() - offset) {
+    if (size > bytes_.size() - offset) {
       return IOStatus::IOError("device=" + path_, "is not there");
     }
     memcpy(to, bytes_.data() + offset, size);
@@ -66,8 +70,7 @@ IOStatus OpenLostDevice(const std::string& path, const std::string& directory,
   if (!s.ok()) {
     return s;
   }
-  superblock.segment_size = kSegmentSize;
-  superblock.segments = 1;
+  // The size stays: logs may have been as long. But block_size is that of files in the standby.
   superblock.generation = 1;
   superblock.epoch += kEpochs;
   auto device = std::make_unique<MemoryDevice>(path, superblock.Size());

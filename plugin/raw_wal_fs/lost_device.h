@@ -11,8 +11,9 @@
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
 
-// Makes an empty volume, in memory, in the place of a device that is lost: what the standby in
-// `directory` has of that device's logs is read with it. `rocktier wal export` calls this.
+// Makes an empty volume, in memory, in the place of a device that is lost, and of its size. What
+// the standby in `directory` has of that device's logs is read with it. `rocktier wal export` calls
+// this.
 // InvalidArgument: the directory is no standby. NotFound: it has nothing of a log.
 IOStatus OpenLostDevice(const std::string& path, const std::string& directory,
                         std::shared_ptr<Volume>* result);

@@ -11,6 +11,7 @@
 #include "plugin/raw_wal_fs/name.h"
 #include "plugin/raw_wal_fs/options.h"
 #include "plugin/raw_wal_fs/stub.h"
+#include "plugin/raw_wal_fs/wal_home.h"
 #include "rocksdb/convenience.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -82,13 +83,11 @@ class Migration {
   }
 
   IOStatus Run(bool to_device) {
+    IOStatus s = to_device && !moves_.empty() ? TakeWalDirOfDatabase() : IOStatus::OK();
     for (const Move& move : moves_) {
-      IOStatus s = to_device ? ImportOne(move.path) : ExportOne(move.path);
-      if (!s.ok()) {
-        return s;
-      }
+      s = !s.ok() ? s : to_device ? ImportOne(move.path) : ExportOne(move.path);
     }
-    return IOStatus::OK();
+    return s;
   }
 
   size_t count() const { return moves_.size(); }
@@ -102,8 +101,10 @@ class Migration {
     }
     Move move;
     move.path = path;
+    const bool needs_all = on_device && !fs_->options().force;
     if (!Exists(path + kExported)) {  // else it was exported before a crash, and may be gone
-      s = fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
+      s = needs_all ? fs_->CheckWhole(path, &move.size)
+                    : fs_->GetFileSize(path, IOOptions(), &move.size, nullptr);
     }
     total_ += move.size;
     moves_.push_back(std::move(move));
@@ -136,7 +137,7 @@ class Migration {
     uint64_t size = 0;
     uint64_t copied = 0;
     return !Exists(copy) ||
-           (fs_->IsWhole(path, &size) && size > 0 &&
+           (fs_->CheckWhole(path, &size).ok() && size > 0 &&
             fs_->GetFileSize(copy, IOOptions(), &copied, nullptr).ok() && size >= copied);
   }
 
@@ -180,6 +181,17 @@ class Migration {
       s = s.ok() ? SyncDirectory(target, DirectoryOf(path)) : s;
     }
     return s.ok() ? target->RenameFile(copy, path, IOOptions(), nullptr) : s;
+  }
+
+  // The logs that are imported get their names by being renamed. Nobody would know whose they are.
+  IOStatus TakeWalDirOfDatabase() {
+    std::string wal_dir;
+    const std::string& device = fs_->options().device;
+    IOStatus s = FindWalDir(fs_.get(), directory_, &wal_dir);
+    if (s.ok()) {  // plain logs, too, may be another database's
+      s = CheckWalHome(fs_->target(), wal_dir, directory_, device);
+    }
+    return s.ok() ? TakeWalDir(fs_->target(), wal_dir, directory_, device) : s;
   }
 
   IOStatus ImportOne(const std::string& path) {

@@ -45,6 +45,21 @@ IOStatus CheckDamaged(const Volume& volume, const std::string& path, LogId log) 
   return IOStatus::OK();
 }
 
+// Scans what there is of a log whose headers do not fit together: each segment that is its own, or
+// may be.
+IOStatus ScanAll(const Volume& volume, LogId log, Window* window, Frames* frames) {
+  const std::vector<Volume::Segment> segments = volume.segments();
+  *frames = Frames();
+  IOStatus s;
+  for (uint64_t i = 0; s.ok() && i < segments.size(); i++) {
+    const bool is_its = segments[i].owner == Volume::Owner::kLog && segments[i].log == log;
+    if (is_its || segments[i].owner == Volume::Owner::kDamaged) {
+      s = ScanSegment(volume, log, i, window, frames);
+    }
+  }
+  return s;
+}
+
 // Says that bytes are gone that the stub knows of.
 IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, bool is_nowhere) {
   const std::string device = "device=" + volume.path();
@@ -54,7 +69,7 @@ IOStatus Lost(const Volume& volume, const std::string& path, const Stub& stub, b
                              "restored, or it is lost"
                        : "says durable=" + std::to_string(stub.durable) + ", " + device +
                              (stub.in_standby ? " and the standby have" : " has") +
-                             " less: its last frame is damaged, or a snapshot of the device was "
+                             " less: its end is damaged, or a snapshot of the device was "
                              "restored. 'rocktier wal export --force' takes what there is");
 }
 
@@ -71,14 +86,38 @@ IOStatus CheckDurable(const Volume& volume, FileSystem* target, const std::strin
              : s;
 }
 
+// Finds the frames in the stub, of a log that found no room on the device. `is_lost`: nobody knows
+// the device's block_size: the one with which more is found is right.
+IOStatus FindInStub(FileSystem* target, const std::string& path, const Stub& stub,
+                    const Superblock& superblock, bool is_lost, Frames* frames,
+                    std::unique_ptr<Spill>* result) {
+  Frames known;
+  IOStatus s = Spill::Find(target, path, stub.SpillOffset(), stub, superblock, &known, result);
+  if (s.ok() && is_lost) {
+    Superblock other = superblock;
+    other.block_size = superblock.block_size == 512 ? 4096 : 512;
+    Frames more;
+    std::unique_ptr<Spill> spill;
+    s = Spill::Find(target, path, stub.SpillOffset(), stub, other, &more, &spill);
+    if (s.ok() && more.extents.size() > known.extents.size()) {
+      known = std::move(more);
+      *result = std::move(spill);
+    }
+  }
+  frames->extents.insert(frames->extents.end(), known.extents.begin(), known.extents.end());
+  frames->headers.insert(frames->headers.end(), known.headers.begin(), known.headers.end());
+  frames->claimed = std::max(frames->claimed, known.claimed);
+  return s;
+}
+
 // Finds the frames that are not on the device: of a log that found no room there, or for which the
 // device was too slow. There are none of the one kind once there are of the other.
-IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* standby,
-                   const Stub& stub, const Superblock& superblock, bool take_damaged,
+IOStatus FindSpill(const Volume& volume, FileSystem* target, const std::string& path,
+                   const Standby* standby, const Stub& stub, bool take_damaged, bool is_nowhere,
                    Frames* frames, std::unique_ptr<Spill>* result) {
   IOStatus s;
   if (standby != nullptr) {
-    s = standby->Find(stub, superblock, frames, result);
+    s = standby->Find(stub, volume.superblock(), frames, result);
   }
   if (s.IsNotFound()) {
     s = stub.in_standby && !take_damaged
@@ -89,7 +128,8 @@ IOStatus FindSpill(FileSystem* target, const std::string& path, const Standby* s
             : IOStatus::OK();
   }
   return s.ok() && *result == nullptr
-             ? Spill::Find(target, path, stub.SpillOffset(), stub, superblock, frames, result)
+             ? FindInStub(target, path, stub, volume.superblock(),
+                          /*is_lost=*/take_damaged && is_nowhere, frames, result)
              : s;
 }
 
@@ -129,7 +169,8 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   };
   ExtentMap spill;
   spill.Assign(std::vector<Extent>(middle, found.end()));
-  if (spill.ContiguousEnd() >= contents->early_end) {
+  contents->in_spill = spill.ContiguousEnd();
+  if (contents->in_spill >= contents->early_end) {
     ExtentMap early = spill;
     early.Truncate(contents->early_end);
     add(early);
@@ -142,9 +183,14 @@ void RecoveredLog::Merge(const std::vector<Extent>& found, size_t on_device, Con
   contents->extents.Assign(std::move(all));
 }
 
-// Finds where the log ends, in frames and then in the stub's runs. `claimed`: how many bytes of it
-// were durable.
-void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents) {
+// Returns whether the standby has all of the log that was durable, as far as frames and the stub
+// know: segments that are not whole are not needed then.
+bool RecoveredLog::IsWholeInSpill(uint64_t claimed, const Stub& stub, const Contents& contents) {
+  return contents.in_spill > 0 && contents.in_spill >= std::max(claimed, stub.durable);
+}
+
+// Finds where the log ends, in frames and then in the stub's runs.
+void RecoveredLog::FindEnd(std::vector<Run> runs, Contents* contents) {
   uint64_t end = contents->extents.ContiguousEnd(contents->early_end);
   uint64_t here = contents->on_device;
   for (const Run& run : runs) {
@@ -156,13 +202,17 @@ void RecoveredLog::FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* co
       contents->runs.push_back(std::move(run));
     }
   }
-  if (claimed > end) {  // damaged: RocksDB shall see the hole
-    end = std::max(claimed, contents->extents.end());
-    contents->damaged = true;
-  }
-  contents->extents.Truncate(end);
   contents->size = end;
-  contents->is_whole_here = contents->on_device > 0 && !contents->damaged && here >= end;
+  contents->is_whole_here = contents->on_device > 0 && here >= end;
+}
+
+// Makes the log as long as it was said to be: RocksDB shall see the hole.
+void RecoveredLog::Lengthen(uint64_t claimed, Contents* contents) {
+  if (claimed > contents->size) {
+    contents->size = std::max(claimed, contents->extents.end());
+    contents->damaged = true;
+    contents->is_whole_here = false;
+  }
 }
 
 IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
@@ -174,30 +224,47 @@ IOStatus RecoveredLog::Recover(const std::shared_ptr<Volume>& volume, FileSystem
   auto window = std::make_unique<Window>();
   IOStatus s = ScanEnd(*volume, path, stub.log, window.get(), &found, &contents);
   const bool is_nowhere = s.IsNotFound();  // the log never got so far, or is lost
-  const size_t on_device = found.extents.size();
   if (stub.on_device && !(is_nowhere && take_damaged)) {
     standby = nullptr;  // what is there may end before the log does
   }
+  IOStatus broken;  // why the segments are not taken for the log
+  if (s.IsCorruption() && (standby != nullptr || take_damaged)) {
+    broken = s;
+    contents = Contents();
+    s = ScanAll(*volume, stub.log, window.get(), &found);
+  }
+  const size_t on_device = found.extents.size();
   if (s.ok() || is_nowhere) {
-    s = FindSpill(target, path, standby, stub, volume->superblock(), take_damaged, &found,
+    s = FindSpill(*volume, target, path, standby, stub, take_damaged, is_nowhere, &found,
                   &contents.spill);
   }
   if (!s.ok()) {
     return s;
   }
-  uint64_t claimed = found.claimed;
   Merge(found.extents, on_device, &contents);
-  if (stub.durable > std::max({claimed, contents.early_end, contents.extents.end()})) {
-    // No frame tells of the bytes that are missing.
+  if (!broken.ok() && !take_damaged && !IsWholeInSpill(found.claimed, stub, contents)) {
+    return broken;
+  }
+  FindEnd(std::move(file.runs), &contents);
+  Lengthen(found.claimed, &contents);
+  // The word in the stub is stored when a flush has returned, for a mirror when both have all of
+  // it, and a frame is written over only when its bytes are durable in another one. So without
+  // damage nothing is missing before it: not after a kill, and not after a loss of power, which
+  // leaves this word or an older one, and tears only what is behind. Nor where another process
+  // writes the log: the stub was read first. No frame need tell of what is missing: of those that
+  // one sync has written, each tells what was durable before.
+  if (stub.durable > contents.size) {
     s = take_damaged ? CheckDurable(*volume, target, path, stub, contents.spill.get())
                      : Lost(*volume, path, stub, is_nowhere);
     if (!s.ok()) {
       return s;
     }
-    claimed = stub.durable;
+    Lengthen(stub.durable, &contents);
   }
-  FindEnd(claimed, std::move(file.runs), &contents);
-  contents.is_whole_here = contents.is_whole_here && contents.on_device >= stub.durable;
+  contents.extents.Truncate(contents.size);
+  contents.broken = !broken.ok();
+  contents.is_whole_here =
+      contents.is_whole_here && !contents.broken && contents.on_device >= stub.durable;
   if (volume->superblock().segment_size <= Window::kMax) {
     contents.kept_window = volume->KeepWindow(std::move(window));
   }
@@ -273,17 +340,33 @@ IOStatus RecoveredLog::SyncFound(const std::shared_ptr<const Standby>& standby,
   return GoOnHere();
 }
 
-// Reads what Merge() took from the standby alone: nobody would ask that again.
-bool RecoveredLog::HasUnread() const {
+// Reads segments that nobody has looked into, which should have the bytes of the log up to `end`.
+// Corruption: they have less.
+IOStatus RecoveredLog::CheckSegments(const std::vector<uint64_t>& segments, uint64_t end) const {
   const auto window = std::make_unique<Window>();
   Frames frames;
   IOStatus s;
-  for (const uint64_t segment : contents_.unread_segments) {
+  for (const uint64_t segment : segments) {
     s = s.ok() ? ScanSegment(volume(), id(), segment, window.get(), &frames) : s;
   }
   ExtentMap map;
   map.Assign(std::move(frames.extents));
-  return s.ok() && map.ContiguousEnd() >= contents_.unread_end;
+  return s.ok() && map.ContiguousEnd() < end ? HasHole() : s;
+}
+
+IOStatus RecoveredLog::CheckWhole() const {
+  return damaged() ? HasHole() : CheckSegments(early_segments(), early_end());
+}
+
+IOStatus RecoveredLog::HasHole() const {
+  return IOStatus::Corruption(path(),
+                              "lacks bytes that were durable; 'rocktier wal check' tells which. "
+                              "'rocktier wal export --force' takes what there is");
+}
+
+// Reads what Merge() took from the standby alone: nobody would ask that again.
+bool RecoveredLog::HasUnread() const {
+  return CheckSegments(contents_.unread_segments, contents_.unread_end).ok();
 }
 
 // As LogWriter does it. What is here is durable, and the stub knows of no more.

@@ -29,7 +29,8 @@ class RecoveredLog : public Log {
   // segments before was durable before that one was begun; their frames are found by whoever reads
   // them. `file`: read with its contents, before the headers of the volume were read if another
   // process writes the log. `standby`: the one that the stub names, or null if it names none.
-  // Corruption if the stub knows of durable bytes that no frame does, unless `take_damaged`.
+  // Corruption if bytes are missing that were durable, as the stub knows, and no frame tells of
+  // them; or if segments are, and the standby has not all of the log; unless `take_damaged`.
   static IOStatus Recover(const std::shared_ptr<Volume>& volume, FileSystem* target,
                           const std::string& path, const Standby* standby, StubFile file,
                           bool take_damaged, std::shared_ptr<RecoveredLog>* result);
@@ -37,6 +38,11 @@ class RecoveredLog : public Log {
 
   // Returns whether bytes were durable that Recover() did not find.
   bool damaged() const { return contents_.damaged; }
+  // Checks the same of all segments, and reads those that Recover() only lists. Corruption: bytes
+  // were durable, and are gone.
+  IOStatus CheckWhole() const;
+  // Returns whether that, or that segments were missing, may be because another process writes it.
+  bool is_doubtful() const { return contents_.damaged || contents_.broken; }
 
   uint64_t size() const override { return contents_.size; }
   uint64_t version() const override { return 0; }
@@ -57,7 +63,9 @@ class RecoveredLog : public Log {
     std::vector<Run> runs;  // bytes that are in the stub only
     uint64_t size = 0;
     bool damaged = false;
+    bool broken = false;         // its segments do not fit together
     uint64_t on_device = 0;      // bytes from 0 on that frames on the device have, or should
+    uint64_t in_spill = 0;       // ... that those of the spill have
     bool is_whole_here = false;  // these and the stub have all of it
     uint64_t kept_window = 0;    // see Volume::KeepWindow(); 0 if there is none
   };
@@ -71,7 +79,11 @@ class RecoveredLog : public Log {
   static IOStatus ScanEnd(const Volume& volume, const std::string& path, LogId log, Window* window,
                           Frames* frames, Contents* contents);
   static void Merge(const std::vector<Extent>& found, size_t on_device, Contents* contents);
-  static void FindEnd(uint64_t claimed, std::vector<Run> runs, Contents* contents);
+  static bool IsWholeInSpill(uint64_t claimed, const Stub& stub, const Contents& contents);
+  static void FindEnd(std::vector<Run> runs, Contents* contents);
+  static void Lengthen(uint64_t claimed, Contents* contents);
+  IOStatus CheckSegments(const std::vector<uint64_t>& segments, uint64_t end) const;
+  IOStatus HasHole() const;
   IOStatus SyncHere();
   // Whether the device has what it should have in unread_segments.
   bool HasUnread() const;

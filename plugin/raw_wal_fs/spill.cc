@@ -2,13 +2,53 @@
 
 #include "plugin/raw_wal_fs/spill.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
+#include "plugin/raw_wal_fs/posix.h"
 #include "plugin/raw_wal_fs/sync_points.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace raw_wal_fs {
+
+namespace {
+
+// Tells where holes of a file end: there are no frames in them, and somebody may have made it as
+// large as a file can be, of which nobody could read all. Knows none of a file that is not found
+// under its path.
+class Holes {
+ public:
+  Holes(const std::string& path, uint64_t size)
+      : size_(size), fd_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    struct stat status;
+    is_known_ = fd_.get() >= 0 && fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                static_cast<uint64_t>(status.st_size) == size;
+  }
+
+  // Returns the first byte from `at` on that is in no hole, the size of the file if there is none.
+  uint64_t EndAt(uint64_t at) const {
+    if (!is_known_) {
+      return at;
+    }
+    const off_t next = lseek(fd_.get(), static_cast<off_t>(at), SEEK_DATA);
+    if (next < 0) {
+      return errno == ENXIO ? size_ : at;
+    }
+    return std::max(at, static_cast<uint64_t>(next));
+  }
+
+ private:
+  const uint64_t size_;
+  const Descriptor fd_;
+  bool is_known_ = false;
+};
+
+}  // namespace
 
 IOStatus Spill::Create(FileSystem* target, const std::string& path, uint64_t begin,
                        uint32_t block_size, std::unique_ptr<Spill>* result) {
@@ -36,6 +76,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
   if (!s.ok()) {
     return s;
   }
+  const Holes holes(path, size);
   std::string frame;
   bool whole = true;  // frames follow one another; the first that is not whole is the end
   for (uint64_t at = begin; s.ok() && at + block_size <= size;) {
@@ -45,6 +86,7 @@ IOStatus Spill::Find(FileSystem* target, const std::string& path, uint64_t begin
       s = IOStatus::OK();
       whole = false;
       at += block_size;
+      at += (holes.EndAt(at) - at) / block_size * block_size;
       continue;
     }
     if (s.ok()) {
@@ -68,7 +110,8 @@ IOStatus Spill::ReadFrame(uint64_t at, const Stub& stub, std::string* frame,
                           FrameHeader* header) const {
   frame->resize(block_size_);
   IOStatus s = Read(kPosition + at, block_size_, frame->data());
-  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, end_ - at, block_size_, header)) {
+  const uint64_t limit = std::min(end_ - at, FrameHeader::FrameSize(kMaxPayload, block_size_));
+  if (!s.ok() || !FrameHeader::Parse(frame->data(), stub.log, limit, block_size_, header)) {
     return s.ok() ? IOStatus::NotFound() : s;
   }
   frame->resize(header->FrameSize(block_size_));

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -205,9 +206,10 @@ IOStatus Standby::KeepMark(const std::shared_ptr<Standby>& standby) {
   return s.IsTimedOut() ? IOStatus::OK() : s;
 }
 
-// A child that was forked meanwhile has the descriptor still, and must not keep the lock.
+// A child that was forked meanwhile has the descriptor still, and must not keep the lock. Nor does
+// it let go of it when it ends.
 Standby::~Standby() {
-  if (lock_.get() >= 0) {
+  if (lock_.get() >= 0 && getpid() == opened_by_) {
     flock(lock_.get(), LOCK_UN);
   }
 }

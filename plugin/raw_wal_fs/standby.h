@@ -155,6 +155,7 @@ class Standby {
   const std::string uuid_;  // the device's
   const std::string id_;
   const Descriptor lock_;  // none: for reading, or a dry run where nobody has written yet
+  const pid_t opened_by_ = getpid();
   // How many calls have not come back.
   const std::shared_ptr<std::atomic<int>> stuck_ = std::make_shared<std::atomic<int>>(0);
 };

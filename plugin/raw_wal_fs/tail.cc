@@ -61,7 +61,8 @@ IOStatus Tail::MakeDurable() {
 
 IOStatus Tail::SetDurable(uint64_t bytes) {
   char word[8];
-  EncodeFixed64(word, bytes);
+  told_ = std::max(told_, bytes);  // of two syncs, the one of fewer bytes may be the last to end
+  EncodeFixed64(word, told_);
   return file_->Write(Stub::kDurableAt, Slice(word, sizeof(word)), IOOptions(), nullptr);
 }
 

@@ -41,8 +41,9 @@ class Tail {
 
   // Makes the stub durable. Must be called before anything of the log is on the device.
   IOStatus MakeDurable();
-  // Notes in the stub that so many bytes of the log are durable, so that their absence is an error.
-  // The note itself is not made durable: after power loss the stub may say less.
+  // Notes in the stub that so many bytes of the log are durable, so that their absence is an error;
+  // or as many as were noted before, if that is more. The note itself is not made durable: after
+  // power loss the stub may say less.
   IOStatus SetDurable(uint64_t bytes);
   // Notes in the stub, durably, that so many bytes are durable, and that the log goes on in the
   // standby: without what is there it is not whole.
@@ -88,6 +89,7 @@ class Tail {
   const std::unique_ptr<char[]> memory_;  // the halves'
   std::unique_ptr<FSRandomRWFile> file_;
   bool durable_ = false;  // the stub is
+  uint64_t told_ = 0;     // the most that SetDurable() was given
   Half halves_[2];
   int active_ = 0;
 };

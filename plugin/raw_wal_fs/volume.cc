@@ -282,30 +282,33 @@ IOStatus Volume::Adopt(LogId log, const DirectoryId& directory, const std::strin
 
 void Volume::Release(LogId log) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (held_.count(log) > 0) {
+  if (IsUsed(log)) {
     released_.insert(log);
   } else {
     Free(log);
   }
 }
 
-std::shared_ptr<void> Volume::Hold(LogId log) {
+// Requires mutex_.
+bool Volume::IsUsed(LogId log) const { return held_.count(log) > 0 || kept_.count(log) > 0; }
+
+std::shared_ptr<void> Volume::Count(Users* users, LogId log) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    held_[log]++;
+    (*users)[log]++;
   }
-  return std::shared_ptr<void>(this,
-                               [volume = shared_from_this(), log](void*) { volume->LetGo(log); });
+  return std::shared_ptr<void>(
+      this, [volume = shared_from_this(), users, log](void*) { volume->LetGo(users, log); });
 }
 
-void Volume::LetGo(LogId log) {
+void Volume::LetGo(Users* users, LogId log) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = held_.find(log);
+  const auto it = users->find(log);
   if (--it->second > 0) {
     return;
   }
-  held_.erase(it);
-  if (released_.erase(log) > 0) {
+  users->erase(it);
+  if (!IsUsed(log) && released_.erase(log) > 0) {
     Free(log);
   }
 }

@@ -94,11 +94,14 @@ class Volume : public std::enable_shared_from_this<Volume> {
   // may take longer: TimedOut. Aborted: not now, since a write to the log may still come, or
   // another thread deletes it.
   IOStatus Delete(LogId log, std::chrono::milliseconds limit = std::chrono::milliseconds(0));
-  // Lets the segments of a deleted log be used again: now, or when nothing holds them any more.
+  // Lets the segments of a deleted log be used again: now, or when nobody holds or keeps them any
+  // more.
   void Release(LogId log);
-  // Keeps a log's segments as long as the result lives: for a write that was given up, and may
+  // Holds a log's segments as long as the result lives: for a write that was given up, and may
   // still come. The log's headers are not written before that. Keeps the volume open.
-  std::shared_ptr<void> Hold(LogId log);
+  std::shared_ptr<void> Hold(LogId log) { return Count(&held_, log); }
+  // Keeps a log's segments, for who may read them. The log may be deleted meanwhile. Else the same.
+  std::shared_ptr<void> Keep(LogId log) { return Count(&kept_, log); }
   // Returns whether the log has a segment.
   bool HasSegments(LogId log) const { return !NumbersOf(log).empty(); }
   // Notes that the device took too long or failed, and has it asked whether it is well again.
@@ -131,8 +134,11 @@ class Volume : public std::enable_shared_from_this<Volume> {
   std::vector<uint64_t> NumbersOf(LogId log) const;
   IOStatus WriteHeader(const SegmentHeader& header, std::chrono::milliseconds limit,
                        std::unique_ptr<PatientWriter>* patient);
+  using Users = std::map<LogId, uint64_t>;  // how many each log has
   void Free(LogId log);
-  void LetGo(LogId log);
+  bool IsUsed(LogId log) const;
+  std::shared_ptr<void> Count(Users* users, LogId log);
+  void LetGo(Users* users, LogId log);
   bool HoldsAny() const;
   // Writes a block that belongs to nothing, durably.
   IOStatus Probe();
@@ -148,11 +154,12 @@ class Volume : public std::enable_shared_from_this<Volume> {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::vector<Segment> segments_;
-  std::vector<uint64_t> free_;      // the last one is the next to be used
-  uint64_t damaged_ = 0;            // segments that are
-  std::map<LogId, uint64_t> held_;  // how many writes hold each log's segments
-  std::set<LogId> released_;        // logs that can go when nothing holds them
-  std::set<LogId> deleted_;         // logs that are being deleted, until Release()
+  std::vector<uint64_t> free_;  // the last one is the next to be used
+  uint64_t damaged_ = 0;        // segments that are
+  Users held_;                  // writes
+  Users kept_;                  // and readers
+  std::set<LogId> released_;    // logs that can go when these are no more
+  std::set<LogId> deleted_;     // logs that are being deleted, until their segments are free
   std::unique_ptr<Window> window_;
   uint64_t ticket_ = 0;  // the last one that was given out
 };

@@ -122,6 +122,11 @@ IOStatus ReadWalHome(FileSystem* fs, const std::string& wal_dir, WalHome* result
   return s.ok() ? status_to_io_status(WalHome::Decode(bytes, path, result)) : s;
 }
 
+bool IsWalDirOf(FileSystem* fs, const std::string& wal_dir, const std::string& database) {
+  WalHome home;
+  return ReadWalHome(fs, wal_dir, &home).ok() && !home.IsOtherThan(database);
+}
+
 // Writes another file first: a crash leaves the old one or the new one.
 IOStatus WriteWalHome(FileSystem* fs, const std::string& wal_dir, const std::string& database) {
   return ReplaceFile(fs, FileIn(wal_dir), WalHome::Of(database).Encode());

@@ -53,6 +53,9 @@ struct WalHome {
 // Reads the file in a wal_dir, of at most WalHome::kMaxSize bytes. NotFound: there is none.
 IOStatus ReadWalHome(FileSystem* fs, const std::string& wal_dir, WalHome* result);
 
+// Returns whether the file in a wal_dir says that it is this database's.
+bool IsWalDirOf(FileSystem* fs, const std::string& wal_dir, const std::string& database);
+
 // Writes the file, durably.
 IOStatus WriteWalHome(FileSystem* fs, const std::string& wal_dir, const std::string& database);
 

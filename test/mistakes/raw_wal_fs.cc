@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -17,12 +18,14 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "plugin/raw_wal_fs/format.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "test/raw_wal_fs/support.h"
+#include "test/support/memory_limit.h"
 #include "test_util/sync_point.h"
 
 extern char** environ;
@@ -423,6 +426,39 @@ TEST_F(RawWalMistakes, TwoSegmentsOfOneOrdinal) {
   ExpectWhole();
 }
 
+// With its header alone, what is in the segment is found; with all of it, the rest of the log is.
+TEST_F(RawWalMistakes, AnExportByForceOfALogThatLacksASegment) {
+  for (const bool header_alone : {true, false}) {
+    CloseAll();
+    std::filesystem::remove_all(db_name_);
+    std::filesystem::remove(device_);
+    Fill();
+    ASSERT_EQ(ReadHeader(1).ordinal, 1u);
+    ASSERT_EQ(ReadHeader(2).ordinal, 2u);
+    const Superblock superblock = ReadSuperblock();
+    Write(device_, superblock.SegmentOffset(1),
+          header_alone ? std::string(SegmentHeader::kSize, 'x')
+                       : std::string(superblock.segment_size, '\0'));
+    ExpectCorruption("segment 1 of log ");
+    raw_wal_fs::RawWalOptions options;
+    options.device = device_;
+    uint64_t logs = 0;
+    EXPECT_TRUE(raw_wal_fs::ExportLogs(options, db_name_, &logs).IsCorruption());
+    Export(/*force=*/true);
+    if (header_alone) {
+      ExpectWholeWithoutThePlugin();
+      continue;
+    }
+    Options plain;
+    plain.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_OK(OpenDb(plain, db_name_, &db_));
+    EXPECT_EQ(Get("key0"), std::string(500, 'v'));
+    EXPECT_EQ(Get("key100"), "NotFound: ");
+    EXPECT_EQ(Get("last"), "value");
+    db_.reset();
+  }
+}
+
 TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   NewFs();
   ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
@@ -447,6 +483,41 @@ TEST_F(RawWalMistakes, ASyncThatFailedIsNotFollowedByOneThatSucceeds) {
   ASSERT_OK(log->Append("a record", IOOptions(), nullptr));
   ASSERT_OK(log->Sync(IOOptions(), nullptr));
   ASSERT_OK(log->Close(IOOptions(), nullptr));
+}
+
+// A disk below may have no space, as of a thin volume, and say so when it is flushed. That is no
+// device without a free segment: the log does not go on in its stub.
+TEST_F(RawWalMistakes, AFlushThatFindsNoSpaceIsNoFullDevice) {
+  NewFs();
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
+  const std::string path = db_name_ + "/000001.log";
+  FileOptions options;
+  options.io_options.type = IOType::kWAL;
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_OK(fs_->NewWritableFile(path, options, &log, nullptr));
+  ASSERT_OK(log->Append(std::string(1000, 'a'), IOOptions(), nullptr));
+  ASSERT_OK(log->Sync(IOOptions(), nullptr));
+  ASSERT_OK(log->Append(std::string(50000, 'b'), IOOptions(), nullptr));
+  ASSERT_OK(log->RangeSync(0, 51000, IOOptions(), nullptr));  // written, and not flushed
+  const auto durable = [&path] {
+    Stub stub;
+    EXPECT_OK(Stub::Decode(Read(path, 0, Stub::kSize), path, &stub));
+    return stub.durable;
+  };
+  EXPECT_EQ(durable(), 1000u);
+  SyncPoint::GetInstance()->SetCallBack("PosixDevice::Flush", [](void* status) {
+    *static_cast<IOStatus*>(status) = IOStatus::NoSpace("the disk", "is full");
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(log->Append(std::string(40000, 'c'), IOOptions(), nullptr));  // into the next segment
+  EXPECT_TRUE(log->Sync(IOOptions(), nullptr).IsNoSpace());
+  SyncPoint::GetInstance()->DisableProcessing();
+  EXPECT_FALSE(log->Sync(IOOptions(), nullptr).ok());
+  EXPECT_FALSE(log->Close(IOOptions(), nullptr).ok());
+  EXPECT_EQ(durable(), 1000u);
+  raw_wal_fs::RawWalStats stats;
+  ASSERT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
+  EXPECT_EQ(stats.logs_spilled, 0u);
 }
 
 // Who made its file could not make the name durable, or was killed before: power may take it away,
@@ -512,6 +583,32 @@ TEST_F(RawWalMistakes, AStubThatSomebodyCutOff) {
     Write(path, 0, good);
   }
   ExpectWhole();
+}
+
+// Neither does a frame that is said to be as long as all memory take that, nor does the rest of the
+// file take forever.
+TEST_F(RawWalMistakes, AStubThatSomebodyMadeLarge) {
+  Fill();
+  const std::string path = NewestLog();
+  Stub stub;
+  ASSERT_OK(Stub::Decode(Read(path, 0, Stub::kSize), path, &stub));
+  FrameHeader header;
+  header.log = stub.log;
+  header.length = 1;
+  std::string frame(header.FrameSize(512), '\0');
+  header.Seal(stub.uuid, 512, frame.data());
+  const uint32_t length = 0xffff0000;
+  memcpy(&frame[FrameHeader::kSize - sizeof(length)], &length, sizeof(length));
+  Write(path, stub.SpillOffset(), frame);
+  std::error_code error;
+  std::filesystem::resize_file(path, uint64_t{1} << 40, error);
+  ASSERT_FALSE(error) << error.message();
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const MemoryLimit limit(uint64_t{3} << 30);
+    ExpectWhole();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 TEST_F(RawWalMistakes, AFileThatIsCalledAsATemporaryOneMightBe) {

@@ -135,6 +135,30 @@ TEST_F(WalDirMistakes, ARenamedDatabaseOpens) {
   EXPECT_NE(ReadAll(home_file_).find(renamed), std::string::npos);
 }
 
+// Its logs were plain ones of stock RocksDB, and have been opened by nobody yet.
+TEST_F(WalDirMistakes, ACopyOfADatabaseWhoseLogsWereImported) {
+  Options stock;
+  stock.create_if_missing = true;
+  stock.avoid_flush_during_shutdown = true;
+  stock.wal_dir = wal_;
+  ASSERT_OK(OpenDb(stock, db_name_, &db_));
+  Put("key", "value");
+  db_.reset();
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  wal.size = device_size_;
+  wal.segment_size = 64 << 10;
+  uint64_t logs = 0;
+  ASSERT_OK(raw_wal_fs::ImportLogs(wal, db_name_, &logs));
+  EXPECT_EQ(logs, 1u);
+  EXPECT_NE(ReadAll(home_file_).find(db_name_), std::string::npos);
+  Copy(db_name_, copy_);
+  const std::vector<std::string> before = Names(wal_);
+  ExpectWalDirRefused(copy_, "is a copy of " + db_name_);
+  EXPECT_EQ(before, Names(wal_));
+  ExpectOpens(db_name_);
+}
+
 // Its OPTIONS file has the wal_dir of the original, and its logs are in its own folder.
 TEST_F(WalDirMistakes, ACheckpointOpens) {
   FillOne("value");
@@ -180,6 +204,66 @@ TEST_F(WalDirMistakes, AWalDirWithoutLogsIsAnybodys) {
   Put("key", "other");
   EXPECT_NE(ReadAll(home_file_).find(copy_), std::string::npos);
   ExpectOpens(copy_, "other");
+}
+
+// RocksDB makes the directory, and finds no log in it. Nothing is written that would let it take
+// its log for obsolete when that is back.
+TEST_F(WalDirMistakes, TheDiskOfTheWalDirIsNotMounted) {
+  for (const bool of_earlier_version : {false, true}) {
+    fs::remove_all(db_name_);
+    fs::remove_all(wal_);
+    fs::remove(device_);
+    FillOne("value");
+    if (of_earlier_version) {
+      ASSERT_TRUE(fs::remove(home_file_));
+    }
+    const std::vector<std::string> names = Names(wal_);
+    ASSERT_EQ(names.size(), 1u);
+    const std::string away = folder_ + "/away";
+    fs::rename(wal_, away);
+    ExpectWalDirRefused(db_name_, "created as " + wal_ + "/" + names[0]);
+    ExpectWalDirRefused(db_name_, "is its disk mounted?");
+    EXPECT_TRUE(fs::is_empty(wal_));
+    // Whoever writes no log is not asked.
+    NewFs();
+    std::unique_ptr<DB> db;
+    ASSERT_OK(OpenDbForReadOnly(WithWalDir(), db_name_, &db));
+    db.reset();
+    FileLock* lock = nullptr;
+    ASSERT_OK(fs_->LockFile(db_name_ + "/LOCK", IOOptions(), &lock, nullptr));
+    ASSERT_OK(fs_->UnlockFile(lock, IOOptions(), nullptr));
+    fs::remove_all(wal_);
+    fs::rename(away, wal_);
+    ExpectOpens(db_name_);
+    EXPECT_TRUE(fs::exists(home_file_));
+  }
+}
+
+TEST_F(WalDirMistakes, AWalDirThatIsGoneForGood) {
+  FillOne("value");
+  fs::rename(wal_, folder_ + "/gone");
+  ExpectWalDirRefused(db_name_, "free it with 'rocktier wal rm --force'");
+  raw_wal_fs::RawWalDeviceInfo info;
+  ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+  ASSERT_EQ(info.logs.size(), 1u);
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  wal.force = true;
+  std::vector<raw_wal_fs::RawWalLogInfo> removed;
+  NewFs();
+  ASSERT_OK(raw_wal_fs::RemoveLogs(wal, {info.logs[0].id}, &removed));
+  ExpectOpens(db_name_, "NotFound: ");
+}
+
+// They were in another directory of the path of this one.
+TEST_F(WalDirMistakes, LogsThatARemovedDatabaseHasLeft) {
+  FillOne("old");
+  fs::remove_all(db_name_);
+  fs::remove_all(wal_);
+  FillOne("value");
+  ExpectOpens(db_name_);
+  ASSERT_TRUE(fs::remove(home_file_));  // as builds before it left it
+  ExpectOpens(db_name_);
 }
 
 TEST_F(WalDirMistakes, ADatabaseOfAnEarlierVersionGetsTheFile) {

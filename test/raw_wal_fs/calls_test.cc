@@ -351,6 +351,43 @@ TEST_F(RawWalCallsTest, HintsTakeNoSpace) {
   ASSERT_OK(log->Close(kIO, nullptr));
 }
 
+// Each of the frames says what was durable before the sync that has written them. How much was so
+// when it returned, only the stub says.
+TEST_F(RawWalCallsTest, DamageBetweenTheFramesOfTheLastSyncIsMissed) {
+  std::unique_ptr<FSWritableFile> log;
+  NewLog(Path(1), &log);
+  for (uint64_t i = 0; i < 3; i++) {
+    ASSERT_OK(log->Append(Bytes(9000, i), kIO, nullptr));
+    ASSERT_OK(log->RangeSync(0, 9000 * (i + 1), kIO, nullptr));
+  }
+  ASSERT_OK(log->Sync(kIO, nullptr));
+  ASSERT_OK(log->Close(kIO, nullptr));
+  log.reset();
+  const std::vector<raw_wal_fs::RawWalFrame> frames = OnTheDevice().frames;
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(OnTheDevice().problem, "");
+  for (const size_t damaged : {size_t{0}, size_t{1}, size_t{2}}) {
+    SCOPED_TRACE(damaged);
+    EXPECT_EQ(frames[damaged].durable, 0u);
+    const std::string before = ReadAll(device_);
+    {
+      std::fstream device(device_, std::ios::binary | std::ios::in | std::ios::out);
+      device.seekp(static_cast<std::streamoff>(frames[damaged].position + 1000));
+      device << "damage";
+    }
+    NewFs();
+    std::unique_ptr<FSSequentialFile> file;
+    const Status s = fs_->NewSequentialFile(Path(1), FileOptions(), &file, nullptr);
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("says durable=27000"), std::string::npos) << s.ToString();
+    EXPECT_EQ(OnTheDevice().problem, "bytes from " + std::to_string(9000 * damaged) +
+                                         " on are damaged; 27000 were durable");
+    std::ofstream(device_, std::ios::binary) << before;
+  }
+  NewFs();
+  EXPECT_EQ(Read(Path(1)), Bytes(9000, 0) + Bytes(9000, 1) + Bytes(9000, 2));
+}
+
 TEST_F(RawWalCallsTest, AppendedBytesAreThere) {
   std::unique_ptr<FSWritableFile> log;
   NewLog(Path(1), &log);
@@ -895,6 +932,28 @@ TEST_F(RawWalCallsTest, ADeletedLogGivesItsSpaceBack) {
   // For another FileSystem object, too.
   NewFs();
   EXPECT_EQ(Stats().segments_used, 0u);
+}
+
+// As with a plain file. RocksDB deletes from the archive what an iterator of updates is reading.
+TEST_F(RawWalCallsTest, AReaderOfAnArchivedLogReadsOnWhenThatIsDeleted) {
+  device_size_ = (1 << 20) + 4 * (64 << 10);
+  std::filesystem::remove(device_);
+  NewFs("on_full=fail");
+  ASSERT_OK(fs_->CreateDirIfMissing(ArchivalDirectory(db_name_), kIO, nullptr));
+  WriteLog(Path(1), Bytes(100000, 1));
+  ASSERT_EQ(Stats().segments_used, 2u);
+  std::unique_ptr<FSSequentialFile> reader;
+  ASSERT_OK(fs_->NewSequentialFile(Path(1), FileOptions(), &reader, nullptr));
+  const std::string archived = ArchivedLogFileName(db_name_, 1);
+  ASSERT_OK(fs_->RenameFile(Path(1), archived, kIO, nullptr));
+  ASSERT_OK(fs_->DeleteFile(archived, kIO, nullptr));
+  EXPECT_EQ(Stats().segments_used, 2u) << "there is a reader";
+  WriteLog(Path(2), Bytes(100000, 2));  // takes what is free
+  EXPECT_EQ(Stats().segments_used, 4u);
+  EXPECT_TRUE(ReadOn(reader.get()) == Bytes(100000, 1));
+  reader.reset();
+  EXPECT_EQ(Stats().segments_used, 2u);
+  EXPECT_TRUE(Read(Path(2)) == Bytes(100000, 2));
 }
 
 TEST_F(RawWalCallsTest, ADatabaseIsLockedOnce) {

@@ -172,6 +172,12 @@ class RawWalCopiesTest : public RawWalStandbyTest {
     plain.avoid_flush_during_recovery = true;
     ASSERT_OK(OpenDb(plain, db_name_, &db_));
   }
+  // What is left of logs of which a part is lost.
+  void OpenPlainWithHoles() {
+    Options plain;
+    plain.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_OK(OpenDb(plain, db_name_, &db_));
+  }
   // As after a loss of power that took the word behind the last sync.
   static void ForgetDurable(const std::string& stub) {
     std::fstream file(stub, std::ios::in | std::ios::out | std::ios::binary);
@@ -742,6 +748,66 @@ TEST_F(RawWalCopiesTest, AMirrorWaitsForBoth) {
   CloseAndCheck();
 }
 
+// Of two syncs, the one that was begun first may end last.
+TEST_F(RawWalCopiesTest, ASyncDoesNotTakeBackWhatAnotherOneHasToldTheStub) {
+  mode_ = kMirror;
+  NewFs(WithStandby());
+  ASSERT_OK(fs_->CreateDirIfMissing(db_name_, IOOptions(), nullptr));
+  const std::string path = db_name_ + "/000001.log";
+  FileOptions options;
+  options.io_options.type = IOType::kWAL;
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_OK(fs_->NewWritableFile(path, options, &log, nullptr));
+  ASSERT_OK(log->Append("first", IOOptions(), nullptr));
+  bool is_first = true;
+  SyncPoint::GetInstance()->SetCallBack("LogWriter::Sync:End", [&](void*) {
+    if (is_first) {
+      is_first = false;
+      EXPECT_OK(log->Append("second", IOOptions(), nullptr));
+      EXPECT_OK(log->Sync(IOOptions(), nullptr));
+    }
+  });
+  ASSERT_OK(log->Sync(IOOptions(), nullptr));
+  SyncPoint::GetInstance()->ClearCallBack("LogWriter::Sync:End");
+  EXPECT_EQ(StubAt(path).durable, 11u);
+  ASSERT_OK(log->Close(IOOptions(), nullptr));
+  log.reset();
+  Close();
+}
+
+// It cannot go on where the copy is, which has failed while nobody waited for it.
+TEST_F(RawWalCopiesTest, ASlowDeviceIsWaitedForIfTheCopyHasFailed) {
+  Begin(kMirror, kShort);
+  Write(10);
+  std::atomic<int> failures{0};
+  SyncPoint::GetInstance()->SetCallBack("Spill::Append", [&failures](void* status) {
+    *static_cast<IOStatus*>(status) = IOStatus::IOError("the standby", "fails");
+    failures++;
+  });
+  const std::string value(200000, 'v');
+  for (int i = 0; i < 3; i++) {  // more than may wait for the copy's thread
+    const std::string key = "large" + std::to_string(i);
+    Put(key, value, /*sync=*/false);
+    written_[key] = value;
+  }
+  ASSERT_TRUE(WaitFor([&] { return failures.load() > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the thread has ended
+  device_trouble_.Stall();
+  std::thread end([this] {
+    std::this_thread::sleep_for(5 * kShort);
+    device_trouble_.End();
+  });
+  const Status s = PutWithSync("slow");
+  end.join();
+  ASSERT_OK(s);
+  written_["slow"] = "v";
+  EXPECT_EQ(Stats().failovers, 0u);
+  EXPECT_EQ(Stats().degraded, 1u);
+  Write(10);
+  SyncPoint::GetInstance()->ClearCallBack("Spill::Append");
+  CloseAndCheck();
+}
+
 TEST_F(RawWalCopiesTest, AMirrorWithoutItsDevice) {
   Begin(kMirror, kLong);
   Write(200);  // several segments
@@ -773,6 +839,63 @@ TEST_F(RawWalCopiesTest, AMirrorThatWentOnWithoutItsDevice) {
   ExportWithoutDevice();
   OpenPlain();
   Check();
+}
+
+// More of the log was on the device alone than the smallest device has room for.
+TEST_F(RawWalCopiesTest, AMirrorThatLostItsStandbyEarlyWithoutItsDevice) {
+  Begin(kMirror, kLong);
+  Write(4);
+  standby_trouble_.Fail();
+  Write(100);
+  Close();
+  standby_trouble_.End();
+  ExportWithoutDevice();
+  ASSERT_OK(OpenDb(Options(), db_name_, &db_));
+  for (int i = 0; i < 4; i++) {
+    const std::string key = "key" + std::to_string(i);
+    EXPECT_EQ(Get(key), written_[key]);
+  }
+}
+
+// What is in the standby begins where as much was on the device.
+TEST_F(RawWalCopiesTest, ALogThatWentOnInTheStandbyLateWithoutItsDevice) {
+  Begin("durable=one", kLong);
+  Write(100);
+  device_trouble_.Fail();
+  Write(20);
+  Close();
+  device_trouble_.End();
+  ExportWithoutDevice();
+  OpenPlainWithHoles();
+  EXPECT_EQ(Get("key0"), "NotFound: ");
+  EXPECT_EQ(Get("key119"), written_["key119"]);
+}
+
+// A log that found the device full: its end is in its stub, in blocks of the device's size.
+TEST_F(RawWalCopiesTest, ASpillIsReadWithoutTheDevice) {
+  device_size_ = (1 << 20) + 5 * (64 << 10);
+  Begin("durable=one", kLong);
+  Options options = DbOptions();
+  options.WAL_ttl_seconds = 3600;  // a log stays whose file in the standby tells of the device
+  Open(options);
+  device_trouble_.Fail();
+  Write(5);
+  device_trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(200);
+  EXPECT_EQ(Stats().logs_spilled, 1u);
+  EXPECT_GT(std::filesystem::file_size(NewestLog()), 1u << 20) << "it goes on there";
+  Close();
+  raw_wal_fs::RawWalOptions tool = ToolOptions();
+  tool.device = folder_ + "/gone";
+  tool.force = true;
+  uint64_t logs = 0;
+  ASSERT_OK(raw_wal_fs::ExportLogs(tool, db_name_, &logs));
+  EXPECT_GE(logs, 2u);
+  OpenPlainWithHoles();
+  EXPECT_EQ(Get("key4"), written_["key4"]);
+  EXPECT_EQ(Get("key204"), written_["key204"]);
 }
 
 // The device was named wrongly, and has what the standby has not.
@@ -1031,6 +1154,28 @@ TEST_F(RawWalCopiesTest, DamageInAnEarlierSegmentIsNotRead) {
     device << std::string(8192, 'x');
   }
   CloseAndCheck();
+}
+
+// Nor is a segment needed whose header is damaged, if the standby has all that was durable.
+TEST_F(RawWalCopiesTest, ADamagedHeaderOfASegment) {
+  Begin(kMirror, kLong);
+  Write(100);
+  std::filesystem::copy(standby_, standby_ + "-older");
+  Write(100);
+  Close();
+  {
+    std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+    device.seekp((1 << 20) + 2 * (64 << 10));
+    device << std::string(512, 'x');
+  }
+  std::filesystem::rename(standby_, standby_ + "-newest");
+  std::filesystem::rename(standby_ + "-older", standby_);
+  ExpectRefused("segment 2 of log ");
+  Close();
+  std::filesystem::remove_all(standby_);
+  std::filesystem::rename(standby_ + "-newest", standby_);
+  CloseAndCheck();
+  EXPECT_EQ(Stats().segments_damaged, 1u);
 }
 
 TEST_F(RawWalCopiesTest, OptionsAreChecked) {

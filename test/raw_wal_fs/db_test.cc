@@ -10,6 +10,7 @@
 #include <future>
 #include <thread>
 
+#include "plugin/raw_wal_fs/format.h"
 #include "plugin/raw_wal_fs/raw_wal_fs.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
@@ -37,6 +38,21 @@ class RawWalDbTest : public RawWalDeviceTest {
     raw_wal_fs::RawWalStats stats;
     EXPECT_OK(raw_wal_fs::GetRawWalStats(fs_.get(), &stats));
     return stats;
+  }
+  // Damages a byte of the only log, in each frame that has it.
+  void Damage(uint64_t offset) {
+    raw_wal_fs::RawWalDeviceInfo info;
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/true, &info));
+    ASSERT_EQ(info.logs.size(), 1u);
+    ASSERT_GT(info.logs[0].bytes, offset);
+    std::fstream device(device_, std::ios::in | std::ios::out | std::ios::binary);
+    for (const raw_wal_fs::RawWalFrame& frame : info.logs[0].frames) {
+      if (frame.offset <= offset && frame.offset + frame.length > offset) {
+        device.seekp(static_cast<std::streamoff>(frame.position + raw_wal_fs::FrameHeader::kSize +
+                                                 offset - frame.offset));
+        device.put('#');
+      }
+    }
   }
 };
 
@@ -389,6 +405,50 @@ TEST_P(RawWalDbTest, DamageToAcknowledgedBytesIsNotPassedOver) {
   Open(options);
   EXPECT_EQ(Get("key0"), std::string(1000, 'v'));
   EXPECT_EQ(Get("key99"), std::string(1000, 'v'));
+}
+
+// Stock RocksDB would open the database with its default options, and delete the plain log.
+TEST_P(RawWalDbTest, ADamagedLogIsExportedByForceOnly) {
+  raw_wal_fs::RawWalOptions wal;
+  wal.device = device_;
+  for (const uint64_t damaged : {20000, 100000}) {  // in an early segment, in the last one
+    SCOPED_TRACE(damaged);
+    db_name_ = folder_ + "/db" + std::to_string(damaged);
+    Open();
+    for (int i = 0; i < 100; i++) {
+      Put("key" + std::to_string(i), std::string(1000, 'v'));
+    }
+    NewFs();
+    Damage(damaged);
+    ASSERT_FALSE(HasFatalFailure());
+    raw_wal_fs::RawWalDeviceInfo before;
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &before));
+    ASSERT_GE(before.segments_used, 3u);
+    uint64_t logs = 0;
+    wal.force = false;
+    for (const bool dry_run : {true, false}) {
+      wal.dry_run = dry_run;
+      const Status s = raw_wal_fs::ExportLogs(wal, db_name_, &logs);
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+      EXPECT_NE(s.ToString().find("lacks bytes that were durable"), std::string::npos)
+          << s.ToString();
+    }
+    raw_wal_fs::RawWalDeviceInfo info;
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+    EXPECT_EQ(info.segments_used, before.segments_used);
+    EXPECT_FALSE(std::filesystem::exists(NewestLog() + ".exported"));
+    wal.force = true;
+    ASSERT_OK(raw_wal_fs::ExportLogs(wal, db_name_, &logs));
+    EXPECT_EQ(logs, 1u);
+    ASSERT_OK(raw_wal_fs::InspectLogDevice(device_, /*scan=*/false, &info));
+    EXPECT_EQ(info.segments_used, 0u);
+    Options stock;
+    stock.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+    ASSERT_OK(OpenDb(stock, db_name_, &db_));
+    EXPECT_EQ(Get("key0"), std::string(1000, 'v'));
+    EXPECT_EQ(Get("key70"), std::string(1000, 'v'));
+    db_.reset();
+  }
 }
 
 TEST_P(RawWalDbTest, OtherDevicesAndOtherContentsAreRefused) {

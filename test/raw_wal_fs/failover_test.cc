@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -548,7 +549,7 @@ TEST_F(RawWalFailoverTest, WhatIsMissingInTheStandbyIsMissed) {
   ExpectRefused("goes on in standby=");
   std::filesystem::copy_file(folder_ + "/away", path);
   std::filesystem::resize_file(path, 8192);
-  ExpectRefused("less: its last frame");
+  ExpectRefused("less: its end is damaged");
   std::filesystem::resize_file(path, 100);
   ExpectRefused("goes on in standby=");
   std::filesystem::rename(folder_ + "/away", path);
@@ -670,6 +671,37 @@ TEST_F(RawWalFailoverTest, NobodyWaitsForTheSizeOfADeletedLog) {
   Check();
   db_.reset();
   options.sst_file_manager.reset();
+}
+
+// Its log has nothing on the device, and the directory of its stub is not mounted.
+TEST_F(RawWalFailoverTest, AWalDirThatIsNotMountedHasALogInTheStandby) {
+  db_name_ = folder_ + "/other";
+  const std::string wal = folder_ + "/wal";
+  Options options = DbOptions();
+  options.wal_dir = wal;
+  Open(options);
+  trouble_.Stall();
+  Write(1);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Write(10);
+  trouble_.End();
+  ASSERT_TRUE(AwaitHealth());
+  Close();  // deletes the first log, too
+  const std::string id = Alone().id;
+  ASSERT_NE(id, "");
+  std::filesystem::rename(wal, wal + "-away");
+  NewFs(WithStandby());
+  options.env = env_.get();
+  const Status s = OpenDb(options, db_name_, &db_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find("log " + id + ", created as " + wal), std::string::npos)
+      << s.ToString();
+  NewFs(WithStandby());
+  std::filesystem::remove_all(wal);
+  std::filesystem::rename(wal + "-away", wal);
+  options.env = env_.get();
+  Open(options);
+  Check();
 }
 
 TEST_F(RawWalFailoverTest, ItOpensWithItsStandbyOnly) {
@@ -954,6 +986,26 @@ TEST_F(RawWalStandbyTest, TheMarkIsDurableBeforeAStubNamesIt) {
   fs->broken = false;
   ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(fs, standby_, uuid, &standby));
   EXPECT_EQ(fs->opened, 1);
+}
+
+// It has what this process has open, and ends without a word.
+TEST_F(RawWalStandbyTest, AForkedChildDoesNotLetGoOfTheStandby) {
+  const std::string uuid(raw_wal_fs::kUuidSize, 'u');
+  std::shared_ptr<raw_wal_fs::Standby> standby;
+  ASSERT_OK(raw_wal_fs::Standby::OpenForWriting(FileSystem::Default(), standby_, uuid, &standby));
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    standby.reset();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const int fd = open((standby_ + "/STANDBY.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  EXPECT_NE(flock(fd, LOCK_EX | LOCK_NB), 0) << "another process could write to it";
+  close(fd);
 }
 
 // Whoever did it without a thread would wait as long as the disk takes.

@@ -58,10 +58,14 @@ class Maker {
     LogImage deleted = Create(OnFull::kFail);
     Write(&deleted, 9000);
     Require(log_->Close().ok() && volume_->Delete(deleted.id).ok(), "delete");
-    log_->ReleaseWhenDestroyed();
+    volume_->Release(deleted.id);
 
     LogImage closed = Create(OnFull::kFail);
     Write(&closed, 12000);
+    for (int i = 0; i < 4; i++) {  // frames that the last flush has made durable, all of them
+      Append(&closed);
+      Require(log_->Write().ok(), "write");
+    }
     Require(log_->Close().ok(), "close");
     Take(closed);
 
@@ -247,16 +251,18 @@ Held HeldOf(const Image& image, const LogImage& log) {
   return held;
 }
 
-std::string CheckBytes(const LogImage& original, const Held& held, const std::string& bytes,
-                       Fault fault, bool sound) {
+// `durable`: the stub's word.
+std::string CheckBytes(const LogImage& original, const Held& held, uint64_t durable,
+                       const std::string& bytes, Fault fault, bool sound) {
   const std::string what = original.path + ": ";
   if (bytes.size() > original.appended.size()) {
     return what + "is longer than what was appended";
   }
   const bool in_place = fault == Fault::kDamaged;
-  if (in_place && bytes.size() < std::max(held.End(), held.claimed)) {
+  if (in_place && bytes.size() < std::max({held.End(), held.claimed, durable})) {
     return what + "ends at " + std::to_string(bytes.size()) + ", whole frames at " +
-           std::to_string(held.End()) + "; " + std::to_string(held.claimed) + " were durable";
+           std::to_string(held.End()) + "; " + std::to_string(std::max(held.claimed, durable)) +
+           " were durable";
   }
   for (size_t i = 0; i < bytes.size(); i++) {
     if (bytes[i] != original.appended[i] && ((in_place && held.bytes[i]) || bytes[i] != kFiller)) {
@@ -279,6 +285,7 @@ std::string CheckLog(const Image& original, const Image& damaged, size_t number,
   if (!ReadStub(&fs, log.path, /*contents=*/true, &stub).ok()) {
     return "";
   }
+  const uint64_t durable = stub.stub.durable;
   std::shared_ptr<RecoveredLog> found;
   if (!RecoveredLog::Recover(volume, &fs, log.path, nullptr, std::move(stub),
                              /*take_damaged=*/false, &found)
@@ -304,7 +311,7 @@ std::string CheckLog(const Image& original, const Image& damaged, size_t number,
     return log.path + ": its size is not what can be read";
   }
   const bool sound = original.device == damaged.device && original.logs[number].stub == log.stub;
-  return CheckBytes(original.logs[number], HeldOf(damaged, log), bytes, fault, sound);
+  return CheckBytes(original.logs[number], HeldOf(damaged, log), durable, bytes, fault, sound);
 }
 
 // A step of the input: what to do, and where.

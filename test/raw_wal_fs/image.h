@@ -42,8 +42,8 @@ Image MakeImage(const std::string& folder);
 // Finds and reads all logs, or one, of a damaged image. What is wrong, "" if nothing is:
 // - a byte is neither what was appended there nor the filler, unless the fault is kForged;
 // - with kDamaged, a byte is the filler although a whole frame holds it, or the log ends before the
-//   end of its whole frames, or before what one of them says was durable. Errors are right: they
-//   report the damage.
+//   end of its whole frames, or before what one of them, or the stub, says was durable. Errors are
+//   right: they report the damage.
 std::string CheckImage(const Image& original, const Image& damaged, Fault fault, int only = -1);
 
 // Damages the image as the input says, and checks it: the entry point of the fuzzer.

@@ -193,7 +193,7 @@ class PowerTest : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ASSERT_TRUE(s.ok()) << s.ToString();
-    known->log->ReleaseWhenDestroyed();
+    volume_->Release(known->log->id());
     std::filesystem::remove(InStandby(*known));
     std::filesystem::remove(known->path);
     const size_t index = static_cast<size_t>(known - logs_.data());
