@@ -150,10 +150,10 @@ class Check(unittest.TestCase):
                 ("RawWalFileSystem: segment_size=1: must be a power of two", wal +
                  ";segment_size=1"),
                 ("kind=memry", "id=TieredFileSystem;tiers={{m={{kind=memry;path={slow}}}}}"),
-                ("there is no such tier", "id=TieredFileSystem;tiers={{slow={{path={slow}}}};"
+                ("there is no such tier", "id=TieredFileSystem;tiers={{slow={{path={slow}}}}};"
                  "placement={{0..1=fast}}"),
                 ("TieredFileSystem: placment=0..1=slow: there is no such option",
-                 "id=TieredFileSystem;tiers={{slow={{path={slow}}}};placment=0..1=slow;"
+                 "id=TieredFileSystem;tiers={{slow={{path={slow}}}}};placment=0..1=slow;"
                  "target={{%s}}" % wal)):
             self.found("refused", text, database=self.env(file_system))
         # The device would be made, if it were opened.
