@@ -180,7 +180,10 @@ class RawWalCallsTest : public RawWalTest {
       ASSERT_OK(db_->DisableFileDeletions());
     }
     std::filesystem::copy(db_name_, *db_name, std::filesystem::copy_options::recursive);
-    std::filesystem::copy(device_, copy + "/device");
+    do {  // a thread may be writing to it: as it was at one moment
+      std::filesystem::copy_file(device_, copy + "/device",
+                                 std::filesystem::copy_options::overwrite_existing);
+    } while (ReadAll(copy + "/device") != ReadAll(device_));
     if (db_ != nullptr) {
       ASSERT_OK(db_->EnableFileDeletions());
       ASSERT_OK(db_->ContinueBackgroundWork());
