@@ -11,6 +11,12 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
+// The number of a block in its shard, from 0 on. A number is used again when its block is gone.
+using BlockId = uint32_t;
+constexpr BlockId kNoBlock = UINT32_MAX;
+// Blocks that a shard may hold: an id fits into 27 bits, with one value to spare.
+constexpr BlockId kMostBlocks = (1u << 27) - 1;
+
 // How the bytes of a block are to be read back.
 struct Encoding {
   uint32_t raw_size = 0;  // bytes after our own decompression; the stored size if codec is 0
@@ -19,38 +25,32 @@ struct Encoding {
   uint8_t source = 0;     // who it came from, a CacheTier
 };
 
-// A block held by the cache: the bookkeeping; where the bytes are is the Store's affair.
+// A block that somebody works with: one that is being stored, read or evicted. What is known of all
+// others is their shard's and the Store's affair, by id. In DRAM each block has such an object for
+// life; one in a file has it for as long as it is used.
 //
-// Ownership: counted. AM holds one reference, each reader and the writer of the cache file one. Who
-// drops the last one hands the block to Store::Destroy().
-// Thread safety: the shard's mutex guards the list links, `used`, `promoted` and `carried`; refs is
-// atomic; all else is constant once the block is in AM.
+// Ownership: counted. Each reader and the writer of the cache file hold a reference, in DRAM AM
+// does, too. The Store deletes it with the last one.
+// Thread safety: the shard's mutex guards `id` in DRAM, and `next`. The Store guards `refs`. All
+// else is constant once the block is in AM.
 struct Block {
-  // AM's LRU list. An evicted block uses `older` to hang in the list of victims.
-  Block* newer = nullptr;
-  Block* older = nullptr;
-  // The blocks of the same SST, or the values of the same blob file, in this shard.
-  Block* file_prev = nullptr;
-  Block* file_next = nullptr;
-
+  Block* next = nullptr;  // in a list of victims
   const char* key_data = nullptr;
-  uint64_t hash = 0;
-  uint64_t used = 0;  // grows with each use of any block; guarded by the shard's mutex
+  uint64_t hash = 0;  // in a file that of one who asked: its tag and shard are those of the block
+  uint64_t file = 0;  // as FileOfKey() finds it, of a block that is being stored
   size_t charge = 0;  // bytes against the capacity
   std::atomic<uint32_t> refs{1};
   uint32_t shard = 0;
-  bool promoted = false;   // the primary cache has a copy; guarded by the shard's mutex
-  bool carried = false;    // nobody has asked for it since; guarded by the shard's mutex
+  BlockId id = kNoBlock;
+  uint32_t size = 0;       // stored bytes; of a block in a file known while it is being stored
+  uint16_t key_size = 0;   // 0: the key is not known
   bool lasting = true;     // its key means the same after a reopen of the database
   bool recovered = false;  // found in the cache file: another process may have made its bytes
-  uint32_t size = 0;       // stored bytes
-  uint16_t key_size = 0;
-  Encoding encoding;
+  Encoding encoding;       // known as `size` is
 
   Slice Key() const { return Slice(key_data, key_size); }
-  void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
-  // True if this was the last reference.
-  bool Unref() { return refs.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  // Whether it is the block of this key, as far as is known before it is read.
+  bool MayBe(const Slice& key) const { return key_size == 0 || Key() == key; }
 };
 
 }  // namespace secondary_cache_2q

@@ -31,9 +31,17 @@ TwoQSecondaryCache::~TwoQSecondaryCache() {
   RemoveCache(this);
   carrier_.reset();
   if (open_ && in_force_.storage == Storage::kFile) {
-    static_cast<FileStore*>(store_.get())->Close();
+    CloseStore();
   }
-  shards_.clear();  // before the store that their blocks belong to
+}
+
+// Leaves the blocks in the file, and with them the order of use and A1.
+void TwoQSecondaryCache::CloseStore() {
+  auto* const store = static_cast<FileStore*>(store_.get());
+  store->Close();
+  for (uint32_t number = 0; number < shards_.size(); number++) {
+    store->SaveOrder(number, shards_[number]->SaveOrder(store->References()));
+  }
 }
 
 void TwoQSecondaryCache::StartReporting() {
@@ -71,7 +79,7 @@ std::string TwoQSecondaryCache::MetricsProblem() const {
 
 Status TwoQSecondaryCache::OpenStore() {
   if (options_.storage == Storage::kDram) {
-    store_ = std::make_unique<DramStore>();
+    store_ = std::make_unique<DramStore>(1u << shard_bits_);
   } else {
     std::unique_ptr<FileStore> store;
     Status s = FileStore::Open(options_, shard_bits_, &store);
@@ -79,15 +87,15 @@ Status TwoQSecondaryCache::OpenStore() {
       return s;
     }
     store->OnFailure([this](Block* block) {
-      Shard& shard = ShardFor(block->hash);
+      Shard& shard = *shards_[block->shard];
       shard.Drop(block->hash);
       shard.EraseBlock(block, /*moved=*/false);
     });
     store_ = std::move(store);
   }
-  const size_t n = size_t{1} << shard_bits_;
-  for (size_t i = 0; i < n; i++) {
-    shards_.push_back(std::make_unique<Shard>(options_, capacity_ / n, store_.get()));
+  const uint32_t n = 1u << shard_bits_;
+  for (uint32_t i = 0; i < n; i++) {
+    shards_.push_back(std::make_unique<Shard>(options_, i, capacity_ / n, store_.get(), &dead_));
   }
   Recover();
   if (options_.storage == Storage::kFile && options_.carry) {
@@ -103,9 +111,27 @@ Status TwoQSecondaryCache::OpenStore() {
 }
 
 void TwoQSecondaryCache::Recover() {
-  for (Block* block : store_->Recover()) {
-    recovered_ += shards_[block->shard]->Adopt(block);
-    store_->Release(block);
+  if (options_.storage == Storage::kFile) {
+    for (uint32_t number = 0; number < shards_.size(); number++) {
+      RecoverShard(number, static_cast<FileStore*>(store_.get()));
+    }
+  }
+}
+
+// Without a saved order, as after a kill, blocks were used in the order in which they came. That is
+// the order of ids, from the newest one on, as long as the hand of CLOCK has made the room.
+void TwoQSecondaryCache::RecoverShard(uint32_t number, FileStore* store) {
+  Shard* const shard = shards_[number].get();
+  BlockId newest = kNoBlock;
+  store->Recover(number, [&](const Store::Found& found) {
+    const bool taken = shard->Adopt(found);
+    recovered_ += taken ? 1 : 0;
+    newest = taken && newest == kNoBlock ? found.id : newest;
+    return taken;
+  });
+  const std::string order = store->TakeOrder(number);
+  if (newest != kNoBlock && !shard->RestoreOrder(store->References(), order)) {
+    shard->SetNewest(newest);
   }
 }
 
@@ -260,11 +286,15 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   if (view.data() != nullptr) {
     Cache::ObjectPtr value = nullptr;
     size_t charge = 0;
-    Status s = CreateObject(*block, view, helper, create_context, &value, &charge);
-    FinishLookup(block, s, promote);
-    return s.ok() ? std::make_unique<ReadyResult>(value, charge) : nullptr;
+    Outcome outcome;
+    outcome.s =
+        CreateObject(*block, block->encoding, view, helper, create_context, &value, &charge);
+    outcome.size = view.size();
+    outcome.promoted = promote;
+    FinishLookup(block, outcome);
+    return outcome.s.ok() ? std::make_unique<ReadyResult>(value, charge) : nullptr;
   }
-  std::unique_ptr<Read> read = store_->NewRead(block);
+  std::unique_ptr<Read> read = store_->NewRead(block, key);
   read->Start(/*async=*/!wait);
   auto result = std::make_unique<PendingResult>(static_cast<LookupObserver*>(this), block,
                                                 std::move(read), helper, create_context, promote);
@@ -277,20 +307,25 @@ std::unique_ptr<SecondaryCacheResultHandle> TwoQSecondaryCache::Lookup(
   return result;
 }
 
-void TwoQSecondaryCache::FinishLookup(Block* block, const Status& s, bool promoted) {
-  Shard& shard = ShardFor(block->hash);
-  if (!s.ok()) {
+void TwoQSecondaryCache::FinishLookup(Block* block, const Outcome& outcome) {
+  Shard& shard = *shards_[block->shard];
+  if (outcome.is_other) {
+    // It is a miss, and the block stays.
+  } else if (!outcome.s.ok()) {
     // A block that cannot be read, or be made an object, will not get better. Lack of memory may.
-    if (s.IsCorruption()) {
+    if (outcome.s.IsCorruption()) {
       shard.CountCorrupt();
     }
-    if (!s.IsMemoryLimit()) {
+    if (!outcome.s.IsMemoryLimit()) {
       shard.EraseBlock(block, /*moved=*/false);
     }
-  } else if (promoted && in_force_.exclusive) {
-    shard.EraseBlock(block, /*moved=*/true);
-  } else if (promoted) {
-    shard.Promote(block);
+  } else {
+    shard.CountRead(outcome.size);
+    if (outcome.promoted && in_force_.exclusive) {
+      shard.EraseBlock(block, /*moved=*/true);
+    } else if (outcome.promoted) {
+      shard.Promote(block);
+    }
   }
   store_->Release(block);
 }
@@ -310,10 +345,11 @@ void TwoQSecondaryCache::Erase(const Slice& key) {
 }
 
 void TwoQSecondaryCache::EraseFiles(const std::vector<uint64_t>& files) {
+  for (uint64_t file : files) {
+    dead_.Add(file);
+  }
   for (const auto& shard : shards_) {
-    for (uint64_t file : files) {
-      shard->EraseFile(file);
-    }
+    shard->EraseFiles(files);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugin/secondary_cache_2q/carrier.h"
+#include "plugin/secondary_cache_2q/dead_ssts.h"
 #include "plugin/secondary_cache_2q/lookup.h"
 #include "plugin/secondary_cache_2q/metrics_page.h"
 #include "plugin/secondary_cache_2q/metrics_reporter.h"
@@ -23,6 +24,8 @@
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
+
+class FileStore;
 
 // The SecondaryCache: finds the shard of a key, moves bytes between RocksDB's objects and the
 // store, and encodes them. Shards decide, the store keeps.
@@ -87,7 +90,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
  private:
   using Fill = std::function<Status(char*)>;
 
-  void FinishLookup(Block* block, const Status& s, bool promoted) override;
+  void FinishLookup(Block* block, const Outcome& outcome) override;
   bool HasFile(uint64_t file) const override;
   std::vector<Shard::Held> ListFile(uint64_t file) const override;
   bool CanHold(uint64_t size) const override { return store_->CanHold(size); }
@@ -95,6 +98,8 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
   void Carry(const CaughtBlock& block, uint64_t age) override;
   Status OpenStore();
   void Recover();
+  void RecoverShard(uint32_t number, FileStore* store);
+  void CloseStore();
   // A block that was offered, or is carried, and is taken.
   struct Taken {
     Slice key;
@@ -128,6 +133,7 @@ class TwoQSecondaryCache : public SecondaryCache, private LookupObserver, privat
   int shard_bits_ = 0;
   CompressionType compression_ = kNoCompression;
   std::unique_ptr<Store> store_;
+  DeadSsts dead_;  // SSTs that were erased lately
   std::vector<std::unique_ptr<Shard>> shards_;
   uint64_t recovered_ = 0;
   std::string name_ = "dram-0";

@@ -64,7 +64,7 @@ Status Device::Open(const TwoQSecondaryCacheOptions& options, const std::string&
     s = device->OpenDirect();
   }
   if (s.ok()) {
-    s = device->index_.Open(device->file_.get(), path, superblock.DataOffset());
+    s = device->index_.Open(device->file_.get(), path, superblock.IndexEnd());
   }
   if (s.ok()) {
     s = device->OpenIo(options.io, superblock.FileSize());

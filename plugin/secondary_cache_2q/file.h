@@ -14,26 +14,12 @@
 #include <vector>
 
 #include "plugin/secondary_cache_2q/device.h"
-#include "plugin/secondary_cache_2q/extents.h"
+#include "plugin/secondary_cache_2q/file_part.h"
 #include "plugin/secondary_cache_2q/format.h"
 #include "plugin/secondary_cache_2q/store.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
-
-// A block in the cache file.
-struct FileBlock : public Block {
-  char key[Slot::kKeySize] = {};
-  uint64_t offset = 0;  // bytes from the start of the data area
-  uint64_t units = 0;   // of allocation
-  uint32_t slot = 0;
-  uint32_t checksum = 0;
-  uint64_t sequence = 0;  // of a block that was found in the file
-  // Whether the bytes are in the file; `staged` may then be gone.
-  std::atomic<bool> written{false};
-  bool published = false;                 // the slot names this block, or may
-  std::shared_ptr<AlignedBuffer> staged;  // guarded by FileStore::staged_mutex_ until written
-};
 
 // storage=file: blocks in a preallocated file with an index.
 //
@@ -42,6 +28,9 @@ struct FileBlock : public Block {
 // names just the blocks whose bytes were written. Before a power loss the kernel may have written
 // index and data in any order. Therefore every slot and every block carries a checksum, and one
 // that does not match is a miss.
+//
+// Memory has no keys: a block is found by a part of the hash of its key. Its header in the file,
+// which is read with it, has the key, and all else that is needed to read it back.
 //
 // Thread-safe. Owns the file's lock, the device and the writer thread.
 class FileStore : public Store {
@@ -57,22 +46,35 @@ class FileStore : public Store {
   // Writes what is staged and stops the writer. From now on destroyed blocks stay in the file.
   void Close();
 
+  // The references of each kind that a saved order of use has room for.
+  uint64_t References() const { return superblock_.References(); }
+  // Writes the order of use of a shard. Called after Close().
+  void SaveOrder(uint32_t shard, const std::string& state);
+  // Takes what SaveOrder() wrote: it is good for one opening. Empty if there is none, or it is
+  // damaged.
+  std::string TakeOrder(uint32_t shard);
+
   Room Allocate(uint32_t shard, const Slice& key, size_t size, Block** block,
                 char** bytes) override;
+  bool Keep(Block* block) override;
   void Commit(Block* block) override;
-  void Destroy(Block* block) override;
+  Block* Pin(uint32_t shard, BlockId id, uint64_t hash) override;
+  Block* Detach(uint32_t shard, BlockId id) override;
+  void Release(Block* block) override;
   Slice View(const Block* /*block*/) const override { return Slice(nullptr, 0); }
-  std::unique_ptr<Read> NewRead(Block* block) override;
-  std::vector<Block*> Recover() override;
+  std::unique_ptr<Read> NewRead(Block* block, const Slice& key) override;
+  void Recover(uint32_t shard, const std::function<bool(const Found&)>& take) override;
+  bool FindKey(uint32_t shard, BlockId id, std::string* key) override;
   bool Crowded() const override {
     return staged_bytes_.load(std::memory_order_relaxed) > max_staged_ / 2;
   }
   bool CanHold(uint64_t size) const override {
     const uint64_t units = superblock_.UnitsOf(size);
-    return size <= UINT32_MAX && size <= superblock_.LargestBlock() &&
+    return size <= UINT32_MAX && size <= superblock_.LargestBlock() && units <= kMostUnits &&
            units <= superblock_.UnitsPerShard() && units * superblock_.block_size <= max_staged_;
   }
   bool ChargesMetadata() const override { return false; }
+  size_t MemoryUsage(uint32_t shard) const override { return parts_[shard]->MemoryUsage(); }
   uint64_t io_errors() const override { return io_errors_.load(std::memory_order_relaxed); }
   std::string ToString() const override;
 
@@ -82,34 +84,36 @@ class FileStore : public Store {
  private:
   friend class FileRead;
 
-  // A shard's part of the index and of the data area.
-  struct Part {
-    explicit Part(uint64_t units) : extents(units) {}
-    Extents extents;
-    std::mutex mutex;
-    std::vector<uint32_t> free_slots;  // guarded by mutex
-  };
-
   // A part of the index, of whole pages.
   struct Piece {
     uint64_t offset;  // in the file
     std::string bytes;
   };
-  using Candidates = std::vector<std::unique_ptr<FileBlock>>;
+  // What a slot says.
+  struct Candidate {
+    uint64_t sequence;
+    uint64_t start;  // units from the start of the shard's part
+    Found found;
+  };
+  using Candidates = std::vector<Candidate>;
 
   explicit FileStore(const TwoQSecondaryCacheOptions& options);
   void MakeParts();
-  bool TakeSlot(Part* part, uint32_t* slot);
-  void GiveBackSlot(Part* part, uint32_t slot);
+  FilePart* PartOf(const Block* block) const { return parts_[block->shard].get(); }
+  uint64_t OffsetOf(const FileBlock* block) const;
+  uint64_t LengthOf(const FileBlock* block) const { return block->units * superblock_.block_size; }
+
+  // In file_recovery.cc.
   void ReadPiece(Piece* piece);
-  void ScanPiece(Piece* piece, Candidates* found);
-  std::unique_ptr<FileBlock> Candidate(uint32_t slot_number, const Slot& slot) const;
-  bool Adopt(FileBlock* block);
+  void ScanPiece(uint32_t shard, Piece* piece, Candidates* found);
+  bool ScanSlot(uint32_t shard, uint64_t number, char* bytes, Candidates* found);
+  Candidate MakeCandidate(uint32_t shard, uint64_t number, const Slot& slot) const;
+
   void CheckIndexIo(const Status& s);
-  void ClearSlot(uint32_t slot);
-  uint64_t SlotOffset(uint32_t slot) const {
-    return superblock_.IndexOffset() + uint64_t{slot} * Slot::kSize;
+  uint64_t SlotOffset(uint32_t shard, BlockId id) const {
+    return superblock_.IndexOffset() + (shard * superblock_.SlotsPerShard() + id) * Slot::kSize;
   }
+  void ClearSlot(uint32_t shard, BlockId id);
 
   void WriterLoop();
   void WriteBatch(const std::vector<FileBlock*>& batch);
@@ -121,7 +125,7 @@ class FileStore : public Store {
   Descriptor lock_;  // of the lock file; goes after the device
   Superblock superblock_;
   std::unique_ptr<Device> device_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<FilePart>> parts_;  // by shard
   std::function<void(Block*)> on_failure_;
 
   std::atomic<uint64_t> sequence_{1};

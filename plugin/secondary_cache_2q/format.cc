@@ -9,6 +9,7 @@
 #include "plugin/secondary_cache_2q/coding.h"
 #include "plugin/secondary_cache_2q/crc32c.h"
 #include "plugin/secondary_cache_2q/hash.h"
+#include "plugin/secondary_cache_2q/policy.h"
 #include "rocksdb/advanced_cache.h"
 #include "rocksdb/compression_type.h"
 
@@ -21,6 +22,7 @@ constexpr char kMagic[] = "RKT2QSC\n";
 static_assert(sizeof(kMagic) == Superblock::kMagicSize + 1, "magic is eight bytes");
 constexpr size_t kChecksumOffset = Superblock::kSize - 4;
 constexpr size_t kUuidOffset = 40;
+constexpr uint64_t kPage = 4096;
 // Far above what insertions can count up to, and far below an overflow.
 constexpr uint64_t kMaxSequence = uint64_t{1} << 62;
 
@@ -32,14 +34,16 @@ uint32_t Checksum(const Slice& head, const Slice& bytes) {
   return crc.Masked();
 }
 
+uint64_t RoundUp(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
 bool PowerOfTwo(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 bool Sound(const Superblock& s) {
   return PowerOfTwo(s.block_size) && s.block_size >= 512 && s.block_size <= 4096 &&
          PowerOfTwo(s.shards) && s.shards <= 4096 && s.capacity > 0 &&
          s.capacity % (uint64_t{s.shards} * s.block_size) == 0 && s.slots > 0 &&
-         s.slots % s.shards == 0 && s.capacity < (uint64_t{1} << 62) &&
-         s.slots <= (uint64_t{1} << 32);
+         s.slots % s.shards == 0 && s.UnitsPerShard() <= kMostShardUnits &&
+         s.SlotsPerShard() <= kMostBlocks;
 }
 
 // What Encoding of a block may say, by the ways in which blocks come into the cache.
@@ -62,9 +66,19 @@ int Superblock::ShardBits() const {
   return bits;
 }
 
-uint64_t Superblock::DataOffset() const {
-  const uint64_t end = IndexOffset() + slots * Slot::kSize;
-  return (end + 4095) / 4096 * 4096;
+uint64_t Superblock::IndexEnd() const {
+  return RoundUp(IndexOffset() + slots * Slot::kSize, kPage);
+}
+
+uint64_t Superblock::OrderSize() const {
+  const uint64_t ids = SlotsPerShard();
+  return RoundUp(kOrderHead + TwoQ::SavedSize(ids, References()), Slot::kSize);
+}
+
+uint64_t Superblock::DataOffset() const { return RoundUp(OrderOffset(shards), kPage); }
+
+uint64_t Superblock::UnitsOf(uint64_t size) const {
+  return (BlockHeader::kSize + size + block_size - 1) / block_size;
 }
 
 std::string Superblock::Encode() const {
@@ -111,6 +125,12 @@ std::string Superblock::Unfinished() {
   return bytes;
 }
 
+bool Superblock::IsFirstVersion(const Slice& bytes) {
+  return bytes.size() >= kSize && HasMagic(bytes) && DecodeFixed32(bytes.data() + 8) == 1 &&
+         DecodeFixed32(bytes.data() + kChecksumOffset) ==
+             MaskedCrc32c(bytes.data(), kChecksumOffset);
+}
+
 bool Superblock::HasMagic(const Slice& bytes) {
   return bytes.starts_with(Slice(kMagic, kMagicSize));
 }
@@ -121,11 +141,6 @@ void Slot::Encode(const std::string& uuid, char* bytes) const {
   EncodeFixed64(bytes + 8, sequence);
   memcpy(bytes + 16, key, kKeySize);
   EncodeFixed64(bytes + 32, offset);
-  EncodeFixed32(bytes + 40, encoding.raw_size);
-  EncodeFixed32(bytes + 44, checksum);
-  bytes[48] = static_cast<char>(encoding.codec);
-  bytes[49] = static_cast<char>(encoding.type);
-  bytes[50] = static_cast<char>(encoding.source);
   EncodeFixed32(bytes, Checksum(uuid, Slice(bytes + 4, kSize - 4)));
 }
 
@@ -141,11 +156,6 @@ bool Slot::Decode(const char* bytes, const std::string& uuid, Slot* result, bool
   result->sequence = DecodeFixed64(bytes + 8);
   memcpy(result->key, bytes + 16, kKeySize);
   result->offset = DecodeFixed64(bytes + 32);
-  result->encoding.raw_size = DecodeFixed32(bytes + 40);
-  result->checksum = DecodeFixed32(bytes + 44);
-  result->encoding.codec = static_cast<uint8_t>(bytes[48]);
-  result->encoding.type = static_cast<uint8_t>(bytes[49]);
-  result->encoding.source = static_cast<uint8_t>(bytes[50]);
   return result->size > 0;
 }
 
@@ -158,11 +168,77 @@ bool Belongs(const Slot& slot, uint64_t number, const Superblock& superblock) {
   return number / superblock.SlotsPerShard() == shard && FileOfKey(key) != 0 &&
          slot.sequence < kMaxSequence && slot.size > 0 && slot.size <= superblock.LargestBlock() &&
          slot.offset % superblock.block_size == 0 && start >= first && start - first < units &&
-         superblock.UnitsOf(slot.size) <= units - (start - first) &&
-         Sound(slot.encoding, slot.size);
+         superblock.UnitsOf(slot.size) <= std::min(units - (start - first), kMostUnits);
 }
 
-uint32_t BlockChecksum(const Slice& key, const Slice& bytes) { return Checksum(key, bytes); }
+void BlockHeader::Encode(char* extent) const {
+  EncodeFixed32(extent + 4, size);
+  memcpy(extent + 8, key, sizeof(key));
+  EncodeFixed32(extent + 24, encoding.raw_size);
+  extent[28] = static_cast<char>(encoding.codec);
+  extent[29] = static_cast<char>(encoding.type);
+  extent[30] = static_cast<char>(encoding.source);
+  extent[31] = 0;
+  EncodeFixed32(extent, MaskedCrc32c(extent + 4, kSize - 4 + size));
+}
+
+bool BlockHeader::DecodeHead(const char* head, BlockHeader* result, uint32_t* checksum) {
+  *checksum = DecodeFixed32(head);
+  result->size = DecodeFixed32(head + 4);
+  memcpy(result->key, head + 8, sizeof(result->key));
+  result->encoding.raw_size = DecodeFixed32(head + 24);
+  result->encoding.codec = static_cast<uint8_t>(head[28]);
+  result->encoding.type = static_cast<uint8_t>(head[29]);
+  result->encoding.source = static_cast<uint8_t>(head[30]);
+  return result->size > 0 && Sound(result->encoding, result->size);
+}
+
+bool BlockHeader::Decode(const Slice& extent, BlockHeader* result, Slice* bytes) {
+  uint32_t checksum;
+  if (extent.size() < kSize || !DecodeHead(extent.data(), result, &checksum) ||
+      result->size > extent.size() - kSize ||
+      checksum != MaskedCrc32c(extent.data() + 4, kSize - 4 + result->size)) {
+    return false;
+  }
+  *bytes = Slice(extent.data() + kSize, result->size);
+  return true;
+}
+
+namespace {
+
+uint32_t OrderChecksum(const std::string& uuid, uint32_t shard, const Slice& bytes) {
+  std::string head = uuid;
+  PutFixed32(&head, shard);
+  return Checksum(head, bytes);
+}
+
+}  // namespace
+
+std::string EncodeOrder(const std::string& uuid, uint32_t shard, const std::string& state) {
+  std::string bytes(4, '\0');
+  PutFixed32(&bytes, static_cast<uint32_t>(state.size()));
+  bytes += state;
+  EncodeFixed32(bytes.data(),
+                OrderChecksum(uuid, shard, Slice(bytes.data() + 4, bytes.size() - 4)));
+  return bytes;
+}
+
+uint64_t OrderBytes(const char* head, uint64_t most) {
+  return std::min(kOrderHead + uint64_t{DecodeFixed32(head + 4)}, most);
+}
+
+Slice DecodeOrder(const std::string& uuid, uint32_t shard, const Slice& bytes) {
+  if (bytes.size() < kOrderHead) {
+    return Slice();
+  }
+  const uint64_t size = DecodeFixed32(bytes.data() + 4);
+  if (size > bytes.size() - kOrderHead ||
+      DecodeFixed32(bytes.data()) !=
+          OrderChecksum(uuid, shard, Slice(bytes.data() + 4, kOrderHead - 4 + size))) {
+    return Slice();
+  }
+  return Slice(bytes.data() + kOrderHead, size);
+}
 
 }  // namespace secondary_cache_2q
 }  // namespace ROCKSDB_NAMESPACE

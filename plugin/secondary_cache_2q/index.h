@@ -2,118 +2,162 @@
 
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "plugin/secondary_cache_2q/block.h"
+#include "plugin/secondary_cache_2q/chunked_array.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-// What is known of a key: a block in AM, a reference in A1, a reference marked for admission.
-enum class Kind : uint8_t { kNone = 0, kBlock = 1, kGhost = 2, kMarked = 3 };
-
-// What is known of a key, in one word. The two lowest bits are the kind. Above them is the block's
-// address; or whether the reference is to a victim of AM, and the reference's position in its FIFO.
-class Known {
- public:
-  Known() = default;
-  explicit Known(Block* block)
-      : word_(reinterpret_cast<uintptr_t>(block) | static_cast<uint64_t>(Kind::kBlock)) {}
-  Known(Kind kind, uint64_t position, bool victim = false)
-      : word_(position << 3 | uint64_t{victim} << 2 | static_cast<uint64_t>(kind)) {}
-
-  Kind kind() const { return static_cast<Kind>(word_ & 3); }
-  Block* block() const { return reinterpret_cast<Block*>(word_ & ~uint64_t{3}); }
-  bool victim() const { return (word_ & 4) != 0; }
-  uint64_t position() const { return word_ >> 3; }
-
- private:
-  uint64_t word_ = 0;
-};
-
-// Maps the hash of a key to what is known of it. One table serves AM, A1 and the marked references,
-// so that a look-up that misses touches one cache line. Open addressing with linear probing and
-// backward-shift deletion; at most three quarters full; grows by doubling. Not thread-safe.
+// Finds the blocks of AM by a part of the hash of their key, the tag. Two keys may have the same
+// tag: who finds a block has to look at its key. Has three flags for each block, and needs 8 bytes
+// for it, and 4 bytes for each bucket.
+//
+// Linear hashing: chains by id, and as many buckets as the number of blocks asks for. Growing and
+// shrinking moves one bucket at a time. Not thread-safe.
 class Index {
  public:
-  Index() : slots_(kMinSlots), mask_(kMinSlots - 1) {}
+  enum Flag : uint32_t {
+    kUsed = 1u << 27,      // since the hand of CLOCK came by
+    kPromoted = 1u << 28,  // the primary cache has a copy
+  };
 
-  Known Find(uint64_t hash) const { return slots_[Probe(hash)].known; }
+  // `load`: blocks for each bucket. More need less memory, and more time.
+  explicit Index(size_t load) : load_(load) { buckets_.Resize(1); }
 
-  void Set(uint64_t hash, Known known) {
-    size_t i = Probe(hash);
-    if (slots_[i].known.kind() == Kind::kNone) {
-      if ((size_ + 1) * 4 > slots_.size() * 3) {
-        Resize(slots_.size() * 2);
-        i = Probe(hash);
-      }
-      size_++;
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash); }
+
+  // A block with this tag, or kNoBlock.
+  BlockId Find(uint32_t tag) const {
+    uint32_t at = buckets_[BucketOf(tag)];
+    while (at != 0 && nodes_[at - 1].tag != tag) {
+      at = nodes_[at - 1].link & kNext;
     }
-    slots_[i] = {hash, known};
+    return at == 0 ? kNoBlock : at - 1;
   }
 
-  void Erase(uint64_t hash) {
-    size_t hole = Probe(hash);
-    if (slots_[hole].known.kind() == Kind::kNone) {
-      return;
+  bool Has(BlockId id) const { return id < nodes_.size() && (nodes_[id].link & kHeld) != 0; }
+  uint32_t Tag(BlockId id) const { return nodes_[id].tag; }
+  bool Is(BlockId id, Flag flag) const { return (nodes_[id].link & flag) != 0; }
+  void Set(BlockId id, Flag flag, bool value) {
+    nodes_[id].link = value ? nodes_[id].link | flag : nodes_[id].link & ~uint32_t{flag};
+  }
+
+  // Adds a block without flags. Requires that it is not in the index.
+  void Add(BlockId id, uint32_t tag) {
+    assert(id < kMostBlocks && !Has(id));
+    if (id >= nodes_.size()) {
+      nodes_.Resize(id + 1);
     }
+    Link(id, tag, 0);
+    size_++;
+    while (size_ > load_ * buckets_.size()) {
+      Split();
+    }
+  }
+
+  // Removes a block that is in the index.
+  void Remove(BlockId id) {
+    Unlink(id);
+    nodes_[id] = {};
     size_--;
-    for (size_t i = (hole + 1) & mask_; slots_[i].known.kind() != Kind::kNone;
-         i = (i + 1) & mask_) {
-      // A slot may move into the hole unless its home lies behind the hole.
-      if (((i - slots_[i].hash) & mask_) >= ((i - hole) & mask_)) {
-        slots_[hole] = slots_[i];
-        hole = i;
-      }
+    while (buckets_.size() > 1 && size_ * 2 < load_ * (buckets_.size() - 1)) {
+      Merge();
     }
-    slots_[hole] = {};
   }
 
-  // Makes the table as small as it may be.
-  void Compact() {
-    size_t slots = kMinSlots;
-    while (size_ * 4 > slots * 3) {
-      slots *= 2;
-    }
-    if (slots < slots_.size()) {
-      Resize(slots);
-    }
+  // Gives a block another id, which is free.
+  void Move(BlockId from, BlockId to) {
+    const Node node = nodes_[from];
+    Unlink(from);
+    nodes_[from] = {};
+    Link(to, node.tag, node.link & (kUsed | kPromoted));
   }
+
+  // Forgets the ids from this one on. Requires that none of them is in the index.
+  void Truncate(BlockId ids) { nodes_.Resize(ids); }
 
   size_t size() const { return size_; }
-  size_t MemoryUsage() const { return slots_.size() * sizeof(Slot); }
+  // All ids that were ever added are below.
+  BlockId ids() const { return static_cast<BlockId>(nodes_.size()); }
+  size_t MemoryUsage() const { return nodes_.MemoryUsage() + buckets_.MemoryUsage(); }
+
+  void Prefetch(uint32_t tag) const { __builtin_prefetch(&buckets_[BucketOf(tag)]); }
 
  private:
-  struct Slot {
-    uint64_t hash = 0;
-    Known known;
+  struct Node {
+    uint32_t tag = 0;
+    uint32_t link = 0;  // the next id of the chain and 1, or 0; and the flags
   };
-  static constexpr size_t kMinSlots = 64;
+  static constexpr uint32_t kNext = (1u << 27) - 1;
+  static constexpr uint32_t kHeld = 1u << 31;
 
-  // The slot of `hash`, or the free one where it would go.
-  size_t Probe(uint64_t hash) const {
-    size_t i = hash & mask_;
-    while (slots_[i].known.kind() != Kind::kNone && slots_[i].hash != hash) {
-      i = (i + 1) & mask_;
-    }
-    return i;
+  size_t BucketOf(uint32_t tag) const {
+    const size_t bucket = tag & mask_;
+    return bucket < buckets_.size() ? bucket : bucket & mask_ >> 1;
   }
 
-  void Resize(size_t slots) {
-    std::vector<Slot> old(slots);
-    old.swap(slots_);
-    mask_ = slots_.size() - 1;
-    for (const Slot& slot : old) {
-      if (slot.known.kind() != Kind::kNone) {
-        slots_[Probe(slot.hash)] = slot;
-      }
+  void Link(BlockId id, uint32_t tag, uint32_t flags) {
+    uint32_t& head = buckets_[BucketOf(tag)];
+    nodes_[id] = {tag, head | flags | kHeld};
+    head = id + 1;
+  }
+
+  void Unlink(BlockId id) {
+    uint32_t& head = buckets_[BucketOf(nodes_[id].tag)];
+    const uint32_t next = nodes_[id].link & kNext;
+    if (head == id + 1) {
+      head = next;
+      return;
+    }
+    uint32_t before = head - 1;
+    while ((nodes_[before].link & kNext) != id + 1) {
+      before = (nodes_[before].link & kNext) - 1;
+    }
+    nodes_[before].link = (nodes_[before].link & ~kNext) | next;
+  }
+
+  // Puts the chain of a bucket into the buckets where its blocks belong now.
+  void Relink(size_t bucket) {
+    uint32_t at = buckets_[bucket];
+    buckets_[bucket] = 0;
+    while (at != 0) {
+      const BlockId id = at - 1;
+      at = nodes_[id].link & kNext;
+      Link(id, nodes_[id].tag, nodes_[id].link & (kUsed | kPromoted));
     }
   }
 
-  std::vector<Slot> slots_;
-  size_t mask_;
+  void Split() {
+    const size_t added = buckets_.size();
+    if (added > mask_) {
+      mask_ = mask_ * 2 + 1;
+    }
+    buckets_.Resize(added + 1);
+    Relink(added & mask_ >> 1);
+  }
+
+  void Merge() {
+    const size_t last = buckets_.size() - 1;
+    uint32_t at = buckets_[last];
+    buckets_.Resize(last);
+    if (last - 1 <= mask_ >> 1) {
+      mask_ >>= 1;
+    }
+    while (at != 0) {
+      const BlockId id = at - 1;
+      at = nodes_[id].link & kNext;
+      Link(id, nodes_[id].tag, nodes_[id].link & (kUsed | kPromoted));
+    }
+  }
+
+  const size_t load_;
+  ChunkedArray<Node> nodes_;        // by id
+  ChunkedArray<uint32_t> buckets_;  // the first id of each chain and 1, or 0
+  size_t mask_ = 0;                 // 2^n - 1, the least that is not below the last bucket
   size_t size_ = 0;
 };
 

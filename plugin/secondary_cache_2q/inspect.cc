@@ -40,20 +40,26 @@ using Input = std::function<Status(uint64_t offset, size_t size, std::string* by
 
 std::string Hex(const std::string& bytes) { return Slice(bytes).ToString(/*hex=*/true); }
 
-// Reads a block in parts, since a slot may claim 4 GiB. A block that cannot be read counts as
+// Reads a block in parts, since a slot may claim much. A block that cannot be read counts as
 // corrupt.
 void VerifyBlock(const Input& input, const Superblock& superblock, const Slot& slot,
                  CacheFileInfo* info) {
   constexpr uint64_t kPart = 1 << 20;
+  const uint64_t begin = superblock.DataOffset() + slot.offset;
+  std::string bytes;
+  Status s = input(begin, BlockHeader::kSize, &bytes);
+  BlockHeader header;
+  uint32_t checksum = 0;
+  bool intact = s.ok() && BlockHeader::DecodeHead(bytes.data(), &header, &checksum) &&
+                header.size == slot.size && header.Key() == Slice(slot.key, Slot::kKeySize);
   Crc32c crc;
-  crc.Add(slot.key, Slot::kKeySize);
-  Status s;
-  for (uint64_t at = 0; s.ok() && at < slot.size; at += kPart) {
-    std::string bytes;
-    s = input(superblock.DataOffset() + slot.offset + at, std::min(kPart, slot.size - at), &bytes);
+  crc.Add(bytes.data() + 4, bytes.size() - 4);
+  for (uint64_t at = 0; intact && at < slot.size; at += kPart) {
+    s = input(begin + BlockHeader::kSize + at, std::min(kPart, slot.size - at), &bytes);
     crc.Add(bytes.data(), bytes.size());
+    intact = s.ok();
   }
-  const bool intact = s.ok() && crc.Masked() == slot.checksum;
+  intact = intact && crc.Masked() == checksum;
   (intact ? info->verified : info->corrupt)++;
 }
 

@@ -8,26 +8,26 @@
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
-Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
-                    Cache::CreateContext* context, Cache::ObjectPtr* object, size_t* charge) {
+Status CreateObject(const Block& block, const Encoding& encoding, const Slice& bytes,
+                    const Cache::CacheItemHelper* helper, Cache::CreateContext* context,
+                    Cache::ObjectPtr* object, size_t* charge) {
   Slice data = bytes;
   std::unique_ptr<char[]> raw;
-  if (block.encoding.codec != 0) {
-    raw = Decompress(static_cast<CompressionType>(block.encoding.codec), bytes,
-                     block.encoding.raw_size);
+  if (encoding.codec != 0) {
+    raw = Decompress(static_cast<CompressionType>(encoding.codec), bytes, encoding.raw_size);
     if (raw == nullptr) {
       return Status::Corruption("TwoQSecondaryCache", "a block cannot be decompressed");
     }
-    data = Slice(raw.get(), block.encoding.raw_size);
+    data = Slice(raw.get(), encoding.raw_size);
   }
-  if (block.recovered && block.encoding.type == 0) {
+  if (block.recovered && encoding.type == 0) {
     Status s = CheckBlock(helper->role, data);
     if (!s.ok()) {
       return s;
     }
   }
-  Status s = helper->create_cb(data, static_cast<CompressionType>(block.encoding.type),
-                               static_cast<CacheTier>(block.encoding.source), context,
+  Status s = helper->create_cb(data, static_cast<CompressionType>(encoding.type),
+                               static_cast<CacheTier>(encoding.source), context,
                                /*allocator=*/nullptr, object, charge);
   // RocksDB's own callback says OK, with no object, where it cannot decompress.
   if (s.ok() && *object == nullptr) {
@@ -39,7 +39,7 @@ Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheIt
 PendingResult::~PendingResult() {
   if (read_ != nullptr) {  // given up
     read_.reset();
-    observer_->FinishLookup(block_, Status::OK(), /*promoted=*/false);
+    observer_->FinishLookup(block_, LookupObserver::Outcome());
   }
 }
 
@@ -59,12 +59,17 @@ void PendingResult::Wait() {
 
 void PendingResult::Finish() {
   Slice bytes;
-  Status s = read_->Result(&bytes);
-  if (s.ok()) {
-    s = CreateObject(*block_, bytes, helper_, context_, &value_, &size_);
+  Encoding encoding;
+  LookupObserver::Outcome outcome;
+  outcome.s = read_->Result(&bytes, &encoding);
+  outcome.is_other = outcome.s.IsNotFound();
+  outcome.promoted = promote_;
+  if (outcome.s.ok()) {
+    outcome.size = bytes.size();
+    outcome.s = CreateObject(*block_, encoding, bytes, helper_, context_, &value_, &size_);
   }
   read_.reset();
-  observer_->FinishLookup(block_, s, promote_);
+  observer_->FinishLookup(block_, outcome);
 }
 
 }  // namespace secondary_cache_2q

@@ -19,14 +19,21 @@ class LookupObserver {
  public:
   virtual ~LookupObserver() = default;
 
-  // `s`: the status with which an object was made of the block. `promoted`: the primary cache keeps
-  // that object. Drops the look-up's reference on the block.
-  virtual void FinishLookup(Block* block, const Status& s, bool promoted) = 0;
+  // How a look-up has ended.
+  struct Outcome {
+    Status s;               // with which an object was made of the block
+    bool is_other = false;  // the block is another key's: no object was made
+    size_t size = 0;        // stored bytes
+    bool promoted = false;  // the primary cache keeps the object
+  };
+  // Drops the look-up's reference on the block.
+  virtual void FinishLookup(Block* block, const Outcome& outcome) = 0;
 };
 
 // Makes an object of a block's bytes. Corruption if they cannot be decoded.
-Status CreateObject(const Block& block, const Slice& bytes, const Cache::CacheItemHelper* helper,
-                    Cache::CreateContext* context, Cache::ObjectPtr* object, size_t* charge);
+Status CreateObject(const Block& block, const Encoding& encoding, const Slice& bytes,
+                    const Cache::CacheItemHelper* helper, Cache::CreateContext* context,
+                    Cache::ObjectPtr* object, size_t* charge);
 
 // A look-up whose object is there.
 class ReadyResult : public SecondaryCacheResultHandle {

@@ -11,12 +11,13 @@
 //   a directory, FIFO, socket, device  refused, and not opened
 //   a file without our magic, also an empty one
 //                                      refused
-//   ours, but of another version, with a damaged superblock, or shorter than that says
+//   ours, but of a later version, with a damaged superblock, or shorter than that says
 //                                      refused: the operator deletes it
 //   ours, and another cache has it     not touched: the cache passes everything through
 //   ours, of the wanted capacity and shards
-//                                      used. Entries that name no block are set to zero (file.cc)
-//   ours, of others                    replaced by a new file, by a rename, once that one is whole;
+//                                      used. Entries that name no block are set to zero
+//                                      (file_recovery.cc)
+//   ours, of others, or of version 1   replaced by a new file, by a rename, once that one is whole;
 //                                      nothing is in it that is not in an SST
 //
 //   what is at `path`.lock             what becomes of it
@@ -40,9 +41,10 @@
 //                                      both for the life of the cache
 //   Registry::mutex (caches.cc)        no I/O and no other lock under it
 //   TwoQSecondaryCache::capacity_mutex_
-//   Shard::mutex_                      no I/O and no other lock under it
-//   FileStore::queue_mutex_, FileStore::staged_mutex_, Part::mutex, Extents::mutex_,
-//   IndexMap::mutex_, KernelRing::mutex_
+//   DeadSsts::mutex_
+//   Shard::mutex_                      no I/O under it, and no other lock but the next one
+//   FilePart::mutex_, FileStore::queue_mutex_, FileStore::staged_mutex_, IndexMap::mutex_,
+//   KernelRing::mutex_
 //                                      never two of these at once
 
 #include "plugin/secondary_cache_2q/opening.h"
@@ -174,6 +176,14 @@ Status ReadSuperblock(const Descriptor& file, const std::string& path, uint64_t 
     s = Status::Corruption("path=" + path, "is shorter than its superblock says; delete it");
   }
   return s;
+}
+
+// Of what cannot be read: whether it is a cache file that version 1 has left, whole.
+bool IsOfFirstVersion(const Descriptor& file) {
+  std::string bytes(Superblock::kSize, '\0');
+  return pread(file.get(), bytes.data(), bytes.size(), 0) ==
+             static_cast<ssize_t>(Superblock::kSize) &&
+         Superblock::IsFirstVersion(bytes);
 }
 
 Status RandomUuid(std::string* uuid) {
@@ -320,7 +330,8 @@ Status OpenCacheFile(const TwoQSecondaryCacheOptions& options, uint32_t shards, 
     s = ReadSuperblock(result->file, result->path, static_cast<uint64_t>(info.st_size),
                        &result->superblock);
   }
-  if (s.ok() && !Fits(result->superblock, options, shards, result->file)) {
+  const bool is_old = s.IsNotSupported() && IsOfFirstVersion(result->file);
+  if (is_old || (s.ok() && !Fits(result->superblock, options, shards, result->file))) {
     s = Make(options, shards, /*replace=*/true, result);
   }
   return s;

@@ -22,6 +22,7 @@ constexpr size_t kMaxFile = size_t{8} << 40;
 constexpr size_t kMinWriteBuffer = 64 << 10;
 constexpr size_t kMinShardDram = 512 << 10;
 constexpr size_t kMinShardFile = 4 << 20;
+constexpr size_t kMaxShardFile = size_t{256} << 30;  // kMostShardUnits of 512 bytes
 constexpr int kDefaultShardBits = 4;
 constexpr int kMaxShardBits = 12;
 
@@ -155,6 +156,10 @@ Status Validate(const Options& options) {
     return Invalid("num_shard_bits=" + std::to_string(options.num_shard_bits),
                    "leaves less than 4096 bytes per shard");
   }
+  if (file && per_shard > kMaxShardFile) {
+    return Invalid("num_shard_bits=" + std::to_string(options.num_shard_bits),
+                   "leaves more than 256G per shard");
+  }
   return Status::OK();
 }
 
@@ -166,6 +171,9 @@ int ShardBits(const Options& options) {
   int bits = kDefaultShardBits;
   while (bits > 0 && options.capacity >> bits < minimum) {
     bits--;
+  }
+  while (options.storage == Storage::kFile && options.capacity >> bits > kMaxShardFile) {
+    bits++;
   }
   return bits;
 }

@@ -4,20 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/block.h"
-#include "plugin/secondary_cache_2q/fifo.h"
 #include "plugin/secondary_cache_2q/index.h"
+#include "plugin/secondary_cache_2q/references.h"
 #include "plugin/secondary_cache_2q/residency.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "plugin/secondary_cache_2q/window.h"
+#include "rocksdb/slice.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 // Which blocks stay and which go: AM, A1 and the rule between them (Lersch et al., section 6,
-// Algorithm 1). Knows blocks by the hash of their key and holds no bytes. Does no I/O and has no
-// clock, so that the same calls always give the same answers.
+// Algorithm 1). Knows blocks by their id and by a part of the hash of their key, the tag, and holds
+// no bytes. Does no I/O and has no clock, so that the same calls always give the same answers.
 //
 // The paper has one call, FIX. Behind a primary cache it falls apart into two: a block that is
 // missed is looked up here by Lookup(), is read from its SST into the primary cache, and is offered
@@ -26,13 +29,20 @@ namespace secondary_cache_2q {
 // miss that finds a reference in A1 marks it, and a marked block is admitted when it is offered,
 // however long the primary cache held it.
 //
-// Not thread-safe: the shard's mutex guards it. Owns no blocks.
+// The paper's AM is in LRU order, which takes eight bytes for each block. This one is CLOCK: each
+// block has a bit that it was used, and a hand goes round over all ids. It takes the next block
+// that was not used since it came by last, and clears the bits of those before. The order of use is
+// then the order of ids from the hand on, and these bits.
+//
+// Not thread-safe: the shard's mutex guards it. Ids are the caller's.
 class TwoQ {
  public:
-  TwoQ(Policy policy, double ghost_ratio);
+  // `load`: see Index.
+  TwoQ(Policy policy, double ghost_ratio, size_t load = 1);
 
-  // The block, now the most recently used one, or null. Then *ghost_hit tells whether A1 knew it.
-  Block* Lookup(uint64_t hash, bool* ghost_hit);
+  // A block with the tag of this hash, now used, or kNoBlock. Then *ghost_hit tells whether A1 knew
+  // it. It may be another key's: see Index.
+  BlockId Lookup(uint64_t hash, bool* ghost_hit);
 
   // Whether a block that leaves the primary cache shall enter AM. If not, A1 remembers it.
   // `room`: AM can take it without evicting another one, and policy=2q has not yet used up the free
@@ -41,89 +51,91 @@ class TwoQ {
 
   // The primary cache took a block that stays here, and will offer it when it evicts it. Does
   // nothing unless policy=2q.
-  void Promote(Block* block);
-  // A block of AM leaves the primary cache: it is the most recently used one again.
-  void Return(Block* block);
+  void Promote(BlockId id);
+  // A block of AM leaves the primary cache: it was used, and nobody else has it.
+  void Return(BlockId id);
 
-  // Puts a block into AM as the most recently used one. Requires that AM has none with this hash.
-  void Add(Block* block);
-  Block* Find(uint64_t hash) const;
+  // Puts a block into AM. Requires that AM has none with this id, or with the tag of this hash.
+  void Add(BlockId id, uint64_t hash);
+  BlockId Find(uint64_t hash) const { return index_.Find(Index::TagOf(hash)); }
+  bool Has(BlockId id) const { return index_.Has(id); }
+  bool IsPromoted(BlockId id) const { return index_.Is(id, Index::kPromoted); }
 
-  // The uses of other blocks since this one was used.
-  uint64_t Age(const Block* block) const { return uses_ - block->used; }
-  // Whether a full AM would still hold a block of this age.
-  bool IsYoung(uint64_t age) const { return am_.oldest == nullptr || age <= Age(am_.oldest); }
-  // Puts a block into AM that takes the place of one of this age. It is evicted when that one would
-  // have been, or soon after: among themselves such blocks go in the order in which they came.
-  // Requires that AM has none with this hash.
-  void AddCarried(Block* block, uint64_t age);
+  // How long ago a block was used, about, in parts of a round of the hand: kRound is a whole one.
+  static constexpr uint64_t kRound = 1024;
+  uint64_t Age(BlockId id) const;
+  // Whether a full AM would go on to hold a block of this age for a while.
+  static bool IsYoung(uint64_t age) { return age < kRound; }
+  // Does what Add() does with a block that takes the place of one of this age.
+  void AddCarried(BlockId id, uint64_t hash, uint64_t age);
 
-  // Takes a block out of AM to make room: the least recently used one, which A1 remembers. With
+  // Takes a block out of AM to make room: the next one of the hand, which A1 remembers. With
   // policy=2q every sixth victim, and every second one while the hot set moves, is a block that the
-  // primary cache has too, and that is taken back when it leaves that cache. Null if AM is empty.
-  Block* Victim();
+  // primary cache has too, and that is taken back when it leaves that cache. kNoBlock if AM is
+  // empty.
+  BlockId Victim();
 
   // Takes a block out of AM without a trace, or, with `moved`, so that its next offer is accepted:
   // it has moved to the primary cache.
-  void Remove(Block* block, bool moved);
+  void Remove(BlockId id, bool moved);
 
   // A block that was accepted at its offer found no room. That acceptance does not hold for its
   // next offer.
   void Unmark(uint64_t hash);
 
-  // Gives back memory that the index and the FIFOs took when they were larger.
+  // Gives back the memory of references beyond those that there are to be.
   void Compact();
+  // Gives a block another id, which is free; and forgets ids from `ids` on, none of which is held.
+  void Move(BlockId from, BlockId to);
+  void Truncate(BlockId ids);
 
-  // A1 never takes more than this many bytes.
-  void SetGhostLimit(size_t bytes) { ghost_limit_ = bytes / kGhostBytes; }
+  // A1 never takes more than this many references, nor do the marked ones.
+  void SetGhostLimit(size_t references) { ghost_limit_ = references; }
 
-  size_t blocks() const { return blocks_; }
-  // References in A1, counting places that no longer count (see Fifo).
-  size_t ghosts() const { return ghosts_.size(); }
-  // Bytes of the index and the FIFOs.
-  size_t MemoryUsage() const {
-    return index_.MemoryUsage() + ghosts_.MemoryUsage() + marked_.MemoryUsage();
+  // Appends the order of use and A1, with up to `most` references, and as many that are marked.
+  void Save(size_t most, std::string* to) const;
+  // The most bytes that Save() writes for ids below `ids`.
+  static constexpr uint64_t SavedSize(uint64_t ids, uint64_t most) {
+    return 36 + (ids + 7) / 8 + 2 * most * References::kBytes;
   }
+  // Takes what Save() wrote, when the same blocks have been added with the same ids. False if it is
+  // damaged: the order is not changed then.
+  bool Restore(size_t most, Slice from);
+  // The hand comes by this block last, and by those with lower ids just before.
+  void SetNewest(BlockId id) { hand_ = id + 1 < index_.ids() ? id + 1 : 0; }
 
-  // A place in a FIFO and its share of an index that is two thirds full.
-  static constexpr size_t kGhostBytes = 32;
+  size_t blocks() const { return index_.size(); }
+  BlockId ids() const { return index_.ids(); }
+  size_t ghosts() const { return ghosts_.size(); }  // references in A1
+  size_t MemoryUsage() const;                       // bytes
+
+  static constexpr size_t kGhostBytes = References::kBytes;
 
  private:
-  // A list of blocks in LRU order.
-  struct List {
-    Block* newest = nullptr;
-    Block* oldest = nullptr;
-    void PushNewest(Block* block);
-    void Remove(Block* block);
-  };
-
-  void Use(Block* block);
-  Block* ChooseVictim() const;
-
-  List* ListOf(const Block* block) {
-    return block->promoted ? &promoted_ : block->carried ? &carried_ : &am_;
-  }
-  void Remember(uint64_t hash, bool victim);
-  void Mark(uint64_t hash);
-  void Trim(Fifo* fifo, Kind kind);
+  void Use(BlockId id, bool promoted);
+  void Insert(BlockId id, uint64_t hash);
+  uint64_t Passed(BlockId id) const;
+  BlockId ChooseVictim();
+  BlockId PopPromoted();
+  BlockId Sweep();
+  void Remember(uint32_t tag, bool victim);
+  void Mark(uint32_t tag);
   // What A1 takes by ghost_ratio alone, and in force.
-  double BaseCapacity() const { return ghost_ratio_ * static_cast<double>(blocks_); }
+  double BaseCapacity() const { return ghost_ratio_ * static_cast<double>(blocks()); }
   size_t GhostCapacity() const;
+  size_t MarkedCapacity() const;
 
   const Policy policy_;
   const double ghost_ratio_;
   size_t ghost_limit_ = SIZE_MAX;
-  Index index_;
-  Fifo ghosts_;  // A1
-  Fifo marked_;  // references that a look-up found in A1
+  Index index_;                      // AM
+  References ghosts_;                // A1
+  References marked_;                // references that a look-up found in A1
+  std::vector<BlockId> promotions_;  // the latest, newest last; they may be promoted no longer
   Residency residency_;
   Window window_;
-  List am_;
-  List promoted_;  // blocks of AM that the primary cache has too
-  List carried_;   // blocks of AM that nobody has used since they were carried
+  BlockId hand_ = 0;
   uint64_t evictions_ = 0;
-  uint64_t uses_ = 0;
-  size_t blocks_ = 0;
 };
 
 }  // namespace secondary_cache_2q

@@ -45,6 +45,8 @@ class Residency {
 
   // Blocks in the primary cache, as far as they belong to this shard.
   uint64_t blocks() const { return quartile_; }
+  // Goes on from an earlier estimate.
+  void Restore(uint64_t blocks) { quartile_ = blocks; }
 
  private:
   struct Sample {

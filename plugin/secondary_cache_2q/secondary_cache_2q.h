@@ -4,8 +4,9 @@
 // file.
 //
 // The policy is 2Q as in Lersch, Oukid, Schreter, Lehner, "Rethinking DRAM Caching for LSMs in an
-// NVRAM Environment", section 6, Algorithm 1. AM holds blocks in LRU order. A1 is a FIFO of
-// references (ghosts) to blocks that are not held. A block enters AM only if A1 knows it.
+// NVRAM Environment", section 6, Algorithm 1. AM holds blocks, in the order of their use as CLOCK
+// tells it. A1 is a FIFO of references (ghosts) to blocks that are not held. A block enters AM only
+// if A1 knows it.
 //
 // README.md tells how to use the cache, REFERENCE.md has all guarantees, limits and messages.
 
@@ -76,8 +77,8 @@ struct TwoQSecondaryCacheOptions {
   // What the cache may hold, in bytes. Required: the default, 0, is refused.
   // storage=dram: memory, with the allocator's and our own overhead. At least 64K.
   // storage=file: the size of the file's data area, from 4M to 8T. The file is up to 4% larger. The
-  // index in memory takes about 200 bytes for each block on top of it, and 2 bytes for each KiB.
-  // At least 4096 bytes for each shard.
+  // index in memory comes on top of it: at most 24 bytes for each block of 4 KiB. See REFERENCE.md.
+  // At least 4096 bytes for each shard, and with storage=file at most 256G.
   // May be changed while the cache is open; with storage=file no higher than it was at creation.
   size_t capacity = 0;
 
@@ -87,9 +88,9 @@ struct TwoQSecondaryCacheOptions {
   // The size of A1: references as a share of the blocks in AM. From 0 to 16; -1, the default,
   // stands for 0.5 with 2q, 0.25 with 2q and storage=file, where each admission is a write to the
   // disk, and 0.05, the paper's value, with 2q_paper. Not used by lru.
-  // More references remember a block for longer, so that rarer blocks are admitted. Each costs 32
-  // bytes, charged to `capacity` with storage=dram. All together take a sixteenth of `capacity` at
-  // most.
+  // More references remember a block for longer, so that rarer blocks are admitted. Each costs 4
+  // bytes, charged to `capacity` with storage=dram. There is at most one for 512 bytes of
+  // `capacity`.
   // With policy=2q this is the least: A1 grows up to eightfold while the hot set moves, and to
   // twice the number of blocks in the primary cache where that is more. That number is estimated
   // from the stream of look-ups.
@@ -103,7 +104,8 @@ struct TwoQSecondaryCacheOptions {
   bool exclusive = false;
 
   // The cache has 2^num_shard_bits shards with a lock each. From 0 to 12; -1, the default, stands
-  // for 4, or for fewer where a shard would be smaller than 512K (dram) or 4M (file).
+  // for 4, or for fewer where a shard would be below 512K (dram) or 4M (file), or for 5 where one
+  // would be above 256G (file).
   int num_shard_bits = -1;
 
   // Compression of blocks on their way in: "none", "lz4" or "zstd". Default: none. A block that
@@ -115,7 +117,8 @@ struct TwoQSecondaryCacheOptions {
   Storage storage = Storage::kDram;
 
   // The cache file. Required with storage=file, refused with storage=dram. Created when it does not
-  // exist. A cache file of another capacity or number of shards is replaced by an empty one.
+  // exist. A cache file of another capacity or number of shards, or of an earlier version, is
+  // replaced by an empty one.
   // Anything else that is there is refused and left as it is. One cache at a time owns the file;
   // others pass everything through.
   std::string path;
@@ -188,6 +191,7 @@ Status NewTwoQSecondaryCache(const TwoQSecondaryCacheOptions& options,
   X(ghosts, gauge, references, "references in A1 now")                                             \
   X(usage, gauge, bytes, "bytes charged to the capacity now")                                      \
   X(capacity, gauge, bytes, "capacity in force now")                                               \
+  X(memory, gauge, bytes, "memory of the bookkeeping now: indexes, references, free space")        \
   X(largest_shard, gauge, bytes, "usage of the fullest shard")                                     \
   X(smallest_shard, gauge, bytes, "usage of the emptiest shard")
 

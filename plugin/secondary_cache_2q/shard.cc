@@ -3,18 +3,21 @@
 #include "plugin/secondary_cache_2q/shard.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
 
-// A1 and the marked references take at most this share of the capacity each.
-constexpr size_t kGhostShare = 16;
+// A1 and the marked references have at most one reference each for so many bytes of the capacity.
+constexpr size_t kBytesPerGhost = 512;
 
-// SSTs remembered as erased.
-constexpr size_t kMaxDead = 4096;
+// Blocks for each bucket of the index. In a file memory counts, in DRAM the time of a look-up.
+constexpr size_t kFileLoad = 5;
+constexpr size_t kDramLoad = 1;
+
+// Blocks that are evicted while the shard is locked once.
+constexpr size_t kMostVictims = 1024;
 
 double GhostRatio(const TwoQSecondaryCacheOptions& options) {
   if (options.ghost_ratio >= 0) {
@@ -28,30 +31,31 @@ double GhostRatio(const TwoQSecondaryCacheOptions& options) {
 
 }  // namespace
 
-Shard::Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store)
+Shard::Shard(const TwoQSecondaryCacheOptions& options, uint32_t number, size_t capacity,
+             Store* store, const DeadSsts* dead)
     : store_(store),
-      charge_metadata_(store->ChargesMetadata()),
+      number_(number),
+      dead_(dead),
+      charges_metadata_(store->ChargesMetadata()),
       fills_any_(options.policy == Policy::k2QPaper),
-      policy_(options.policy, GhostRatio(options)),
+      policy_(options.policy, GhostRatio(options),
+              options.storage == Storage::kFile ? kFileLoad : kDramLoad),
       capacity_(capacity),
       unused_(capacity) {
-  policy_.SetGhostLimit(capacity / kGhostShare);
-}
-
-Shard::~Shard() {
-  while (EvictOne() > 0) {
-  }
+  policy_.SetGhostLimit(capacity / kBytesPerGhost);
 }
 
 Block* Shard::Lookup(const Slice& key, uint64_t hash) {
   std::lock_guard<std::mutex> lock(mutex_);
   bool ghost_hit;
-  Block* block = policy_.Lookup(hash, &ghost_hit);
-  if (block != nullptr && block->Key() == key) {
+  const BlockId id = policy_.Lookup(hash, &ghost_hit);
+  Block* const block = id != kNoBlock ? store_->Pin(number_, id, hash) : nullptr;
+  if (block != nullptr && block->MayBe(key)) {
     stats_.hits++;
-    stats_.read_bytes += block->size;
-    block->Ref();
     return block;
+  }
+  if (block != nullptr) {
+    store_->Release(block);
   }
   stats_.misses++;
   stats_.ghost_hits += ghost_hit;
@@ -63,15 +67,20 @@ bool Shard::Offer(const Slice& key, uint64_t hash, size_t size, bool force) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.offers++;
-    Block* held = policy_.Find(hash);
+    const BlockId held = policy_.Find(hash);
     const bool room = HasRoom(size) && (fills_any_ || size <= unused_);
-    if (capacity_ > 0 && held == nullptr && !Dead(key) && (force || policy_.Offer(hash, room))) {
+    if (capacity_ > 0 && held == kNoBlock && !dead_->Has(FileOfKey(key)) &&
+        (force || policy_.Offer(hash, room))) {
       return true;
     }
-    if (held == nullptr || held->Key() != key) {
-      stats_.rejected++;
-    } else {
+    Block* const block = held != kNoBlock ? store_->Pin(number_, held, hash) : nullptr;
+    if (block != nullptr && block->MayBe(key)) {
       policy_.Return(held);  // no second copy: a key's bytes never change
+    } else {
+      stats_.rejected++;
+    }
+    if (block != nullptr) {
+      store_->Release(block);
     }
     Shrink(&victims);  // a new reference may have made A1 larger
   }
@@ -83,12 +92,10 @@ bool Shard::Add(Block* block) {
   Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!CanTake(block)) {
+    if (!Take(block, 0, /*is_carried=*/false)) {
       stats_.dropped++;
       return false;
     }
-    policy_.Add(block);
-    Took(block);
     stats_.admitted++;
     stats_.copied_bytes += block->size;
     Shrink(&victims);
@@ -97,45 +104,46 @@ bool Shard::Add(Block* block) {
   return true;
 }
 
-bool Shard::Adopt(Block* block) {
+bool Shard::Adopt(const Store::Found& found) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!HasRoom(block->charge) || !CanTake(block)) {
+  if (!HasRoom(found.charge) || policy_.Find(found.hash) != kNoBlock) {
     return false;
   }
-  policy_.Add(block);
-  Took(block);
+  policy_.Add(found.id, found.hash);
+  Count(found.id, found.file, found.charge);
   return true;
 }
 
-void Shard::ListFile(uint64_t file, std::vector<Held>* held) const {
+std::string Shard::SaveOrder(uint64_t most) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = files_.find(file);
-  const Block* block = it == files_.end() ? nullptr : it->second;
-  for (; block != nullptr; block = block->file_next) {
-    held->push_back({BlockOfKey(block->Key()), policy_.Age(block)});
-  }
+  std::string saved;
+  policy_.Save(most, &saved);
+  return saved;
 }
 
-bool Shard::HasFile(uint64_t file) const {
+bool Shard::RestoreOrder(uint64_t most, const Slice& saved) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return files_.count(file) > 0;
+  return policy_.Restore(most, saved);
+}
+
+void Shard::SetNewest(BlockId id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  policy_.SetNewest(id);
 }
 
 bool Shard::WantsCarried(const Slice& key, uint64_t hash, size_t size, uint64_t age) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return capacity_ > 0 && policy_.Find(hash) == nullptr && !Dead(key) &&
-         (HasRoom(size) || policy_.IsYoung(age));
+  return capacity_ > 0 && policy_.Find(hash) == kNoBlock && !dead_->Has(FileOfKey(key)) &&
+         (HasRoom(size) || TwoQ::IsYoung(age));
 }
 
 bool Shard::AddCarried(Block* block, uint64_t age) {
   Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!CanTake(block)) {
+    if (!Take(block, age, /*is_carried=*/true)) {
       return false;
     }
-    policy_.AddCarried(block, age);
-    Took(block);
     stats_.carried++;
     stats_.copied_bytes += block->size;
     Shrink(&victims);
@@ -164,56 +172,45 @@ size_t Shard::EvictOne() {
 }
 
 void Shard::Erase(const Slice& key, uint64_t hash) {
-  Block* block;
+  Block* erased = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    block = policy_.Find(hash);
-    if (block == nullptr || block->Key() != key) {
+    const BlockId id = policy_.Find(hash);
+    if (id == kNoBlock) {
       return;
     }
-    TakeOut(block, /*moved=*/false);
+    Block* const block = store_->Pin(number_, id, hash);
+    const bool is_it = block->MayBe(key);
+    store_->Release(block);
+    if (!is_it) {
+      return;
+    }
+    erased = TakeOut(id, /*moved=*/false);
   }
-  store_->Release(block);
+  store_->Release(erased);
 }
 
+// The caller's reference keeps the block's id from being used again.
 void Shard::EraseBlock(Block* block, bool moved) {
+  Block* erased;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (policy_.Find(block->hash) != block) {
+    if (block->id == kNoBlock || !policy_.Has(block->id)) {
       return;
     }
-    TakeOut(block, moved);
+    erased = TakeOut(block->id, moved);
   }
-  store_->Release(block);
-}
-
-void Shard::EraseFile(uint64_t file) {
-  Victims victims = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    Bury(file);
-    for (auto it = files_.find(file); it != files_.end(); it = files_.find(file)) {
-      Block* block = it->second;
-      policy_.Remove(block, /*moved=*/false);
-      Forget(block);
-      // The same records live on in other blocks, of other keys, that no reference knows.
-      unused_ += block->charge;
-      stats_.erased_obsolete++;
-      Push(block, &victims);
-    }
-  }
-  ReleaseAll(victims);
+  store_->Release(erased);
 }
 
 void Shard::Promote(Block* block) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (policy_.Find(block->hash) == block && !block->promoted) {
-    policy_.Promote(block);
+  if (block->id != kNoBlock && policy_.Has(block->id) && !policy_.IsPromoted(block->id)) {
+    policy_.Promote(block->id);
   }
 }
 
 void Shard::SetCapacity(size_t capacity) {
-  Victims victims = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (capacity > capacity_) {
@@ -221,14 +218,52 @@ void Shard::SetCapacity(size_t capacity) {
     }
     capacity_ = capacity;
     unused_ = std::min(unused_, capacity - std::min(usage_, capacity));
-    policy_.SetGhostLimit(capacity / kGhostShare);
-    while (usage_ > capacity_) {
+    policy_.SetGhostLimit(capacity / kBytesPerGhost);
+  }
+  while (EvictSome()) {
+  }
+}
+
+// Evicts blocks that are too many, and then gives back memory. False: all is done.
+bool Shard::EvictSome() {
+  Victims victims = nullptr;
+  bool goes_on = true;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < kMostVictims && usage_ > capacity_; i++) {
       Push(Evict(), &victims);
     }
-    policy_.Compact();  // the index of a larger cache would leave no room for blocks
-    Shrink(&victims);
+    if (usage_ <= capacity_) {
+      Compact();
+      Shrink(&victims);
+      goes_on = usage_ > 0 && usage_ + Metadata() > capacity_;
+    }
   }
   ReleaseAll(victims);
+  return goes_on;
+}
+
+// The bookkeeping of a larger cache would leave no room for blocks.
+void Shard::Compact() {
+  policy_.Compact();
+  if (!store_->CanMove()) {
+    return;
+  }
+  BlockId to = 0;
+  for (BlockId from = policy_.ids(); from > policy_.blocks();) {
+    if (policy_.Has(--from)) {
+      while (policy_.Has(to)) {
+        to++;
+      }
+      policy_.Move(from, to);
+      store_->Move(number_, from, to);
+      numbers_[to] = numbers_[from];
+    }
+  }
+  const auto ids = static_cast<BlockId>(policy_.blocks());
+  policy_.Truncate(ids);
+  store_->Truncate(number_, ids);
+  numbers_.Resize(ids);
 }
 
 void Shard::AddStats(TwoQSecondaryCacheStats* stats) const {
@@ -237,10 +272,12 @@ void Shard::AddStats(TwoQSecondaryCacheStats* stats) const {
   TWOQ_SECONDARY_CACHE_STATS(X)
 #undef X
   const size_t usage = usage_ + Metadata();
+  stats->read_bytes += read_bytes_.load(std::memory_order_relaxed);
   stats->blocks += policy_.blocks();
   stats->ghosts += policy_.ghosts();
   stats->usage += usage;
   stats->capacity += capacity_;
+  stats->memory += sizeof(*this) + Memory();
   stats->largest_shard = std::max<uint64_t>(stats->largest_shard, usage);
   stats->smallest_shard = std::min<uint64_t>(stats->smallest_shard, usage);
 }
@@ -256,104 +293,83 @@ void Shard::CountCorrupt() {
   stats_.corrupt++;
 }
 
-size_t Shard::Metadata() const { return charge_metadata_ ? policy_.MemoryUsage() : 0; }
+size_t Shard::Memory() const {
+  return policy_.MemoryUsage() + numbers_.MemoryUsage() + ssts_.MemoryUsage() +
+         store_->MemoryUsage(number_);
+}
 
 bool Shard::HasRoom(size_t charge) const { return usage_ + Metadata() + charge <= capacity_; }
 
 // The block's SST may have been erased since the block was offered.
 bool Shard::CanTake(const Block* block) const {
-  return block->charge <= capacity_ && policy_.Find(block->hash) == nullptr && !Dead(block->Key());
+  return block->charge <= capacity_ && policy_.Find(block->hash) == kNoBlock &&
+         !dead_->Has(block->file);
+}
+
+bool Shard::Take(Block* block, uint64_t age, bool is_carried) {
+  if (!CanTake(block) || !store_->Keep(block)) {
+    return false;
+  }
+  if (is_carried) {
+    policy_.AddCarried(block->id, block->hash, age);
+  } else {
+    policy_.Add(block->id, block->hash);
+  }
+  Count(block->id, block->file, block->charge);
+  return true;
 }
 
 // The policy has the block.
-void Shard::Took(Block* block) {
-  block->Ref();
-  LinkFile(block);
-  usage_ += block->charge;
-  unused_ -= std::min(unused_, block->charge);
-}
-
-void Shard::Bury(uint64_t file) {
-  if (dead_.insert(file).second) {
-    dead_order_.push_back(file);
+void Shard::Count(BlockId id, uint64_t file, size_t charge) {
+  const uint32_t number = ssts_.AddBlock(file);
+  if (id >= numbers_.size()) {
+    numbers_.Resize(id + 1);
   }
-  if (dead_order_.size() > kMaxDead) {
-    dead_.erase(dead_order_.front());
-    dead_order_.pop_front();
-  }
-}
-
-void Shard::LinkFile(Block* block) {
-  const uint64_t file = FileOfKey(block->Key());
-  if (file == 0) {
-    return;
-  }
-  Block*& head = files_[file];
-  block->file_prev = nullptr;
-  block->file_next = head;
-  if (head != nullptr) {
-    head->file_prev = block;
-  }
-  head = block;
-}
-
-void Shard::UnlinkFile(Block* block) {
-  if (block->file_next != nullptr) {
-    block->file_next->file_prev = block->file_prev;
-  }
-  if (block->file_prev != nullptr) {
-    block->file_prev->file_next = block->file_next;
-    return;
-  }
-  const uint64_t file = FileOfKey(block->Key());
-  if (file == 0) {
-    return;
-  }
-  auto it = files_.find(file);
-  assert(it != files_.end() && it->second == block);
-  if (block->file_next != nullptr) {
-    it->second = block->file_next;
-  } else {
-    files_.erase(it);
-  }
+  numbers_[id] = {{static_cast<uint8_t>(number), static_cast<uint8_t>(number >> 8),
+                   static_cast<uint8_t>(number >> 16)}};
+  usage_ += charge;
+  unused_ -= std::min(unused_, charge);
 }
 
 // The policy has let go of the block.
-void Shard::Forget(Block* block) {
-  UnlinkFile(block);
+Block* Shard::Forget(BlockId id) {
+  ssts_.DropBlock(NumberOf(id));
+  Block* const block = store_->Detach(number_, id);
   usage_ -= block->charge;
+  return block;
 }
 
-void Shard::TakeOut(Block* block, bool moved) {
-  policy_.Remove(block, moved);
-  Forget(block);
+Block* Shard::TakeOut(BlockId id, bool moved) {
+  policy_.Remove(id, moved);
   stats_.erased++;
+  return Forget(id);
 }
 
 Block* Shard::Evict() {
-  Block* victim = policy_.Victim();
-  if (victim != nullptr) {
-    Forget(victim);
-    stats_.evictions++;
-    unused_ = 0;
+  const BlockId id = policy_.Victim();
+  if (id == kNoBlock) {
+    return nullptr;
   }
-  return victim;
+  stats_.evictions++;
+  unused_ = 0;
+  return Forget(id);
 }
 
+// After a change of the capacity there may be more to evict than one call should.
 void Shard::Shrink(Victims* victims) {
-  while (usage_ > 0 && usage_ + Metadata() > capacity_) {
+  for (size_t i = 0; i < kMostVictims && usage_ > 0 && usage_ + Metadata() > capacity_; i++) {
     Push(Evict(), victims);
   }
 }
 
 void Shard::Push(Block* victim, Victims* victims) {
-  victim->older = *victims;
+  victim->next = *victims;
   *victims = victim;
 }
 
 void Shard::ReleaseAll(Victims victims) {
   while (victims != nullptr) {
-    Block* next = victims->older;
+    Block* next = victims->next;
     store_->Release(victims);
     victims = next;
   }

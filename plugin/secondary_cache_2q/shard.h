@@ -2,18 +2,21 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
-#include <unordered_map>
-#include <unordered_set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/secondary_cache_2q/block.h"
+#include "plugin/secondary_cache_2q/chunked_array.h"
+#include "plugin/secondary_cache_2q/dead_ssts.h"
 #include "plugin/secondary_cache_2q/hash.h"
 #include "plugin/secondary_cache_2q/policy.h"
 #include "plugin/secondary_cache_2q/secondary_cache_2q.h"
+#include "plugin/secondary_cache_2q/sst_numbers.h"
 #include "plugin/secondary_cache_2q/store.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -22,25 +25,26 @@ namespace secondary_cache_2q {
 // One part of the cache: the policy's state for its share of the keys, and the accounting.
 //
 // Thread-safe: one mutex, under which no byte of a block is copied, read, written or freed.
-// Owns one reference of each block in AM.
-// Invariants: usage is the sum of the charges of the blocks in AM (and of the metadata if the store
-// charges it); it exceeds the capacity only while a call is evicting.
+// Invariants: the store keeps just the blocks that are in AM, by the same ids. Usage is the sum of
+// the charges of the blocks in AM (and of the metadata if the store charges it); it exceeds the
+// capacity only while a call is evicting.
 class Shard {
  public:
-  Shard(const TwoQSecondaryCacheOptions& options, size_t capacity, Store* store);
-  ~Shard();
+  // `number`: which of the cache's shards. `dead` and `store` outlive it.
+  Shard(const TwoQSecondaryCacheOptions& options, uint32_t number, size_t capacity, Store* store,
+        const DeadSsts* dead);
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  // The block with a reference for the caller, or null.
+  // The block with a reference for the caller, or null. In a file it may be another key's.
   Block* Lookup(const Slice& key, uint64_t hash);
 
   // Whether a block that leaves the primary cache is to be stored; see TwoQ::Offer.
   // `size` in bytes. With `force` the policy is not asked.
   bool Offer(const Slice& key, uint64_t hash, size_t size, bool force);
 
-  // Takes a block into AM, with a reference of its own, and evicts others to make room. False if
-  // the key has come in meanwhile, its SST is gone, or the block is larger than the shard.
+  // Takes a block into AM, and evicts others to make room. False if the key has come in meanwhile,
+  // its SST is gone, or the block is larger than the shard.
   bool Add(Block* block);
 
   // What AM holds of an SST.
@@ -48,7 +52,7 @@ class Shard {
     uint64_t block = 0;  // the last eight bytes of its key
     uint64_t age = 0;    // see TwoQ
   };
-  void ListFile(uint64_t file, std::vector<Held>* held) const;
+  void ListFile(uint64_t file, std::vector<Held>* held);
   bool HasFile(uint64_t file) const;
 
   // Whether a block that takes the place of one of this age is to be stored. `size` in bytes.
@@ -59,7 +63,13 @@ class Shard {
   void DropCarried();
 
   // Takes a block that was found in the cache file into AM, if that needs no eviction.
-  bool Adopt(Block* block);
+  bool Adopt(const Store::Found& found);
+  // The order of use and A1, with up to `most` references of each kind; and takes them when all
+  // blocks are adopted. False if they are damaged.
+  std::string SaveOrder(uint64_t most) const;
+  bool RestoreOrder(uint64_t most, const Slice& saved);
+  // Without such an order: all were used in that of their ids, this one last.
+  void SetNewest(BlockId id);
 
   // Evicts one block. Returns its charge in bytes, 0 if there is none.
   size_t EvictOne();
@@ -70,37 +80,50 @@ class Shard {
   void EraseBlock(Block* block, bool moved);
   // The primary cache keeps a copy of this block from now on, and will offer it when it lets it go.
   void Promote(Block* block);
-  // Removes the blocks of an SST, given by the first eight bytes of its cache keys, and takes no
-  // more of them.
-  void EraseFile(uint64_t file);
+  // Removes the blocks of SSTs, each given by the first eight bytes of its cache keys. They are
+  // among the dead already, so that no more come.
+  void EraseFiles(const std::vector<uint64_t>& files);
 
   void SetCapacity(size_t capacity);
   void AddStats(TwoQSecondaryCacheStats* stats) const;
   // A block that was accepted could not be stored or written: counts it and unmarks its key.
   void Drop(uint64_t hash);
   void CountCorrupt();
+  // A look-up returned a block of so many stored bytes.
+  void CountRead(size_t size) { read_bytes_.fetch_add(size, std::memory_order_relaxed); }
 
  private:
-  using Victims = Block*;  // linked by Block::older
+  using Victims = Block*;  // linked by Block::next
+  struct Number {          // of an SST
+    uint8_t bytes[3];
+  };
 
-  size_t Metadata() const;
+  size_t Memory() const;
+  size_t Metadata() const { return charges_metadata_ ? Memory() : 0; }
   bool HasRoom(size_t charge) const;
   bool CanTake(const Block* block) const;
-  void Took(Block* block);
-  void Bury(uint64_t file);
-  bool Dead(const Slice& key) const { return !dead_.empty() && dead_.count(FileOfKey(key)) > 0; }
-  void LinkFile(Block* block);
-  void UnlinkFile(Block* block);
-  void Forget(Block* block);
-  void TakeOut(Block* block, bool moved);
+  bool Take(Block* block, uint64_t age, bool is_carried);
+  void Count(BlockId id, uint64_t file, size_t charge);
+  uint32_t NumberOf(BlockId id) const;
+  std::vector<uint32_t> NumbersOf(const std::vector<uint64_t>& files) const;
+  bool EraseSome(const std::vector<uint64_t>& files, BlockId begin);
+  bool ListSome(uint64_t file, BlockId begin, std::vector<std::pair<BlockId, uint64_t>>* held);
+  Block* Forget(BlockId id);
+  Block* TakeOut(BlockId id, bool moved);
   Block* Evict();
+  bool EvictSome();
+  void Compact();
   static void Push(Block* victim, Victims* victims);
   void Shrink(Victims* victims);
   void ReleaseAll(Victims victims);
 
   Store* const store_;
-  const bool charge_metadata_;
+  const uint32_t number_;
+  const DeadSsts* const dead_;
+  const bool charges_metadata_;
   const bool fills_any_;  // any room is filled with any block, as Algorithm 1 has it
+
+  std::atomic<uint64_t> read_bytes_{0};
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
@@ -111,10 +134,8 @@ class Shard {
   // empty or enlarged cache, and what blocks of deleted SSTs left. Does not include room that a
   // promotion leaves, else each promotion would let a cold block in.
   size_t unused_;
-  std::unordered_map<uint64_t, Block*> files_;  // head of the list of an SST's blocks
-  // SSTs that were erased lately: the primary cache still has blocks of them to offer.
-  std::unordered_set<uint64_t> dead_;
-  std::deque<uint64_t> dead_order_;
+  SstNumbers ssts_;
+  ChunkedArray<Number> numbers_;  // by id: of the block's SST, 0 if there is none
   TwoQSecondaryCacheStats stats_;
 };
 

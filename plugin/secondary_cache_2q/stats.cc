@@ -33,6 +33,7 @@ TwoQSecondaryCacheStats TwoQSecondaryCache::Stats() const {
   for (const auto& shard : shards_) {
     shard->AddStats(&stats);
   }
+  stats.memory += dead_.MemoryUsage();
   if (shards_.empty()) {
     stats.smallest_shard = 0;
   }

@@ -29,6 +29,8 @@ class Window {
   void OnReturn(bool victim) { (victim ? victims_ : newcomers_).returned++; }
 
   double factor() const { return factor_; }
+  // Goes on with a factor that was in force before; bounded.
+  void Restore(double factor) { factor_ = std::min(std::max(factor, 1.0), kMost); }
 
  private:
   struct Count {
@@ -40,12 +42,13 @@ class Window {
   static constexpr double kDecay = 0.95;     // of older counts, per period
   static constexpr double kMinVictims = 64;  // below that the share says nothing
   static constexpr double kStep = 1.2;
+  static constexpr double kMost = 8;
 
   // The factor for a quotient of the shares. The quotient is far below 1 if the hot set moves fast,
   // about 1 if it moves slowly, and above 1 if it stays; scans make it several times as large.
   static double Target(double quotient) {
     if (quotient < 0.5) {
-      return 8;
+      return kMost;
     }
     return quotient < 1.2 ? 1.5 : 1;
   }

@@ -4,6 +4,7 @@
 // cut or replaced but a cache file of ours, and no opening waits for ever.
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -217,43 +218,57 @@ TEST_F(MistakesTest, WhatAKilledProcessLeftUnfinishedIsMadeAnew) {
   }
 }
 
-// The bytes that earlier versions wrote, by hand.
-TEST_F(MistakesTest, CachesOfEarlierVersionsOpen) {
-  const std::string uuid = "0123456789abcdef";
+// The bytes of a cache file of the first version without a block.
+std::string FirstVersion() {
   std::string head = "RKT2QSC\n";
   for (uint32_t word : {1u, 512u, 1u, 0u}) {  // version, block_size, shards, zero
     PutFixed32(&head, word);
   }
   PutFixed64(&head, 8 << 20);  // capacity
   PutFixed64(&head, 4 << 10);  // slots
-  head += uuid;
+  head += "0123456789abcdef";
   head.resize(4092, '\0');
   PutFixed32(&head, crc32c::Mask(crc32c::Value(head.data(), head.size())));
-  const std::string key = Key(1);
-  const std::string value = "kept";
-  std::string slot;
-  PutFixed32(&slot, 4);  // size
-  PutFixed64(&slot, 7);  // sequence
-  slot += key;
-  PutFixed64(&slot, 1024);  // offset
-  PutFixed32(&slot, 4);     // raw_size
-  PutFixed32(&slot, crc32c::Mask(crc32c::Extend(crc32c::Value(key.data(), 16), value.data(), 4)));
-  slot.resize(60, '\0');
-  const uint32_t crc =
-      crc32c::Extend(crc32c::Value(uuid.data(), uuid.size()), slot.data(), slot.size());
-  std::string masked;
-  PutFixed32(&masked, crc32c::Mask(crc));
-  const size_t data = 4096 + 64 * (4 << 10);
-  std::string file = head + masked + slot;
-  file.resize(data + (8 << 20), '\0');
-  file.replace(data + 1024, value.size(), value);
-  Write(path_, file);
-  ASSERT_OK(SecondaryCache::CreateFromString(
-      ConfigOptions(),
-      "id=TwoQSecondaryCache;storage=file;num_shard_bits=0;direct_io=false;capacity=8M;path=" +
-          path_,
-      &cache_));
-  EXPECT_EQ("kept", Get(cache_.get(), Key(1)));
+  head.resize(4096 + 64 * (4 << 10) + (8 << 20), '\0');
+  return head;
+}
+
+// What is in it is in SSTs, too.
+TEST_F(MistakesTest, ACacheOfTheFirstVersionIsReplaced) {
+  Write(path_, FirstVersion());
+  MakeCache();
+  CacheFileInfo info;
+  ASSERT_OK(InspectCacheFile(path_, &info));
+  EXPECT_EQ(2u, info.version);
+  EXPECT_EQ(0u, Kind(path_ + ".new"));
+  ExpectKept();
+  EXPECT_NE(std::string::npos, cache_->GetPrintableOptions().find("state : open"));
+}
+
+TEST_F(MistakesTest, ACacheOfTheFirstVersionThatIsInUseIsNot) {
+  const std::string content = FirstVersion();
+  Write(path_, content);
+  Write(path_ + ".lock", "");
+  const int lock = open((path_ + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, flock(lock, LOCK_EX | LOCK_NB));
+  ASSERT_OK(Open());
+  EXPECT_NE(std::string::npos, cache_->GetPrintableOptions().find("state : pass-through"));
+  close(lock);
+  EXPECT_TRUE(content == Content(path_));
+}
+
+TEST_F(MistakesTest, WhatOnlyLooksLikeACacheOfTheFirstVersionIsRefused) {
+  for (const size_t damaged : {9u, 15u, 40u, 2000u, 4095u}) {
+    std::string content = FirstVersion().substr(0, 8192);
+    content[damaged] ^= 0x10;
+    Write(path_, content);
+    ExpectRefused("cache file version");
+    EXPECT_EQ(content, Content(path_));
+  }
+  const std::string cut = FirstVersion().substr(0, 4095);
+  Write(path_, cut);
+  ExpectRefused("is not a TwoQSecondaryCache file");
+  EXPECT_EQ(cut, Content(path_));
 }
 
 }  // namespace

@@ -97,9 +97,9 @@ class FaultsTest : public testing::Test {
 };
 
 // Changes the entries of a cache file, and what they name; all checksums are right afterwards.
-void ForEachSlot(
-    const std::string& path,
-    const std::function<bool(uint64_t number, Slot* slot, std::string* block)>& change) {
+void ForEachSlot(const std::string& path,
+                 const std::function<bool(uint64_t number, Slot* slot, Encoding* encoding,
+                                          std::string* block)>& change) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   std::string head(Superblock::kSize, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -117,16 +117,22 @@ void ForEachSlot(
       continue;
     }
     const auto data = static_cast<std::streamoff>(superblock.DataOffset() + slot.offset);
-    std::string block(slot.size, '\0');
+    std::string extent(BlockHeader::kSize + slot.size, '\0');
     file.seekg(data);
-    file.read(block.data(), slot.size);
-    if (change(number, &slot, &block)) {
-      slot.checksum = BlockChecksum(Slice(slot.key, Slot::kKeySize), block);
+    file.read(extent.data(), static_cast<std::streamsize>(extent.size()));
+    BlockHeader header;
+    Slice stored;
+    ASSERT_TRUE(BlockHeader::Decode(extent, &header, &stored));
+    std::string block = stored.ToString();
+    if (change(number, &slot, &header.encoding, &block)) {
       slot.Encode(superblock.uuid, bytes);
       file.seekp(at);
       file.write(bytes, sizeof(bytes));
+      header.size = static_cast<uint32_t>(block.size());
+      extent.replace(BlockHeader::kSize, std::string::npos, block);
+      header.Encode(extent.data());
       file.seekp(data);
-      file.write(block.data(), static_cast<std::streamsize>(block.size()));
+      file.write(extent.data(), static_cast<std::streamsize>(extent.size()));
     }
   }
   ASSERT_TRUE(file.good());
@@ -206,33 +212,15 @@ TEST_F(FaultsTest, AFileThatIsCutShortUnderACacheIsMisses) {
 // Each is what a slot with a right checksum may say. None is a block, and the others are served.
 TEST_F(FaultsTest, WhatASlotSaysIsBounded) {
   const std::vector<std::function<void(Slot*)>> changes = {
-      [](Slot* s) { s->size = UINT32_MAX; },
-      [](Slot* s) { s->size = s->encoding.raw_size = (8 << 20) / 8 + 1; },
-      [](Slot* s) { s->offset = UINT64_MAX - 511; },
-      [](Slot* s) { s->offset += 1; },
-      [](Slot* s) { s->offset = 8 << 20; },
-      [](Slot* s) { s->sequence = UINT64_MAX; },
-      [](Slot* s) { s->encoding.raw_size = UINT32_MAX; },
-      [](Slot* s) { s->encoding.raw_size++; },
-      [](Slot* s) {
-        s->encoding = {UINT32_MAX, kLZ4Compression, 0, 0};
-      },
-      [](Slot* s) {
-        s->encoding = {UINT32_MAX, kZSTD, 0, 0};
-      },
-      [](Slot* s) {
-        s->encoding = {5000, kBZip2Compression, 0, 0};
-      },
-      [](Slot* s) {
-        s->encoding = {100, kZSTD, 0, 0};
-      },
-      [](Slot* s) { s->encoding.source = 3; },
+      [](Slot* s) { s->size = UINT32_MAX; },         [](Slot* s) { s->size = (8 << 20) / 8 + 1; },
+      [](Slot* s) { s->offset = UINT64_MAX - 511; }, [](Slot* s) { s->offset += 1; },
+      [](Slot* s) { s->offset = 8 << 20; },          [](Slot* s) { s->sequence = UINT64_MAX; },
       [](Slot* s) { memset(s->key, 0, 8); },
   };
   Open();
   Fill(0, 100);
   cache_.reset();
-  ForEachSlot(path_, [&](uint64_t number, Slot* slot, std::string*) {
+  ForEachSlot(path_, [&](uint64_t number, Slot* slot, Encoding*, std::string*) {
     if (number < changes.size()) {
       changes[number](slot);
     }
@@ -258,9 +246,9 @@ TEST_F(FaultsTest, ASizeThatIsNotThereIsAMiss) {
   Open();
   Fill(0, 100);
   cache_.reset();
-  ForEachSlot(path_, [&](uint64_t number, Slot* slot, std::string*) {
+  ForEachSlot(path_, [&](uint64_t number, Slot*, Encoding* encoding, std::string*) {
     const auto codec = static_cast<uint8_t>(number % 2 == 0 ? kLZ4Compression : kZSTD);
-    slot->encoding = {INT32_MAX, codec, 0, 0};
+    *encoding = {INT32_MAX, codec, 0, 0};
     return true;
   });
   Open();
@@ -330,10 +318,10 @@ TEST_F(FaultsTest, WhatIsNoBlockIsAMissAndDropped) {
     db.reset();
     cache_.reset();
     uint64_t changed = 0;
-    ForEachSlot(path_, [&](uint64_t, Slot* slot, std::string* block) {
+    ForEachSlot(path_, [&](uint64_t, Slot* slot, Encoding* encoding, std::string* block) {
       *block = content(slot->size);
       slot->size = static_cast<uint32_t>(block->size());
-      slot->encoding.raw_size = slot->size;
+      encoding->raw_size = slot->size;
       changed++;
       return true;
     });

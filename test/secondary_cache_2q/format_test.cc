@@ -3,7 +3,12 @@
 #include "plugin/secondary_cache_2q/format.h"
 
 #include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
 
+#include "plugin/secondary_cache_2q/coding.h"
+#include "plugin/secondary_cache_2q/crc32c.h"
 #include "test_util/testharness.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -26,9 +31,21 @@ Slot ExampleSlot() {
   slot.sequence = 0x1122334455667788;
   slot.offset = 4096;
   slot.size = 4000;
-  slot.checksum = 0xCAFEBABE;
-  slot.encoding = {8000, 4, 1, 2};
   return slot;
+}
+
+constexpr size_t kExtent = 64;
+
+// The extent of a block of 5 bytes.
+std::string ExampleExtent() {
+  BlockHeader header;
+  memcpy(header.key, "filefilekeykeykk", Slot::kKeySize);
+  header.size = 5;
+  header.encoding = {8000, 4, 0, 0};
+  std::string extent(kExtent, '\0');
+  extent.replace(BlockHeader::kSize, 5, "bytes");
+  header.Encode(extent.data());
+  return extent;
 }
 
 TEST(SuperblockTest, RoundTrip) {
@@ -40,7 +57,11 @@ TEST(SuperblockTest, RoundTrip) {
   EXPECT_EQ(a.capacity, b.capacity);
   EXPECT_EQ(a.slots, b.slots);
   EXPECT_EQ(a.uuid, b.uuid);
-  EXPECT_EQ(4096u + 8192 * 64, b.DataOffset());
+  EXPECT_EQ(4096u + 8192 * 64, b.IndexEnd());
+  // For each shard 2048 ids, and 512 references of two kinds: 8 + 36 + 256 + 4096 bytes.
+  EXPECT_EQ(4416u, b.OrderSize());
+  EXPECT_EQ(b.IndexEnd() + 3 * 4416, b.OrderOffset(3));
+  EXPECT_EQ(b.IndexEnd() + 5 * 4096, b.DataOffset());
   EXPECT_EQ(b.DataOffset() + (16 << 20), b.FileSize());
 }
 
@@ -50,7 +71,7 @@ TEST(SuperblockTest, GoldenBytes) {
   ASSERT_EQ(4096u, bytes.size());
   EXPECT_EQ(
       "524B54325153430A"  // magic
-      "01000000"
+      "02000000"
       "00020000"  // version, block_size
       "04000000"
       "00000000"                          // shards, zero
@@ -59,7 +80,7 @@ TEST(SuperblockTest, GoldenBytes) {
       "30313233343536373839616263646566"  // uuid
       "0000000000000000",
       Slice(bytes.data(), 64).ToString(/*hex=*/true));
-  EXPECT_EQ("D3627D01", Slice(bytes.data() + 4092, 4).ToString(/*hex=*/true));
+  EXPECT_EQ("6F47568B", Slice(bytes.data() + 4092, 4).ToString(/*hex=*/true));
 }
 
 TEST(SuperblockTest, EveryTruncationIsRefused) {
@@ -89,6 +110,33 @@ TEST(SuperblockTest, AnotherVersionIsNamed) {
   const Status status = Superblock::Decode(bytes, "f", &s);
   EXPECT_TRUE(status.IsNotSupported());
   EXPECT_NE(std::string::npos, status.ToString().find("version 9"));
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));
+}
+
+TEST(SuperblockTest, TheFirstVersionIsKnownIfItIsWhole) {
+  std::string bytes = Example().Encode();
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));
+  bytes[8] = 1;
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));  // its checksum is another version's
+  EncodeFixed32(bytes.data() + 4092, MaskedCrc32c(bytes.data(), 4092));
+  EXPECT_TRUE(Superblock::IsFirstVersion(bytes));
+  EXPECT_FALSE(Superblock::IsFirstVersion(Slice(bytes.data(), 4095)));
+  Superblock s;
+  EXPECT_TRUE(Superblock::Decode(bytes, "f", &s).IsNotSupported());
+}
+
+// What a shard's bookkeeping can count.
+TEST(SuperblockTest, ShardsAreBounded) {
+  Superblock a = Example();
+  Superblock b;
+  a.capacity = a.shards * a.block_size * kMostShardUnits;
+  a.slots = uint64_t{a.shards} * kMostBlocks;
+  ASSERT_OK(Superblock::Decode(a.Encode(), "f", &b));
+  a.slots += a.shards;
+  EXPECT_TRUE(Superblock::Decode(a.Encode(), "f", &b).IsCorruption());
+  a.slots = 8192;
+  a.capacity += a.shards * a.block_size;
+  EXPECT_TRUE(Superblock::Decode(a.Encode(), "f", &b).IsCorruption());
 }
 
 TEST(SlotTest, RoundTrip) {
@@ -103,26 +151,18 @@ TEST(SlotTest, RoundTrip) {
   EXPECT_EQ(a.sequence, b.sequence);
   EXPECT_EQ(a.offset, b.offset);
   EXPECT_EQ(a.size, b.size);
-  EXPECT_EQ(a.checksum, b.checksum);
-  EXPECT_EQ(a.encoding.raw_size, b.encoding.raw_size);
-  EXPECT_EQ(a.encoding.codec, b.encoding.codec);
-  EXPECT_EQ(a.encoding.type, b.encoding.type);
-  EXPECT_EQ(a.encoding.source, b.encoding.source);
 }
 
 TEST(SlotTest, GoldenBytes) {
   char bytes[Slot::kSize];
   ExampleSlot().Encode("0123456789abcdef", bytes);
   EXPECT_EQ(
-      "82410DFE"
+      "35F245DB"
       "A00F0000"                          // checksum, size
       "8877665544332211"                  // sequence
       "66696C6566696C656B65796B65796B6B"  // key
       "0010000000000000"                  // offset
-      "401F0000"
-      "BEBAFECA"  // raw_size, checksum of the bytes
-      "040102"
-      "00000000000000000000000000",
+      "000000000000000000000000000000000000000000000000",
       Slice(bytes, Slot::kSize).ToString(/*hex=*/true));
 }
 
@@ -156,10 +196,101 @@ TEST(SlotTest, AnotherFilesEntryIsFound) {
   EXPECT_FALSE(Slot::Decode(bytes, "fedcba9876543210", &slot, &used));
 }
 
-TEST(ChecksumTest, CoversKeyAndBytes) {
-  const uint32_t a = BlockChecksum("key1", "bytes");
-  EXPECT_NE(a, BlockChecksum("key2", "bytes"));
-  EXPECT_NE(a, BlockChecksum("key1", "bytez"));
+TEST(BlockHeaderTest, RoundTrip) {
+  BlockHeader header;
+  Slice bytes;
+  const std::string extent = ExampleExtent();
+  ASSERT_TRUE(BlockHeader::Decode(extent, &header, &bytes));
+  EXPECT_EQ("bytes", bytes.ToString());
+  EXPECT_EQ("filefilekeykeykk", header.Key().ToString());
+  EXPECT_EQ(5u, header.size);
+  EXPECT_EQ(8000u, header.encoding.raw_size);
+  EXPECT_EQ(4, header.encoding.codec);
+}
+
+TEST(BlockHeaderTest, GoldenBytes) {
+  EXPECT_EQ(
+      "4F60BA9C"
+      "05000000"                          // checksum, size
+      "66696C6566696C656B65796B65796B6B"  // key
+      "401F0000"                          // raw_size
+      "04000000"                          // codec, type, source
+      "6279746573",                       // the block
+      Slice(ExampleExtent().data(), 37).ToString(/*hex=*/true));
+}
+
+TEST(BlockHeaderTest, EveryFlippedBitIsFoundUpToTheEndOfTheBlock) {
+  for (size_t bit = 0; bit < kExtent * 8; bit++) {
+    std::string extent = ExampleExtent();
+    extent[bit / 8] ^= static_cast<char>(1 << bit % 8);
+    BlockHeader header;
+    Slice bytes;
+    ASSERT_EQ(bit / 8 >= BlockHeader::kSize + 5, BlockHeader::Decode(extent, &header, &bytes))
+        << bit;
+  }
+}
+
+TEST(BlockHeaderTest, EveryTruncationIsFound) {
+  const std::string extent = ExampleExtent();
+  for (size_t n = 0; n < kExtent; n++) {
+    BlockHeader header;
+    Slice bytes;
+    ASSERT_EQ(n >= BlockHeader::kSize + 5,
+              BlockHeader::Decode(Slice(extent.data(), n), &header, &bytes))
+        << n;
+  }
+}
+
+// With a right checksum.
+TEST(BlockHeaderTest, FieldsAreBounded) {
+  const std::vector<std::function<void(BlockHeader*)>> changes = {
+      [](BlockHeader* h) { h->size = 0; },
+      [](BlockHeader* h) { h->encoding.raw_size = UINT32_MAX; },
+      [](BlockHeader* h) { h->encoding.raw_size = 5; },
+      [](BlockHeader* h) { h->encoding.codec = 0; },
+      [](BlockHeader* h) { h->encoding.codec = 2; },
+      [](BlockHeader* h) { h->encoding.type = 1; },
+      [](BlockHeader* h) { h->encoding.source = 1; },
+      [](BlockHeader* h) {
+        h->encoding = {5, 0, 1, 3};
+      },
+  };
+  for (size_t i = 0; i < changes.size(); i++) {
+    std::string extent = ExampleExtent();
+    BlockHeader header;
+    Slice bytes;
+    ASSERT_TRUE(BlockHeader::Decode(extent, &header, &bytes));
+    changes[i](&header);
+    header.Encode(extent.data());
+    EXPECT_FALSE(BlockHeader::Decode(extent, &header, &bytes)) << i;
+  }
+}
+
+TEST(OrderTest, GoldenBytes) {
+  EXPECT_EQ(
+      "5A45D356"
+      "05000000"
+      "7374617465",
+      Slice(EncodeOrder("0123456789abcdef", 3, "state")).ToString(/*hex=*/true));
+}
+
+TEST(OrderTest, IsOfThisFileAndShardAndWhole) {
+  const std::string uuid = "0123456789abcdef";
+  const std::string bytes = EncodeOrder(uuid, 3, "state");
+  EXPECT_EQ("state", DecodeOrder(uuid, 3, bytes).ToString());
+  EXPECT_EQ("state", DecodeOrder(uuid, 3, bytes + "what was there before").ToString());
+  EXPECT_EQ("", DecodeOrder(uuid, 2, bytes).ToString());
+  EXPECT_EQ("", DecodeOrder("fedcba9876543210", 3, bytes).ToString());
+  for (size_t n = 0; n < bytes.size(); n++) {
+    EXPECT_EQ("", DecodeOrder(uuid, 3, Slice(bytes.data(), n)).ToString());
+  }
+  for (size_t bit = 0; bit < bytes.size() * 8; bit++) {
+    std::string damaged = bytes;
+    damaged[bit / 8] ^= static_cast<char>(1 << bit % 8);
+    EXPECT_EQ("", DecodeOrder(uuid, 3, damaged).ToString()) << bit;
+  }
+  EXPECT_EQ(100u, OrderBytes("crc_\xff\xff\xff\xff", 100));
+  EXPECT_EQ(13u, OrderBytes(bytes.data(), 100));
 }
 
 }  // namespace

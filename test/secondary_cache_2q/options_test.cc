@@ -139,6 +139,22 @@ TEST(OptionsTest, ShardsAreFewWhenSmall) {
   EXPECT_EQ(3, ShardBits(options));
 }
 
+// The bookkeeping of a shard can count no more.
+TEST(OptionsTest, ShardsOfAFileAreNotTooLarge) {
+  TwoQSecondaryCacheOptions options;
+  options.storage = Storage::kFile;
+  options.path = "/cache";
+  options.capacity = size_t{8} << 40;
+  EXPECT_EQ(5, ShardBits(options));
+  EXPECT_OK(Validate(options));
+  options.num_shard_bits = 4;
+  const Status s = Validate(options);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(std::string::npos, s.ToString().find("num_shard_bits=4: leaves more than 256G"));
+  options.capacity = size_t{4} << 40;
+  EXPECT_OK(Validate(options));
+}
+
 TEST(OptionsTest, PrintableOptionsTellTheState) {
   const auto cache = NewCache("capacity=1M;policy=2q_paper");
   const std::string text = cache->GetPrintableOptions();

@@ -5,9 +5,7 @@
 #include "plugin/secondary_cache_2q/policy.h"
 
 #include <deque>
-#include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "test_util/testharness.h"
@@ -34,7 +32,7 @@ class Simulation {
 
   bool Lookup(uint64_t id) {
     bool ghost_hit;
-    return policy_.Lookup(Hash(id), &ghost_hit) != nullptr;
+    return policy_.Lookup(Hash(id), &ghost_hit) != kNoBlock;
   }
 
   bool Offer(uint64_t id) {
@@ -42,24 +40,26 @@ class Simulation {
     if (!policy_.Offer(Hash(id), room)) {
       return false;
     }
-    auto block = std::make_unique<Block>();
-    block->hash = Hash(id);
-    policy_.Add(block.get());
-    blocks_[Hash(id)] = std::move(block);
-    filled_ = filled_ || policy_.blocks() >= capacity_;
-    if (policy_.blocks() > capacity_) {
-      Block* victim = policy_.Victim();
-      blocks_.erase(victim->hash);
+    if (policy_.blocks() >= capacity_) {
+      free_.push_back(policy_.Victim());
     }
+    BlockId block = policy_.ids();
+    if (!free_.empty()) {
+      block = free_.back();
+      free_.pop_back();
+    }
+    policy_.Add(block, Hash(id));
+    filled_ = filled_ || policy_.blocks() >= capacity_;
     return true;
   }
 
   void Remove(uint64_t id, bool moved) {
-    policy_.Remove(policy_.Find(Hash(id)), moved);
-    blocks_.erase(Hash(id));
+    const BlockId block = policy_.Find(Hash(id));
+    policy_.Remove(block, moved);
+    free_.push_back(block);
   }
 
-  bool Holds(uint64_t id) const { return policy_.Find(Hash(id)) != nullptr; }
+  bool Holds(uint64_t id) const { return policy_.Find(Hash(id)) != kNoBlock; }
   void FillOnce() { once_ = true; }
   TwoQ& policy() { return policy_; }
 
@@ -71,7 +71,7 @@ class Simulation {
   const size_t capacity_;
   bool once_ = false;
   bool filled_ = false;
-  std::unordered_map<uint64_t, std::unique_ptr<Block>> blocks_;
+  std::vector<BlockId> free_;
 };
 
 // Algorithm 1, line by line: AM of 3 blocks, A1 of 2 references (ratio 0.67).
@@ -81,7 +81,7 @@ TEST(PolicyTest, PaperAlgorithm1) {
   EXPECT_EQ("load", s.Fix(1));
   EXPECT_EQ("load", s.Fix(2));
   EXPECT_EQ("load", s.Fix(3));
-  // Lines 2-3: in AM. LRU order, oldest first, is now 2 3 1.
+  // Lines 2-3: in AM. The order of use, oldest first, is now 2 3 1.
   EXPECT_EQ("hit", s.Fix(1));
   // Lines 9-10: AM full, not in A1: read from NVRAM, A1 = {4}.
   EXPECT_EQ("pass", s.Fix(4));
@@ -176,116 +176,6 @@ TEST(PolicyTest, BlockMovedToThePrimaryCacheIsTakenBack) {
   }
 }
 
-TEST(PolicyTest, SomeVictimsAreBlocksThatThePrimaryCacheHas) {
-  TwoQ policy(Policy::k2Q, 0.5);
-  Block blocks[20];
-  for (uint64_t i = 0; i < 20; i++) {
-    blocks[i].hash = i + 1;
-    policy.Add(&blocks[i]);
-  }
-  policy.Promote(&blocks[10]);
-  policy.Promote(&blocks[11]);
-  policy.Promote(&blocks[12]);
-  policy.Return(&blocks[12]);               // left the primary cache: an ordinary block again
-  EXPECT_EQ(&blocks[11], policy.Victim());  // promoted last
-  for (uint64_t i = 0; i < 5; i++) {
-    EXPECT_EQ(&blocks[i], policy.Victim());  // then the least recently used ones
-  }
-  EXPECT_EQ(&blocks[10], policy.Victim());        // every sixth
-  EXPECT_TRUE(policy.Offer(11, /*room=*/false));  // taken back at its offer
-  EXPECT_FALSE(policy.Offer(1, /*room=*/false));  // an ordinary victim is not
-  std::vector<Block*> rest;
-  while (Block* victim = policy.Victim()) {
-    rest.push_back(victim);
-  }
-  EXPECT_EQ(13u, rest.size());
-  EXPECT_EQ(&blocks[12], rest.back());  // most recently used
-  EXPECT_EQ(0u, policy.blocks());
-}
-
-// Of a primary cache that is gone, say: such blocks must not stay for ever.
-TEST(PolicyTest, PromotedBlocksThatNeverReturnAgeOut) {
-  TwoQ policy(Policy::k2Q, 0.5);
-  std::vector<Block> lost(10);
-  std::vector<Block> others(1000);
-  uint64_t hash = 0;
-  for (Block& block : lost) {
-    block.hash = ++hash;
-    policy.Add(&block);
-    policy.Promote(&block);
-  }
-  size_t victims = 0;
-  for (Block& block : others) {
-    block.hash = ++hash;
-    policy.Add(&block);
-    if (policy.blocks() > 100) {
-      const Block* victim = policy.Victim();
-      victims += victim >= &lost.front() && victim <= &lost.back();
-    }
-  }
-  EXPECT_EQ(10u, victims);
-}
-
-// A block that is carried is evicted when the one would have been whose place it takes.
-TEST(PolicyTest, CarriedBlocksHaveTheAgeOfThoseBefore) {
-  TwoQ policy(Policy::k2Q, 1);
-  std::deque<Block> blocks(6);
-  const auto named = [&](size_t i) {
-    blocks[i].hash = (i + 1) << 40;
-    return &blocks[i];
-  };
-  EXPECT_TRUE(policy.IsYoung(1000));  // of an empty AM
-  for (size_t i = 0; i < 4; i++) {
-    policy.Add(named(i));
-  }
-  EXPECT_EQ(3u, policy.Age(&blocks[0]));
-  EXPECT_EQ(1u, policy.Age(&blocks[2]));
-  EXPECT_TRUE(policy.IsYoung(3));
-  EXPECT_FALSE(policy.IsYoung(4));
-  policy.AddCarried(named(4), 1);
-  policy.AddCarried(named(5), 0);
-  EXPECT_EQ(1u, policy.Age(&blocks[4]));
-  EXPECT_EQ(6u, policy.blocks());
-  bool ghost_hit;
-  EXPECT_EQ(&blocks[5], policy.Lookup(blocks[5].hash, &ghost_hit));  // no longer carried
-  for (const size_t next : {0u, 1u, 2u, 4u, 3u, 5u}) {
-    EXPECT_EQ(&blocks[next], policy.Victim());
-  }
-  EXPECT_EQ(nullptr, policy.Victim());
-}
-
-// Older than all that was ever used, and gone with its SST, promoted, or taken out.
-TEST(PolicyTest, CarriedBlocksMayGoInAnyWay) {
-  TwoQ policy(Policy::k2Q, 1);
-  std::deque<Block> blocks(4);
-  for (size_t i = 0; i < blocks.size(); i++) {
-    blocks[i].hash = (i + 1) << 40;
-    policy.AddCarried(&blocks[i], 1000000);
-  }
-  policy.Promote(&blocks[1]);
-  EXPECT_FALSE(blocks[1].carried);
-  policy.Remove(&blocks[2], /*moved=*/false);
-  EXPECT_EQ(&blocks[1], policy.Victim());  // the first of all is one that the primary cache has
-  EXPECT_EQ(&blocks[0], policy.Victim());
-  EXPECT_EQ(&blocks[3], policy.Victim());
-  EXPECT_EQ(0u, policy.blocks());
-}
-
-TEST(PolicyTest, PaperAndLruKnowNoPromotion) {
-  for (Policy kind : {Policy::k2QPaper, Policy::kLru}) {
-    TwoQ policy(kind, 0.5);
-    Block blocks[3];
-    for (uint64_t i = 0; i < 3; i++) {
-      blocks[i].hash = i + 1;
-      policy.Add(&blocks[i]);
-    }
-    policy.Promote(&blocks[1]);
-    for (Block& block : blocks) {
-      EXPECT_EQ(&block, policy.Victim());
-    }
-  }
-}
-
 TEST(WindowTest, OpensWhileTheHotSetMoves) {
   Window window;
   EXPECT_EQ(1, window.factor());
@@ -330,10 +220,8 @@ TEST(PolicyTest, NoReferencesWithoutRoomForThem) {
 
 TEST(PolicyTest, GhostLimitBoundsA1) {
   TwoQ policy(Policy::k2Q, 16.0);
-  policy.SetGhostLimit(10 * TwoQ::kGhostBytes);
-  Block block;
-  block.hash = 7;
-  policy.Add(&block);
+  policy.SetGhostLimit(10);
+  policy.Add(0, 7);
   for (uint64_t hash = 100; hash < 200; hash++) {
     EXPECT_FALSE(policy.Offer(hash * 0x9E3779B97F4A7C15u, /*room=*/false));
     EXPECT_LE(policy.ghosts(), 10u);
@@ -345,9 +233,7 @@ TEST(PolicyTest, GhostLimitBoundsA1) {
 TEST(PolicyTest, GhostsGrowWithThePrimaryCache) {
   constexpr size_t kPrimary = 2000;
   TwoQ policy(Policy::k2Q, 0.5);
-  Block block;
-  block.hash = 7;
-  policy.Add(&block);
+  policy.Add(0, 7);
   Random64 random(301);
   std::deque<uint64_t> primary;
   for (int i = 0; i < 200000; i++) {

@@ -75,7 +75,8 @@ _REASONS = {
     ),
     "the cache answers with a miss, and a counter tells": (
         "...: ...: cut short",
-        "...: block checksum mismatch",
+        "...: a damaged block",
+        "...: another block is in its place",
         "TwoQSecondaryCache: a block cannot be decompressed",
         "TwoQSecondaryCache: no object can be made of a block",
         "TwoQSecondaryCache: what a block holds cannot be read",

@@ -13,6 +13,7 @@
 
 namespace rocktier {
 
+using ROCKSDB_NAMESPACE::secondary_cache_2q::BlockHeader;
 using ROCKSDB_NAMESPACE::secondary_cache_2q::Slot;
 using ROCKSDB_NAMESPACE::secondary_cache_2q::Superblock;
 
@@ -33,6 +34,9 @@ void Save(const std::string& path, const std::string& bytes) {
   out.close();
   Require(out.good(), "write " + path);
 }
+
+// Of a block with its header.
+size_t LengthOf(const Slot& slot) { return BlockHeader::kSize + slot.size; }
 
 // The file as bytes, and what of it is worth damaging.
 class Image {
@@ -89,7 +93,7 @@ void SwapBlocks(Image* image) {
     const auto [it, added] = by_size.emplace(a.size, a);
     const Slot b = it->second;
     if (!added && b.offset != a.offset) {
-      std::swap_ranges(image->BytesOf(a), image->BytesOf(a) + a.size, image->BytesOf(b));
+      std::swap_ranges(image->BytesOf(a), image->BytesOf(a) + LengthOf(a), image->BytesOf(b));
       it->second = a;
     }
   }
@@ -145,7 +149,7 @@ void Apply(Damage damage, const std::string& file, const std::string& older,
     case Damage::kFlipDataBytes:
       for (int i = 0; i < kSpoiled; i++) {
         const Slot& slot = image.AnyBlock();
-        image.Flip(image.BytesOf(slot) + image.Random(slot.size));
+        image.Flip(image.BytesOf(slot) + image.Random(LengthOf(slot)));
       }
       break;
     case Damage::kZeroPages:

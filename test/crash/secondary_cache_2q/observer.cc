@@ -57,8 +57,11 @@ std::set<std::string> DamagedBlocks(const std::string& path) {
   const std::string file = ReadFile(path);
   std::set<std::string> damaged;
   for (const auto& [key, slot] : ReadIndex(path)) {
-    const Slice bytes(file.data() + data + slot.offset, slot.size);
-    if (secondary_cache_2q::BlockChecksum(key, bytes) != slot.checksum) {
+    const Slice extent(file.data() + data + slot.offset,
+                       secondary_cache_2q::BlockHeader::kSize + slot.size);
+    secondary_cache_2q::BlockHeader header;
+    Slice bytes;
+    if (!secondary_cache_2q::BlockHeader::Decode(extent, &header, &bytes) || header.Key() != key) {
       damaged.insert(key);
     }
   }
