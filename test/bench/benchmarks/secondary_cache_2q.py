@@ -28,6 +28,8 @@ VARIANT_SYSTEMS = ("dram", "csc", "lru", "2q")
 SLOW_READ_US = 300
 SLOW_SYSTEMS = ("dram", "csc", "2q", "2q_file")
 THING = "secondary_cache_2q"  # of the demo
+MICRO = "look-up CPU"
+MEMORY_PER_BLOCK = 24  # bytes, of a cache in a file
 IN_MEMORY = ("dram", "csc", "2q")  # what 2q_file is compared with
 QUICK_SHARE = 8  # of the data and of the operations
 # What gates of a quick run are of. Ours does the other workloads, too, which verify what they read.
@@ -51,6 +53,7 @@ METRICS = (
     Metric("hit_ns", "hit ns", "ns", "{:.0f}", show_ratio=True),
     Metric("miss_ns", "miss ns", "ns", "{:.0f}", show_ratio=True),
     Metric("known_miss_ns", "known miss ns", "ns", "{:.0f}", show_ratio=True),
+    Metric("memory_per_block", "memory B/block", "bytes/block", "{:.1f}", in_table=False),
 )
 
 PANELS = (
@@ -114,7 +117,7 @@ def cases(args):
             for system in those_in(VARIANT_SYSTEMS, systems):
                 add(f"{workload}, HyperClock", workload, system, primary="hyper", rounds=1)
                 add(f"{workload}, 100 B", workload, system, value_size=100, rounds=1)
-    result.append(Case("look-up CPU", ("csc", "2q"), functools.partial(run_micro, args.quick)))
+    result.append(Case(MICRO, ("csc", "2q", "2q_file"), functools.partial(run_micro, args.quick)))
     return result
 
 
@@ -130,9 +133,10 @@ def run_case(scale, system, workload, how, context, number):
 
 
 def run_micro(quick, context, number):
+    path = context.path("micro-file")
     out = context.child(
         [context.program("cache_micro"), f"--blocks={10_000 if quick else 100_000}",
-         f"--seed={42 + number}"]
+         f"--seed={42 + number}", f"--file={path}"]
     )
     return json.loads(out)
 
@@ -170,8 +174,9 @@ def gates(results):
     yield judge.difference("zipf: hit rate from empty, points above csc", "zipf", "cold_hit_rate",
                            "2q", "csc", 4, True, scale=100)
     for metric in ("hit_ns", "miss_ns"):
-        yield judge.ratio(f"look-up CPU: {metric.removesuffix('_ns')}, 2q / csc", "look-up CPU",
-                          metric, "2q", ("csc",), 1.1)
+        yield judge.ratio(f"look-up CPU: {metric.removesuffix('_ns')}, 2q / csc", MICRO, metric,
+                          "2q", ("csc",), 1.1)
+    yield memory_gate(judge)
     yield file_gate(judge)
     for workload, target in (("zipf", 1.0), ("zipf, 300 us", 1.3)):
         yield judge.ratio(f"{workload}: ops/s, 2q_file / best in memory", workload, "ops_per_s",
@@ -182,6 +187,7 @@ def quick_gates(results):
     judge = Judge(results)
     yield from ratio_gates(judge, "lru", QUICK_AGAINST_LRU, WORST)
     yield from ratio_gates(judge, "csc", QUICK_AGAINST_CSC, WORST)
+    yield memory_gate(judge)
     yield file_gate(judge, WORST)
     yield slice_cases.gate(judge, THING, "slow reads per read", 0.6)
     yield slice_cases.gate(judge, THING, "reads/s", 1.0, True)
@@ -196,6 +202,11 @@ def ratio_gates(judge, baseline, targets, by=INTERVAL):
             if target is not None:
                 yield judge.ratio(f"{workload}: {what}, 2q / {baseline}", workload, metric, "2q",
                                   (baseline,), target, by=by)
+
+
+def memory_gate(judge):
+    return judge.worst("memory of a cache in a file, bytes for each block", (MICRO,),
+                       "memory_per_block", "2q_file", MEMORY_PER_BLOCK)
 
 
 def file_gate(judge, by=INTERVAL):

@@ -3,6 +3,8 @@
 // CPU time of one SecondaryCache::Lookup in one thread: our cache against CompressedSecondaryCache
 // without compression, both full of the same 4 KB blocks. Their look-ups alternate in short rounds,
 // so that a change in the machine's speed hits both; the median round counts.
+//
+// With --file the memory that a cache in a file takes for each block, too.
 
 #include <gflags/gflags.h>
 #include <time.h>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/secondary_cache_2q/secondary_cache_2q.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/secondary_cache.h"
 #include "test/bench/cache/string_block.h"
@@ -25,6 +28,8 @@ DEFINE_uint64(block_size, 4096, "bytes per block");
 DEFINE_uint64(lookups, 100000, "look-ups per round");
 DEFINE_int32(rounds, 15, "rounds per cache and kind of look-up");
 DEFINE_uint64(seed, 42, "same seed, same look-ups");
+DEFINE_string(file, "", "path of a cache file that is made and stays");
+DEFINE_uint64(file_blocks, 65536, "blocks that it has room for");
 
 namespace rocktier_bench {
 namespace {
@@ -34,6 +39,8 @@ using ROCKSDB_NAMESPACE::SecondaryCache;
 using ROCKSDB_NAMESPACE::SecondaryCacheResultHandle;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::secondary_cache_2q::GetTwoQSecondaryCacheStats;
+using ROCKSDB_NAMESPACE::secondary_cache_2q::TwoQSecondaryCacheStats;
 
 double ThreadCpuNanos() {
   timespec now = {};
@@ -140,7 +147,55 @@ std::vector<const std::string*> Pick(const std::vector<const std::string*>& from
   return order;
 }
 
-void Print(const std::vector<Subject*>& subjects) {
+// The key of a block in a cache in a file: as of forty SSTs.
+std::string FileKey(uint64_t block) {
+  Random random(block);
+  const uint64_t words[2] = {1 + block % 40, random.Next()};
+  return std::string(reinterpret_cast<const char*>(words), sizeof(words));
+}
+
+// Looks a block up, and offers it if it is not held.
+Status Use(SecondaryCache* cache, uint64_t number, std::string* block) {
+  const std::string key = FileKey(number);
+  bool kept = false;
+  const std::unique_ptr<SecondaryCacheResultHandle> handle = cache->Lookup(
+      key, StringBlockHelper(), nullptr, /*wait=*/true, /*advise_erase=*/false, nullptr, kept);
+  if (handle && handle->Value() != nullptr) {
+    StringBlockHelper()->del_cb(handle->Value(), nullptr);
+    return Status::OK();
+  }
+  std::memcpy(&(*block)[0], key.data(), key.size());
+  return cache->Insert(key, block, StringBlockHelper(), /*force_insert=*/false);
+}
+
+// Uses a cache in a file, by Zipf's law, until it is full of blocks and of references. Sets the
+// bytes of bookkeeping for each block.
+Status MeasureFile(double* memory_per_block) {
+  const uint64_t capacity = FLAGS_file_blocks * (FLAGS_block_size + FLAGS_block_size / 8);
+  std::shared_ptr<SecondaryCache> cache;
+  Status s = SecondaryCache::CreateFromString(
+      ConfigOptions(),
+      "id=TwoQSecondaryCache;storage=file;metrics_interval=0;capacity=" + std::to_string(capacity) +
+          ";path=" + FLAGS_file,
+      &cache);
+  const Zipf zipf(FLAGS_file_blocks * 8, 0.8);
+  Random random(FLAGS_seed);
+  std::string block(FLAGS_block_size - FLAGS_block_size / 32, 'b');
+  TwoQSecondaryCacheStats stats;
+  for (int round = 0; s.ok() && round < 100; ++round) {
+    for (uint64_t i = 0; s.ok() && i < FLAGS_file_blocks; ++i) {
+      s = Use(cache.get(), zipf.Next(&random), &block);
+    }
+    if (s.ok()) s = GetTwoQSecondaryCacheStats(cache.get(), &stats);
+    if (s.ok() && stats.blocks > FLAGS_file_blocks * 9 / 10 && stats.ghosts > stats.blocks / 5) {
+      *memory_per_block = static_cast<double>(stats.memory) / static_cast<double>(stats.blocks);
+      return s;
+    }
+  }
+  return s.ok() ? Status::NotSupported("the cache in a file is not filled", stats.ToJson()) : s;
+}
+
+void Print(const std::vector<Subject*>& subjects, double memory_per_block) {
   std::string out;
   for (const Subject* subject : subjects) {
     JsonObject figures;
@@ -149,6 +204,11 @@ void Print(const std::vector<Subject*>& subjects) {
     figures.Add("known_miss_ns", Median(subject->known_miss_nanos));
     out.append(out.empty() ? "" : ", ");
     out.append("\"").append(subject->name()).append("\": ").append(figures.ToString());
+  }
+  if (!FLAGS_file.empty()) {
+    JsonObject figures;
+    figures.Add("memory_per_block", memory_per_block);
+    out.append(", \"2q_file\": ").append(figures.ToString());
   }
   std::printf("{%s}\n", out.c_str());
 }
@@ -188,8 +248,10 @@ Status Main() {
       if (!s.ok()) return s;
     }
   }
-  Print(subjects);
-  return Status::OK();
+  double memory_per_block = 0;
+  Status s = FLAGS_file.empty() ? Status::OK() : MeasureFile(&memory_per_block);
+  if (s.ok()) Print(subjects, memory_per_block);
+  return s;
 }
 
 }  // namespace

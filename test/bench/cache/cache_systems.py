@@ -10,7 +10,7 @@ PRIMARY, SECONDARY = 2, 9
 # The cache file is this many times as large as the secondary cache in memory.
 FILE_FACTOR = 5
 
-BLOCK_BYTES, INDEX_OF_BLOCK = 4096, 200  # about
+BLOCK_BYTES, INDEX_OF_BLOCK = 4096, 24  # at most
 WARM_UPS = 5  # runs of mixgraph: the slow device's pace fills a cache in that
 
 SYSTEMS = ("dram", "csc", "lru", "2q", "2q_paper", "2q_file")
