@@ -47,9 +47,9 @@ Status ComputeBlockCacheFile(const Request& request, Plan* plan) {
   figures->Computed("cache_memory", "memory - memtables - block_cache - 16M",
                     "for the index; write_buffer_size is 16M");
   // An index of small blocks may be too large for the memory.
-  const std::string per_byte = "(200 / block_size + 2 / 1024)";
+  const std::string per_byte = "(23 / block_size + 1 / 4096)";
   const bool small =
-      (*figures)["cache_room"] * (200.0 / 4096 + 2.0 / 1024) <= (*figures)["cache_memory"];
+      (*figures)["cache_room"] * (23.0 / 4096 + 1.0 / 4096) <= (*figures)["cache_memory"];
   figures->Given("block_size", small ? 4096 : 16384,
                  small ? "RocksDB's default" : "the index of blocks of 4K exceeds cache_memory");
   figures->Computed("cache_most", "min(cache_room, cache_memory / " + per_byte + ")",
@@ -71,7 +71,7 @@ Status ComputeBlockCacheFile(const Request& request, Plan* plan) {
 void AddSecondaryCache(const std::string& uri, Plan* plan) {
   if (plan->figures.Has("block_size") && plan->figures["block_size"] > 4096) {
     plan->file.Option(Section::kTable, "block_size", plan->figures.Option("block_size"),
-                      "Larger blocks make the cache's index smaller: 1.5% of the file. SSTs that "
+                      "Larger blocks make the cache's index smaller: 0.17% of the file. SSTs that "
                       "are there keep their blocks until a compaction rewrites them.");
   }
   plan->file.Option(Section::kDatabase, "listeners", "TwoQSecondaryCacheListener",

@@ -52,7 +52,7 @@ Status ComputeHot(const Request& request, Plan* plan) {
                     "with the cache's index and the access table");
   figures->Computed("hot_memory",
                     "64M + 0.017 * hot_budget + 64M + 16M + blob_cache * "
-                    "(200 / max(value, 4K) + 2 / 1024)",
+                    "(23 / max(value, 4K) + 1 / 4096)",
                     "promotion_cache and its filters, the blob cache, its buffer and index");
   if (request.value > std::min<uint64_t>(kLargestCached, (*figures)["blob_cache"] / 8)) {
     plan->Note("Values are larger than 16M, or than an eighth of blob_cache: it holds none.");
