@@ -433,6 +433,8 @@ TEST_F(MediumTest, LargeValuesThatCompressWellStayLarge) {
   EXPECT_EQ(files, BlobFiles());
   EXPECT_EQ(0u, Stats().merged_values);
   EXPECT_EQ(0u, Stats().moved_values);
+  EXPECT_EQ(0u, Stats().medium_bytes) << "no merge gets rid of them, so they are no log";
+  EXPECT_GT(Stats().large_bytes, 0u);
   for (int i = 0; i < kKeys; i++) {
     EXPECT_EQ(value(i), Get(i));
   }
