@@ -627,7 +627,7 @@ class Forgetter : public EventListener {
 
   void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) override {
     if (forgets) {
-      ForgetOutputLevel();
+      ForgetCompaction();
     }
   }
 };
@@ -937,12 +937,12 @@ TEST_F(MediumTest, UserFilter) {
 
 // Without the level of the compaction nothing is merged, and nothing is lost.
 TEST(SubcompactionTest, LevelIsThatOfTheThreadAndFamily) {
-  ForgetOutputLevel();
+  ForgetCompaction();
   EXPECT_EQ(-1, OutputLevel(0));
   SetOutputLevel(7, 5);
   EXPECT_EQ(5, OutputLevel(7));
   EXPECT_EQ(-1, OutputLevel(0));
-  ForgetOutputLevel();
+  ForgetCompaction();
   EXPECT_EQ(-1, OutputLevel(7));
 }
 
