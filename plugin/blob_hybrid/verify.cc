@@ -137,7 +137,7 @@ Status Verifier::ReadValues(const BlobMetaData& meta, const std::string& path, B
     if (s.ok()) {
       blob->values.push_back({offset, record.value_size, HashOf(record.key)});
     } else {
-      s = Status::CopyAppendMessage(s, "after value ", std::to_string(blob->values.size()));
+      s = Status::CopyAppendMessage(s, ": after value ", std::to_string(blob->values.size()));
     }
   }
   BlobLogFooter footer;
