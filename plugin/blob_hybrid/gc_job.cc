@@ -122,8 +122,12 @@ GcJob::Next GcJob::Act(const Situation& now, HeldFamily* family) {
   }
   if (plans.empty()) {
     foreign_since_ = 0;
+    if (family_->FilesVersion() == now.files) {
+      return Stay(now.needs.above);
+    }
     // What is needed may have been found with files that have been compacted since.
-    return family_->FilesVersion() != now.files ? Next::kAgain : Stay(now.needs.above);
+    Publish(now.needs.above, false);
+    return Next::kAgain;
   }
   Publish(now.needs.above, false);
   return CompactAll(plans, now.needs.above, merge, family);
@@ -149,6 +153,8 @@ bool GcJob::AwaitsOthers(const Situation& now, std::set<uint64_t> foreign) {
   }
   if (!waits && time - foreign_since_ > kForeign) {
     Publish(false, IsAbove(now.space, options_) || IsLogAbove(now.space, options_));
+  } else {
+    Publish(now.needs.above, false);
   }
   return true;
 }
