@@ -135,6 +135,7 @@ struct BlobHybridOptions {
   X(log_jobs, "compactions", "compactions of the background job for transient_log_budget")        \
   X(job_bytes, "bytes", "bytes written by compactions of the background job")                     \
   X(job_errors, "events", "failed compactions of the background job, without those that collide") \
+  X(unread_ssts, "events", "failures to read an SST's properties; it counts by its size then")    \
   X(flush_waits, "flushes", "flushes that waited for the job, because the bound was exceeded")    \
   X(flush_wait_micros, "microseconds", "time that flushes waited")                                \
   X(bound_missed, "flushes", "flushes that went on above the bound: the job had nothing to do")

@@ -25,6 +25,15 @@ inline const ImmutableOptions& ImmutableOf(const ColumnFamilyData& family) {
 #endif
 }
 
+// The family's options as SetOptions() has left them. Requires the database's mutex.
+inline const MutableCFOptions& LatestOptionsOf(const ColumnFamilyData& family) {
+#if ROCKSDB_MAJOR >= 11
+  return family.GetLatestMutableCFOptions();
+#else
+  return *family.GetLatestMutableCFOptions();
+#endif
+}
+
 // Tells whether the last level of the family is kept free for ingested files. RocksDB 11 has an
 // option of the family besides.
 inline bool AllowsIngestBehind(const DBOptions& db, const ColumnFamilyOptions& family) {

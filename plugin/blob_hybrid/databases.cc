@@ -47,7 +47,6 @@ bool Compacts(const VersionStorageInfo& storage, uint64_t number,
 // Tells whether it is a compaction of this database.
 bool IsOf(DBImpl* db, const CompactionFilter::Context& compaction) {
   InstrumentedMutexLock lock(db->mutex());
-  // No handle: listeners are told when it goes, and may ask for what the caller has locked.
   ColumnFamilyData* const family =
       db->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(compaction.column_family_id);
   if (family == nullptr) {
@@ -81,10 +80,10 @@ std::shared_ptr<GcFamily> Databases::Notice(DB* db, uint32_t family) {
   bool added = false;
   GcFamily* const entered = scheduler->Enter(family, &added);
   if (added) {
-    const auto handle = impl->GetColumnFamilyHandleUnlocked(family);
-    if (handle != nullptr) {
+    const HeldFamily held(impl, family);
+    if (held) {
       std::lock_guard<std::mutex> lock(mutex_);
-      for (const DbPath& path : ImmutableOf(*DataOf(handle.get())).cf_paths) {
+      for (const DbPath& path : ImmutableOf(*held.data()).cf_paths) {
         folders_[std::make_pair(path.path, family)].insert(impl);
       }
     }
@@ -150,11 +149,11 @@ bool Databases::FindBlobFiles(const CompactionFilter::Context& compaction,
   }
   // The compaction that asks keeps the database open, the family's data, and the blob files that
   // its inputs refer to.
-  const auto handle = db->GetColumnFamilyHandleUnlocked(family);
-  if (handle == nullptr) {
+  const HeldFamily held(db, family);
+  if (!held) {
     return false;
   }
-  ColumnFamilyData* data = DataOf(handle.get());
+  ColumnFamilyData* data = held.data();
   files->source = data->blob_source();
   files->errors = scheduler->errors();
   files->logger = ImmutableOf(*data).logger;

@@ -64,7 +64,7 @@ std::unique_ptr<CompactionFilter> BlobHybridFactory::CreateCompactionFilter(
   if (context.reason != TableFileCreationReason::kCompaction) {
     return user;  // memtables have no references
   }
-  ForgetOutputLevel();
+  ForgetCompaction();
   BlobFiles files;
   if (!Databases::Instance()->FindBlobFiles(context, settings_.options, &files)) {
     files = BlobFiles();

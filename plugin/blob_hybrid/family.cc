@@ -3,15 +3,70 @@
 #include "plugin/blob_hybrid/family.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "db/blob/blob_file_meta.h"
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
+#include "db/job_context.h"
 #include "db/version_set.h"
 #include "plugin/blob_hybrid/compat.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
+
+namespace {
+
+// Null if it has been dropped. Requires the database's mutex.
+ColumnFamilyData* Find(DBImpl* db, uint32_t number) {
+  return db->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(number);
+}
+
+}  // namespace
+
+HeldFamily::HeldFamily(DBImpl* db, uint32_t number) : db_(db) {
+  InstrumentedMutexLock lock(db->mutex());
+  ColumnFamilyData* const data = Find(db, number);
+  if (data != nullptr) {
+    data->Ref();
+  }
+  handle_.SetCFD(data);
+}
+
+// Does what the end of a handle does, in this thread.
+HeldFamily::~HeldFamily() {
+  if (data() == nullptr) {
+    return;
+  }
+  // What may be freed with the family's data, and not under the mutex.
+  std::unique_ptr<const ColumnFamilyOptions> last;
+  JobContext files(/*_job_id=*/0);
+  {
+    InstrumentedMutexLock lock(db_->mutex());
+    const bool dropped = data()->IsDropped();
+    if (dropped) {
+      last = std::make_unique<const ColumnFamilyOptions>(data()->initial_cf_options());
+    }
+    if (data()->UnrefAndTryDelete() && dropped) {
+      db_->FindObsoleteFiles(&files, /*force=*/false, /*no_full_scan=*/true);
+    }
+  }
+  if (files.HaveSomethingToDelete()) {
+    db_->PurgeObsoleteFiles(files);
+  }
+  files.Clean();
+}
+
+HeldVersion::HeldVersion(DBImpl* db, ColumnFamilyData* family) : db_(db) {
+  InstrumentedMutexLock lock(db->mutex());
+  version_ = family->current();
+  version_->Ref();
+}
+
+HeldVersion::~HeldVersion() {
+  InstrumentedMutexLock lock(db_->mutex());
+  version_->Unref();
+}
 
 ColumnFamilyData* DataOf(ColumnFamilyHandle* handle) {
   return static_cast<ColumnFamilyHandleImpl*>(handle)->cfd();
@@ -26,38 +81,35 @@ BlobInfo BlobInfoOf(const BlobFileMetaData& meta) {
   return info;
 }
 
-uint64_t FilesVersionOf(DBImpl* db, ColumnFamilyData* family) {
-  SuperVersion* version = db->GetAndRefSuperVersion(family);
-  const uint64_t number = version->current->GetVersionNumber();
-  db->ReturnAndCleanupSuperVersion(family, version);
-  return number;
+uint64_t FilesVersionOf(DBImpl* db, uint32_t family) {
+  InstrumentedMutexLock lock(db->mutex());
+  ColumnFamilyData* const data = Find(db, family);
+  return data == nullptr ? 0 : data->current()->GetVersionNumber();
 }
 
 FamilyInfo FamilyInfoOf(DBImpl* db, ColumnFamilyData* family) {
-  SuperVersion* version = db->GetAndRefSuperVersion(family);
-  const VersionStorageInfo& storage = *version->current->storage_info();
+  InstrumentedMutexLock lock(db->mutex());
+  const VersionStorageInfo& storage = *family->current()->storage_info();
   FamilyInfo info;
   info.has_blobs = !storage.GetBlobFiles().empty();
   info.last_level = std::max(storage.num_non_empty_levels() - 1, 0);
-  const MutableCFOptions& options = version->mutable_cf_options;
+  const MutableCFOptions& options = LatestOptionsOf(*family);
   info.min_blob_size = options.min_blob_size;
   info.memtable_bytes = options.write_buffer_size * options.max_write_buffer_number;
   info.compacts = !options.disable_auto_compactions;
   info.goes_by_levels = ImmutableOf(*family).compaction_style == kCompactionStyleLevel &&
                         options.preclude_last_level_data_seconds == 0;
-  db->ReturnAndCleanupSuperVersion(family, version);
   return info;
 }
 
 std::vector<BlobInfo> BlobsOf(DBImpl* db, ColumnFamilyData* family) {
-  SuperVersion* version = db->GetAndRefSuperVersion(family);
-  const auto& metas = version->current->storage_info()->GetBlobFiles();
+  const HeldVersion version(db, family);
+  const auto& metas = version->storage_info()->GetBlobFiles();
   std::vector<BlobInfo> blobs;
   blobs.reserve(metas.size());
   for (const auto& meta : metas) {
     blobs.push_back(BlobInfoOf(*meta));
   }
-  db->ReturnAndCleanupSuperVersion(family, version);
   return blobs;
 }
 

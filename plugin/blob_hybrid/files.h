@@ -40,6 +40,7 @@ struct SstInfo {
   std::shared_ptr<const KeyRange> keys;
   std::shared_ptr<const References> references;  // null: it does not say
   SketchPtr sketch;                              // the same
+  bool unread = false;  // its properties cannot be read: entries and what follows are not known
 };
 
 struct BlobInfo {

@@ -97,6 +97,9 @@ Decision BlobHybridFilter::FilterReference(const Slice& internal_key, const Slic
     // Nothing is lost as long as the reference is kept; but the user's filter cannot be passed by.
     return ask ? Decision::kIOError : Decision::kKeep;
   }
+  if (files_.large_size > 0 && value.size() >= files_.large_size) {
+    NoteLarge(user_key, GetInternalKeySeqno(internal_key));
+  }
   const Decision decision = ask ? AskUser(user_key, value, arguments) : Decision::kKeep;
   if (decision != Decision::kKeep || !may_move || !Moves(index, value)) {
     return decision;

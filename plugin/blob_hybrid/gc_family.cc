@@ -2,18 +2,21 @@
 
 #include "plugin/blob_hybrid/gc_family.h"
 
+#include <cinttypes>
 #include <utility>
 
 #include "db/column_family.h"
 #include "db/db_impl/db_impl.h"
 #include "logging/logging.h"
 #include "plugin/blob_hybrid/compat.h"
-#include "plugin/blob_hybrid/family.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 namespace {
+
+// How long a flush may read SSTs that the job has not read yet, in microseconds.
+constexpr uint64_t kLongestLook = 200 * 1000;
 
 bool HasBound(const BlobHybridOptions& options) {
   return options.max_space_amplification > 0 ||
@@ -28,6 +31,7 @@ GcFamily::GcFamily(DBImpl* db, uint32_t number, std::shared_ptr<const Settings> 
       number_(number),
       settings_(std::move(settings)),
       monitor_(monitor),
+      surveyor_(Surveyor::Reading::kPieces),
       progress_(settings_->options),
       gate_(number, settings_->counters.get(), monitor) {
   settings_->families++;
@@ -43,14 +47,7 @@ void GcFamily::NoteDropped() {
   dropped_ = true;
 }
 
-std::unique_ptr<ColumnFamilyHandle> GcFamily::Handle() const {
-  return db_->GetColumnFamilyHandleUnlocked(number_);
-}
-
-uint64_t GcFamily::FilesVersion() const {
-  const auto handle = Handle();
-  return handle == nullptr ? 0 : FilesVersionOf(db_, DataOf(handle.get()));
-}
+uint64_t GcFamily::FilesVersion() const { return FilesVersionOf(db_, number_); }
 
 void GcFamily::WaitForRoom() {
   // Flushes look for themselves where the job has not: it may be busy, or late.
@@ -60,8 +57,13 @@ void GcFamily::WaitForRoom() {
     return;  // the job has looked at the same files
   }
   Findings found;
-  if (!Look(&found)) {
-    return;
+  const uint64_t end = SteadyMicros() + kLongestLook;
+  Status s = Look(&found);
+  while (s.IsIncomplete() && SteadyMicros() < end) {
+    s = Look(&found);
+  }
+  if (!s.ok()) {
+    return;  // the job reads on, if there is more to read
   }
   const bool ours = IsOurs(found);
   const Needs needs = NeedsOf(found.space, ours, settings_->options);
@@ -101,15 +103,15 @@ bool GcFamily::RemoveAutomatic(std::set<uint64_t>* ssts) const {
   return !automatic_.empty();
 }
 
-bool GcFamily::Look(Findings* found) { return HasBound(settings_->options) && Read(found).ok(); }
-
-Status GcFamily::Read(Findings* found) {
-  const auto handle = Handle();
-  if (handle == nullptr) {
+Status GcFamily::Look(Findings* found) {
+  if (!HasBound(settings_->options)) {
+    return Status::NotSupported();
+  }
+  const HeldFamily family = Hold();
+  if (!family) {
     return Status::ColumnFamilyDropped();
   }
-  ColumnFamilyData* const data = DataOf(handle.get());
-  const FamilyInfo info = FamilyInfoOf(db_, data);
+  const FamilyInfo info = FamilyInfoOf(db_, family.data());
   memtable_bytes_ = info.memtable_bytes;
   found->has_blobs = info.goes_by_levels && info.has_blobs;
   if (!info.goes_by_levels || (!crowded_ && !info.has_blobs)) {
@@ -117,18 +119,28 @@ Status GcFamily::Read(Findings* found) {
   }
   const BlobHybridOptions& options = settings_->options;
   Totals totals;
-  const Status s = surveyor_.Sum(db_, data, &totals);
+  const Status s = surveyor_.Sum(db_, family.data(), &totals);
+  NoteUnread(family);
   if (s.ok()) {
     found->space = Estimate(totals, options.space_floor);
     progress_.SetRoom(RoomFor(found->space, options.max_space_amplification),
                       surveyor_.corrected());
-  } else if (!s.IsColumnFamilyDropped()) {
-    ROCKS_LOG_ERROR(ImmutableOf(*data).logger,
-                    "BlobHybrid: reading the properties of the SSTs of column family %s: %s",
-                    handle->GetName().c_str(), s.ToString().c_str());
-    settings_->counters->job_errors++;
   }
   return s;
+}
+
+// One line for all that a look has come across: a device that is gone has thousands.
+void GcFamily::NoteUnread(const HeldFamily& family) {
+  const std::vector<Surveyor::Unread> unread = surveyor_.TakeUnread();
+  if (unread.empty()) {
+    return;
+  }
+  settings_->counters->unread_ssts += unread.size();
+  ROCKS_LOG_ERROR(ImmutableOf(*family.data()).logger,
+                  "BlobHybrid: reading the properties of SST %" PRIu64
+                  " of column family %s (and of %zu others): %s",
+                  unread.front().sst, family.name(), unread.size() - 1,
+                  unread.front().why.ToString().c_str());
 }
 
 void GcFamily::UpdateCrowded(const Space& space) {

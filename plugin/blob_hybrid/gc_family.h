@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "plugin/blob_hybrid/family.h"
 #include "plugin/blob_hybrid/flush_gate.h"
 #include "plugin/blob_hybrid/gc_progress.h"
 #include "plugin/blob_hybrid/settings.h"
@@ -18,7 +19,6 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-class ColumnFamilyHandle;
 class DBImpl;
 
 namespace blob_hybrid {
@@ -40,8 +40,8 @@ class GcFamily {
   GcProgress& progress() { return progress_; }
   FlushGate& gate() { return gate_; }
 
-  // Gets a handle of the family. Null if it has been dropped.
-  std::unique_ptr<ColumnFamilyHandle> Handle() const;
+  // Keeps the family's data. Holds nothing if it has been dropped.
+  HeldFamily Hold() const { return HeldFamily(db_, number_); }
   // FilesVersionOf(). 0: the family has been dropped.
   uint64_t FilesVersion() const;
 
@@ -70,9 +70,10 @@ class GcFamily {
     bool has_blobs = false;
     Space space;
   };
-  // Looks at the family's files. False if there is no bound to keep, or if it fails, which is
-  // logged and counted.
-  bool Look(Findings* found);
+  // Looks at the family's files. Incomplete: there is more to read, look again. Other errors: there
+  // is no bound to keep, or the family has been dropped. SSTs that cannot be read are logged and
+  // counted.
+  Status Look(Findings* found);
   // Tells whether the bounds are to be kept: without blob files the plugin leaves a family alone,
   // unless that is its own doing.
   bool IsOurs(const Findings& found) const { return found.has_blobs || crowded_; }
@@ -87,7 +88,7 @@ class GcFamily {
   void EndCalm() { calm_at_ = 0; }
 
  private:
-  Status Read(Findings* found);
+  void NoteUnread(const HeldFamily& family);
 
   DBImpl* const db_;
   const uint32_t number_;

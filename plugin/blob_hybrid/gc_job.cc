@@ -3,6 +3,7 @@
 #include "plugin/blob_hybrid/gc_job.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <utility>
 
 #include "db/column_family.h"
@@ -40,24 +41,20 @@ void KeepReferring(const Survey& survey, std::set<uint64_t>* numbers) {
 // Tells whether to rest for gc_bytes_per_second: not if somebody waits.
 bool GcJob::Rests() const { return !family_->gate().IsAwaited() && SteadyMicros() < rest_until_; }
 
-// Counts up with each flush and compaction, and with options: what a look would find does not
-// change without it. 0: the family has been dropped.
-uint64_t GcJob::Version() const {
-  const auto handle = family_->Handle();
-  return handle == nullptr ? 0 : DataOf(handle.get())->GetSuperVersionNumber();
-}
-
 GcJob::Next GcJob::Step() {
   if (Rests()) {
     later_ = rest_until_;
     return Next::kLater;
   }
-  const uint64_t version = Version();
-  if (version == 0) {
+  HeldFamily family = family_->Hold();
+  if (!family) {
     Rest();
     family_->NoteDropped();
     return Next::kNothing;
   }
+  // Counts up with each flush and compaction, and with options: what a look would find does not
+  // change without it.
+  const uint64_t version = family.data()->GetSuperVersionNumber();
   if (version == rested_at_) {
     return Next::kNothing;
   }
@@ -66,9 +63,9 @@ GcJob::Next GcJob::Step() {
   Situation now;
   now.files = family_->FilesVersion();
   GcFamily::Findings found;
-  if (!family_->Look(&found)) {
-    Publish(false, false);
-    return Next::kNothing;
+  Status s = family_->Look(&found);
+  if (!s.ok()) {
+    return GiveUp(s);
   }
   family_->UpdateCrowded(found.space);
   const bool ours = family_->IsOurs(found);
@@ -82,17 +79,23 @@ GcJob::Next GcJob::Step() {
   }
   family_->gate().SetSpace(now.space.disk_bytes);
   TEST_SYNC_POINT("GcJob::Step:Looked");
-  const auto handle = family_->Handle();
-  const char* const by = handle == nullptr ? nullptr : HeldBy(db_, DataOf(handle.get()));
+  const char* const by = HeldBy(db_, family.data());
   if (by != nullptr) {
-    return Hold(handle->GetName(), by, now.needs.above);
+    return Hold(family, by, now.needs.above);
   }
-  if (handle == nullptr || !family_->surveyor().Take(db_, DataOf(handle.get()), &now.survey).ok()) {
-    Publish(false, false);
-    return Next::kNothing;
+  s = family_->surveyor().Take(db_, family.data(), &now.survey);
+  if (!s.ok()) {
+    return GiveUp(s);
   }
   held_ = false;
-  return Act(now, DataOf(handle.get()));
+  return Act(now, &family);
+}
+
+// Does nothing about what is not known, but looks on if there is more to read. Flushes do not wait
+// for that.
+GcJob::Next GcJob::GiveUp(const Status& look) {
+  Publish(false, false);
+  return look.IsIncomplete() ? Next::kAgain : Next::kNothing;
 }
 
 // Rests: nothing is needed.
@@ -101,14 +104,15 @@ void GcJob::Rest() {
   merged_.clear();
   busy_.clear();
   retry_pause_ = 0;
+  pass_since_ = 0;
   foreign_since_ = 0;
   held_ = false;
   Publish(false, false);
 }
 
 // Acts: something is needed, and nothing holds the job.
-GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
-  std::set<uint64_t> foreign = InCompaction(db_, data);
+GcJob::Next GcJob::Act(const Situation& now, HeldFamily* family) {
+  std::set<uint64_t> foreign = InCompaction(db_, family->data());
   busy_.insert(foreign.begin(), foreign.end());
   bool merge = false;
   const std::vector<Plan> plans = PlanFor(now, &merge);
@@ -118,11 +122,15 @@ GcJob::Next GcJob::Act(const Situation& now, ColumnFamilyData* data) {
   }
   if (plans.empty()) {
     foreign_since_ = 0;
+    if (family_->FilesVersion() == now.files) {
+      return Stay(now.needs.above);
+    }
     // What is needed may have been found with files that have been compacted since.
-    return family_->FilesVersion() != now.files ? Next::kAgain : Stay(now.needs.above);
+    Publish(now.needs.above, false);
+    return Next::kAgain;
   }
   Publish(now.needs.above, false);
-  return CompactAll(plans, now.needs.above, merge);
+  return CompactAll(plans, now.needs.above, merge, family);
 }
 
 // Tells whether compactions that are under way may help; `foreign`: their inputs. Flushes wait for
@@ -145,17 +153,37 @@ bool GcJob::AwaitsOthers(const Situation& now, std::set<uint64_t> foreign) {
   }
   if (!waits && time - foreign_since_ > kForeign) {
     Publish(false, IsAbove(now.space, options_) || IsLogAbove(now.space, options_));
+  } else {
+    Publish(now.needs.above, false);
   }
   return true;
 }
 
+// The SSTs that cannot be read, or that a compaction has failed with a while ago.
+std::set<uint64_t> GcJob::Bad(const Survey& survey) {
+  std::set<uint64_t> bad;
+  std::set<uint64_t> there;
+  for (const SstInfo& sst : survey.ssts) {
+    there.insert(there.end(), sst.number);
+    if (sst.unread) {
+      bad.insert(sst.number);
+    }
+  }
+  failed_.Keep(there);
+  bad.merge(failed_.Resting(SteadyMicros()));
+  return bad;
+}
+
 std::vector<Plan> GcJob::PlanFor(const Situation& now, bool* merge) {
   std::vector<Plan> plans;
+  const std::set<uint64_t> bad = Bad(now.survey);
+  std::set<uint64_t> left = busy_;
+  left.insert(bad.begin(), bad.end());
   if (!now.needs.log) {
     merged_.clear();
   } else {
     KeepReferring(now.survey, &merged_);
-    const Plan plan = PickMerge(now.survey, options_.merge_level, merged_, busy_);
+    const Plan plan = PickMerge(now.survey, options_.merge_level, merged_, left);
     *merge = !plan.inputs.empty();
     if (*merge) {
       plans.push_back(plan);
@@ -165,22 +193,23 @@ std::vector<Plan> GcJob::PlanFor(const Situation& now, bool* merge) {
     family_->progress().Rest();
     return plans;
   }
-  const Since since = family_->progress().Track(now.survey);
+  const Since since = family_->progress().Track(now.survey, bad);
   if (plans.empty()) {
-    plans = PickCompactions(now.survey, now.space, since, busy_, options_);
+    plans = PickCompactions(now.survey, now.space, since, left, options_);
   }
   return plans;
 }
 
 // Runs a batch, as far as nothing else comes up.
-GcJob::Next GcJob::CompactAll(const std::vector<Plan>& plans, bool above, bool merge) {
+GcJob::Next GcJob::CompactAll(const std::vector<Plan>& plans, bool above, bool merge,
+                              HeldFamily* family) {
   Next next = Next::kAgain;
   for (const Plan& plan : plans) {
-    const auto handle = family_->Handle();
-    if (handle == nullptr || (!above && Rests()) || HeldBy(db_, DataOf(handle.get())) != nullptr) {
+    if (family->data()->IsDropped() || (!above && Rests()) ||
+        HeldBy(db_, family->data()) != nullptr) {
       break;  // the next look tells
     }
-    next = Compact(plan, above, merge);
+    next = Compact(plan, above, merge, family);
     std::lock_guard<std::mutex> lock(monitor_->mutex);
     if (next != Next::kAgain || monitor_->ends()) {
       break;
@@ -189,14 +218,9 @@ GcJob::Next GcJob::CompactAll(const std::vector<Plan>& plans, bool above, bool m
   return next;
 }
 
-GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
-  const auto handle = family_->Handle();
-  if (handle == nullptr) {
-    Publish(false, false);
-    return Next::kNothing;
-  }
+GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge, HeldFamily* family) {
   CompactionJobInfo info;
-  const Status s = RunCompaction(db_, handle.get(), plan, &info);
+  const Status s = RunCompaction(db_, family, plan, &info);
   if (s.ok()) {
     foreign_since_ = 0;
     Count(info, above, merge);
@@ -214,14 +238,34 @@ GcJob::Next GcJob::Compact(const Plan& plan, bool above, bool merge) {
     monitor_->changed.notify_all();
     return Next::kNothing;
   }
-  if (!s.IsColumnFamilyDropped() && !s.IsIncomplete()) {
-    family_->settings().counters->job_errors++;
-    ROCKS_LOG_ERROR(ImmutableOf(*DataOf(handle.get())).logger,
-                    "BlobHybrid: compaction for space of column family %s: %s",
-                    handle->GetName().c_str(), s.ToString().c_str());
+  const bool failed = !s.IsColumnFamilyDropped() && !s.IsIncomplete();
+  const Next next = failed ? Fail(s, plan, info, *family) : Next::kNothing;
+  if (next == Next::kNothing) {
+    Publish(false, above);
   }
-  Publish(false, above);
-  return Next::kNothing;
+  return next;
+}
+
+// Leaves the SSTs alone that a compaction has failed with. If it is not their bytes that are wrong
+// others would fail as well: they are not tried at once.
+GcJob::Next GcJob::Fail(const Status& why, const Plan& plan, const CompactionJobInfo& info,
+                        const HeldFamily& family) {
+  const uint64_t now = SteadyMicros();
+  uint64_t pause = 0;
+  for (const uint64_t sst : BlamedFor(why, plan, info)) {
+    pause = std::max(pause, failed_.Fail(sst, now));
+  }
+  family_->settings().counters->job_errors++;
+  ROCKS_LOG_ERROR(
+      ImmutableOf(*family.data()).logger,
+      "BlobHybrid: compaction for space of column family %s: the SSTs at fault are left "
+      "alone for %" PRIu64 " s: %s",
+      family.name(), pause / Backoff::kFirst, why.ToString().c_str());
+  if (retry_pause_ == 0) {  // nobody tells when it is over
+    retry_pause_ = kMinRetry;
+    retry_at_ = now + retry_pause_;
+  }
+  return why.IsCorruption() ? Next::kAgain : Next::kNothing;
 }
 
 // Counts a compaction that has been done.
@@ -244,11 +288,11 @@ void GcJob::Count(const CompactionJobInfo& info, bool above, bool merge) {
 }
 
 // Holds the job: somebody wants nothing to be compacted now.
-GcJob::Next GcJob::Hold(const std::string& family, const char* by, bool above) {
+GcJob::Next GcJob::Hold(const HeldFamily& family, const char* by, bool above) {
   if (!held_) {
     ROCKS_LOG_INFO(db_->immutable_db_options().logger,
                    "BlobHybrid: too much space is taken by column family %s, and %s holds the job",
-                   family.c_str(), by);
+                   family.name(), by);
   }
   held_ = true;
   foreign_since_ = 0;
@@ -267,29 +311,44 @@ bool GcJob::IsAskedToSettle() {
   return asked;
 }
 
-// Leaves things as they are: nothing is left to compact, and still there is too much.
+// Leaves things as they are: nothing is left to compact, and still there is too much. Tries again
+// after a while: snapshots may have gone, and compactions that began before the files were tracked.
+// That may rewrite all SSTs in vain. So the pause counts from the end of it, and is as long at
+// least as it has taken.
 GcJob::Next GcJob::Stay(bool above) {
   const uint64_t now = SteadyMicros();
-  bool retries = IsAskedToSettle();
+  const bool asked = IsAskedToSettle();
+  bool tries = asked;
+  if (pass_since_ > 0) {
+    retry_at_ = now + std::max(retry_pause_, now - pass_since_);
+    pass_since_ = 0;
+  } else if (retry_pause_ > 0 && now >= retry_at_) {
+    retry_pause_ = std::min(2 * retry_pause_, kMaxRetry);
+    retry_at_ = now + retry_pause_;
+    tries = true;
+  }
   if (retry_pause_ == 0) {
     retry_pause_ = kMinRetry;
     retry_at_ = now + retry_pause_;
-  } else if (now >= retry_at_) {
-    retry_pause_ = std::min(2 * retry_pause_, kMaxRetry);
-    retry_at_ = now + retry_pause_;
-    retries = true;
   }
-  // Snapshots may have gone, and compactions that began before the files were tracked.
-  if (retries) {
-    const bool tracked = family_->progress().Restart();
-    const bool merged = !merged_.empty();
-    merged_.clear();
-    if (tracked || merged) {
-      return Next::kAgain;
-    }
+  if (tries && Restart(asked)) {
+    TEST_SYNC_POINT("GcJob::Stay:Try");
+    pass_since_ = now;
+    return Next::kAgain;
   }
   Publish(false, above);
   return Next::kNothing;
+}
+
+// Begins anew with what is thought to be done. `asked`: by SettleBlobHybrid(), so that what failed
+// is tried again as well. False if there is nothing.
+bool GcJob::Restart(bool asked) {
+  const bool tracked = family_->progress().Restart();
+  const bool merged = !merged_.empty();
+  merged_.clear();
+  const bool failed = asked && !failed_.empty();
+  failed_ = failed ? Backoff() : failed_;
+  return tracked || merged || failed;
 }
 
 }  // namespace blob_hybrid

@@ -4,14 +4,13 @@
 
 #include <cstdint>
 #include <set>
-#include <string>
 #include <vector>
 
+#include "plugin/blob_hybrid/backoff.h"
 #include "plugin/blob_hybrid/gc_family.h"
 
 namespace ROCKSDB_NAMESPACE {
 
-class ColumnFamilyData;
 class DBImpl;
 
 namespace blob_hybrid {
@@ -43,17 +42,21 @@ class GcJob {
   };
 
   bool Rests() const;
-  uint64_t Version() const;
   void Rest();
-  Next Act(const Situation& now, ColumnFamilyData* data);
+  Next GiveUp(const Status& look);
+  Next Act(const Situation& now, HeldFamily* family);
   bool AwaitsOthers(const Situation& now, std::set<uint64_t> foreign);
+  std::set<uint64_t> Bad(const Survey& survey);
   // `merge`: for the budget of the log.
   std::vector<Plan> PlanFor(const Situation& now, bool* merge);
-  Next CompactAll(const std::vector<Plan>& plans, bool above, bool merge);
-  Next Compact(const Plan& plan, bool above, bool merge);
+  Next CompactAll(const std::vector<Plan>& plans, bool above, bool merge, HeldFamily* family);
+  Next Compact(const Plan& plan, bool above, bool merge, HeldFamily* family);
+  Next Fail(const Status& why, const Plan& plan, const CompactionJobInfo& info,
+            const HeldFamily& family);
   void Count(const CompactionJobInfo& info, bool above, bool merge);
-  Next Hold(const std::string& family, const char* by, bool above);
+  Next Hold(const HeldFamily& family, const char* by, bool above);
   Next Stay(bool above);
+  bool Restart(bool asked);
   bool IsAskedToSettle();
   void Publish(bool above, bool missed) { family_->gate().Publish(above, missed); }
 
@@ -63,12 +66,14 @@ class GcJob {
   GcMonitor* const monitor_;
   std::set<uint64_t> merged_;  // SSTs that early merges have made, and that refer to the log still
   std::set<uint64_t> busy_;    // SSTs that others compact
+  Backoff failed_;             // SSTs that compactions have failed with
   // Times are by SteadyMicros().
   uint64_t rest_until_ = 0;  // for gc_bytes_per_second
   uint64_t later_ = 0;
   uint64_t rested_at_ = 0;  // Version() when nothing was needed; 0: something was
   uint64_t retry_at_ = 0;   // for blob files that stayed
   uint64_t retry_pause_ = 0;
+  uint64_t pass_since_ = 0;     // when it began to try these again; 0: it does not
   uint64_t settles_ = 0;        // GcMonitor::settles when files that stayed were tried last
   uint64_t foreign_since_ = 0;  // when it began to wait for a user's compactions; 0: it does not
   bool held_ = false;           // HeldBy(), when it was told

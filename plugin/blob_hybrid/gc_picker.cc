@@ -64,13 +64,21 @@ bool HidesMuch(const Survey& survey, const SstInfo& sst, double entry_bytes) {
   return cost < hidden;
 }
 
+// Tells whether level 0, which goes as a whole, cannot be compacted now.
+bool IsTopBusy(const Survey& survey, const std::set<uint64_t>& busy) {
+  return std::any_of(survey.ssts.begin(), survey.ssts.end(), [&](const SstInfo& sst) {
+    return sst.level == 0 && busy.count(sst.number) > 0;
+  });
+}
+
 // The SST with most entries of the deepest level above the last one; `ranges`: of those whose range
 // deletions hide much. Level 0 goes as a whole.
 Plan Push(const Survey& survey, const Space& space, bool ranges, const std::set<uint64_t>& busy) {
   const double entry_bytes = EntryBytes(survey, space);
+  const bool top_busy = IsTopBusy(survey, busy);
   const SstInfo* best = nullptr;
   for (const SstInfo& sst : survey.ssts) {
-    if (!survey.IsUpper(sst) || busy.count(sst.number) > 0 ||
+    if (!survey.IsUpper(sst) || busy.count(sst.number) > 0 || (sst.level == 0 && top_busy) ||
         (ranges && !HidesMuch(survey, sst, entry_bytes))) {
       continue;
     }
@@ -355,11 +363,12 @@ int MergeLevelOf(MergeLevel option, int last_level) {
 Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint64_t>& merged,
                const std::set<uint64_t>& busy) {
   const int to = MergeLevelOf(merge_level, survey.last_level);
+  const bool top_busy = IsTopBusy(survey, busy);
   const SstInfo* best = nullptr;
   bool to_has_files = false;
   for (const SstInfo& sst : survey.ssts) {
     to_has_files = to_has_files || sst.level == to;
-    if (sst.medium_bytes > 0 && busy.count(sst.number) == 0 &&
+    if (sst.medium_bytes > 0 && busy.count(sst.number) == 0 && !(sst.level == 0 && top_busy) &&
         (sst.level < to || merged.count(sst.number) == 0) &&
         (best == nullptr || ComesBefore(sst, *best))) {
       best = &sst;
@@ -375,7 +384,7 @@ Plan PickMerge(const Survey& survey, MergeLevel merge_level, const std::set<uint
   return PlanTo(to_has_files ? to : Bottom(survey), survey, *best);
 }
 
-Collected FindCollected(const Survey& survey, const Since& since) {
+Collected FindCollected(const Survey& survey, const Since& since, const std::set<uint64_t>& bad) {
   Victims victims;
   Collected collected;
   for (const auto& [blob, number] : since) {
@@ -386,6 +395,9 @@ Collected FindCollected(const Survey& survey, const Since& since) {
     collected[blob] = true;
   }
   for (const SstInfo& sst : survey.ssts) {
+    if (bad.count(sst.number) > 0) {
+      continue;
+    }
     ForVictimsOf(sst, &victims, [&](Victim* victim, uint64_t) {
       // Counts SSTs here.
       victim->bytes += MayBeRewritten(sst, *victim) ? 1 : 0;

@@ -31,9 +31,10 @@ struct Plan {
 // with larger numbers do not refer to it.
 using Since = std::map<uint64_t, uint64_t>;
 
-// Tells of the blob files in `since` which ones are done. The job asks before it picks victims and
-// after, as what is done leaves room for others.
-Collected FindCollected(const Survey& survey, const Since& since);
+// Tells of the blob files in `since` which ones are done, but for what the SSTs in `bad` refer to,
+// which cannot be compacted for a time. The job asks before it picks victims and after, as what is
+// done leaves room for others.
+Collected FindCollected(const Survey& survey, const Since& since, const std::set<uint64_t>& bad);
 
 // Picks the compactions that gain most for their cost, in bytes: an SST of the last level is
 // rewritten where it is, or one of a level above, but level 0, is pushed to the next level that has

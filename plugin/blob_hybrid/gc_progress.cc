@@ -43,16 +43,16 @@ void GcProgress::SetRoom(const Room& room, std::map<uint64_t, uint64_t> garbage)
   garbage_ = std::move(garbage);
 }
 
-Since GcProgress::Track(const Survey& survey) {
+Since GcProgress::Track(const Survey& survey, const std::set<uint64_t>& bad) {
   Since since;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     near_ = true;
     since = since_;
   }
-  SetCollected(FindCollected(survey, since));
+  SetCollected(FindCollected(survey, since, bad));
   KeepVictims(survey, AimOf(survey.blobs).victims, &since);
-  SetCollected(FindCollected(survey, since));
+  SetCollected(FindCollected(survey, since, bad));
   std::lock_guard<std::mutex> lock(mutex_);
   since_ = since;
   return since;

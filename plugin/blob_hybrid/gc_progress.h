@@ -34,8 +34,9 @@ class GcProgress {
   void SetRoom(const Room& room, std::map<uint64_t, uint64_t> garbage);
 
   // Tracks the files to collect while the bound is near; those that are tracked stay so as long as
-  // they have garbage that can be freed.
-  Since Track(const Survey& survey);
+  // they have garbage that can be freed. `bad`: SSTs that cannot be compacted for a time; the files
+  // that only these refer to are not to be in the way of others.
+  Since Track(const Survey& survey, const std::set<uint64_t>& bad);
   // Tracks none: the bound is not near.
   void Rest();
   // Forgets since when files are tracked, so that their SSTs are compacted once more. False if

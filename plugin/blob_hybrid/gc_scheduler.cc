@@ -36,10 +36,8 @@ GcFamily* GcScheduler::Enter(uint32_t number, bool* added) {
     }
   }
   std::unique_ptr<Entry> entry;
-  const auto handle = db_->GetColumnFamilyHandleUnlocked(number);
-  auto settings = handle == nullptr
-                      ? nullptr
-                      : SettingsOf(ImmutableOf(*DataOf(handle.get())).compaction_filter_factory);
+  const HeldFamily held(db_, number);
+  auto settings = held ? SettingsOf(ImmutableOf(*held.data()).compaction_filter_factory) : nullptr;
   if (settings != nullptr) {
     entry = std::make_unique<Entry>(db_, number, std::move(settings), &monitor_);
   }
@@ -101,14 +99,19 @@ void GcScheduler::Settle() {
 }
 
 void GcScheduler::Stop() {
-  StopReporting();
   std::thread thread;
   {
     std::lock_guard<std::mutex> lock(monitor_.mutex);
     monitor_.stop = true;
+    for (const auto& [number, entry] : entries_) {
+      if (entry != nullptr) {
+        entry->family.surveyor().Hurry();
+      }
+    }
     thread = std::move(thread_);
     monitor_.changed.notify_all();
   }
+  StopReporting();
   if (thread.joinable()) {
     thread.join();
   }
@@ -131,6 +134,9 @@ GcScheduler::Jobs GcScheduler::TakeWoken(bool all) {
 GcScheduler::Round GcScheduler::StepAll(const Jobs& jobs) {
   Round round;
   for (const auto& [number, job] : jobs) {
+    if (Ends()) {
+      break;
+    }
     const GcJob::Next next = job->Step();
     if (next != GcJob::Next::kNothing || job->retries()) {
       round.restless.insert(number);
@@ -142,6 +148,11 @@ GcScheduler::Round GcScheduler::StepAll(const Jobs& jobs) {
     }
   }
   return round;
+}
+
+bool GcScheduler::Ends() {
+  std::lock_guard<std::mutex> lock(monitor_.mutex);
+  return monitor_.ends();
 }
 
 void GcScheduler::Run() {

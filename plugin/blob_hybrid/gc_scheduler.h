@@ -86,7 +86,8 @@ class GcScheduler {
   // Adds the figures of all families, with the label `cf`, and `db` if that is not empty.
   void AddMetrics(const std::string& db, MetricsPage* page);
   Jobs TakeWoken(bool all);
-  static Round StepAll(const Jobs& jobs);
+  bool Ends();
+  Round StepAll(const Jobs& jobs);
   void AwaitNext(const Round& round, bool all, uint64_t wanted, std::unique_lock<std::mutex>* lock);
 
   DBImpl* const db_;

@@ -20,6 +20,9 @@ class BlobHybridListener : public EventListener {
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override;
   void OnSubcompactionBegin(const SubcompactionJobInfo& info) override;
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override;
+  // Clears what only the job has failed with: RocksDB would stop all writes for a bad SST that
+  // nobody but the job has come across.
+  void OnBackgroundError(BackgroundErrorReason reason, Status* error) override;
   void OnExternalFileIngested(DB* db, const ExternalFileIngestionInfo& info) override;
   void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* handle) override;
 };

@@ -15,7 +15,8 @@ namespace blob_hybrid {
 
 class Surveyor;
 
-// GetBlobHybridStats(), by what a surveyor has seen before.
+// GetBlobHybridStats(), by what a surveyor has seen before. Incomplete: it has not seen all SSTs
+// yet.
 Status StatsOf(DBImpl* db, ColumnFamilyData* family, Surveyor* surveyor, BlobHybridStats* stats);
 
 // Adds all figures, with these labels.

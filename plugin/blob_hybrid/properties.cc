@@ -8,6 +8,7 @@
 
 #include "db/blob/blob_index.h"
 #include "db/blob/blob_log_format.h"
+#include "plugin/blob_hybrid/subcompaction.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -57,7 +58,7 @@ class ClassCounter : public InternalTblPropColl {
       return s;
     }
     if (parsed.type == kTypeBlobIndex) {
-      return Count(parsed.user_key, value);
+      return Count(parsed, value);
     }
     // RocksDB 11 has large columns of these in blob files.
     entities_ += parsed.type == kTypeWideColumnEntity ? 1 : 0;
@@ -94,7 +95,8 @@ class ClassCounter : public InternalTblPropColl {
   }
 
  private:
-  Status Count(const Slice& user_key, const Slice& reference) {
+  Status Count(const ParsedInternalKey& key, const Slice& reference) {
+    const Slice& user_key = key.user_key;
     BlobIndex index;
     const Status s = index.DecodeFrom(reference);
     if (s.ok() && !index.IsInlined()) {
@@ -102,7 +104,9 @@ class ClassCounter : public InternalTblPropColl {
           index.size() + BlobLogRecord::CalculateAdjustmentForRecordHeader(user_key.size());
       references_[index.file_number()] += bytes;
       sketch_.Add(user_key, bytes, user_key.size() + reference.size(), /*deletion=*/false);
-      if (index.size() < large_) {
+      // Without the second condition such values would be taken for a log for ever: no merge gets
+      // rid of them.
+      if (index.size() < large_ && !IsNotedLarge(user_key, key.sequence)) {
         values_++;
         bytes_ += bytes;
       }

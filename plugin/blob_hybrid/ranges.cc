@@ -40,7 +40,7 @@ std::vector<Span> Paired(std::vector<Span> spans) {
 // The older SSTs of a version, for one SST.
 class Older {
  public:
-  Older(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file, int level,
+  Older(ColumnFamilyData* family, Version* version, const FileMetaData& file, int level,
         const EntriesOf& entries_of)
       : family_(family), version_(version), file_(file), level_(level), entries_of_(entries_of) {}
 
@@ -48,7 +48,7 @@ class Older {
   Status ReadSpans(std::vector<Span>* spans) const {
     std::unique_ptr<FragmentedRangeTombstoneIterator> it;
     const Status s = family_->table_cache()->GetRangeTombstoneIterator(
-        ReadOptions(), family_->internal_comparator(), file_, version_.mutable_cf_options, &it);
+        ReadOptions(), family_->internal_comparator(), file_, version_->GetMutableCFOptions(), &it);
     if (!s.ok() || it == nullptr) {
       return s;
     }
@@ -74,7 +74,7 @@ class Older {
 
   // Counts the entries in a span.
   uint64_t CountIn(const Span& span) const {
-    const VersionStorageInfo& storage = *version_.current->storage_info();
+    const VersionStorageInfo& storage = *version_->storage_info();
     uint64_t count = 0;
     if (level_ == 0) {  // whose SSTs are in the order of their age, the newest one first
       const auto& files = storage.LevelFiles(0);
@@ -115,14 +115,14 @@ class Older {
     const InternalKey end(span.end, kMaxSequenceNumber, kValueTypeForSeek);
     const uint64_t bytes = family_->table_cache()->ApproximateSize(
         ReadOptions(), begin.Encode(), end.Encode(), other, TableReaderCaller::kUserApproximateSize,
-        family_->internal_comparator(), version_.mutable_cf_options);
+        family_->internal_comparator(), version_->GetMutableCFOptions());
     const uint64_t all = std::max<uint64_t>(other.fd.GetFileSize(), 1);
     return static_cast<uint64_t>(static_cast<double>(entries) * static_cast<double>(bytes) /
                                  static_cast<double>(all));
   }
 
   ColumnFamilyData* const family_;
-  const SuperVersion& version_;
+  Version* const version_;
   const FileMetaData& file_;
   const int level_;
   const EntriesOf& entries_of_;
@@ -130,8 +130,8 @@ class Older {
 
 }  // namespace
 
-Status CountCovered(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
-                    int level, const EntriesOf& entries_of, uint64_t* covered) {
+Status CountCovered(ColumnFamilyData* family, Version* version, const FileMetaData& file, int level,
+                    const EntriesOf& entries_of, uint64_t* covered) {
   const Older older(family, version, file, level, entries_of);
   std::vector<Span> spans;
   const Status s = older.ReadSpans(&spans);

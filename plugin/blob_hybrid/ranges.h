@@ -13,8 +13,8 @@
 namespace ROCKSDB_NAMESPACE {
 
 class ColumnFamilyData;
+class Version;
 struct FileMetaData;
-struct SuperVersion;
 
 namespace blob_hybrid {
 
@@ -23,8 +23,8 @@ using EntriesOf = std::function<uint64_t(const FileMetaData& file)>;
 // Counts the entries of older SSTs that the range deletions of an SST may hide, whose level is
 // `level`. What they hide gets less with time, so that this need not be done again. Reads the SST's
 // range deletions and the others' indexes.
-Status CountCovered(ColumnFamilyData* family, const SuperVersion& version, const FileMetaData& file,
-                    int level, const EntriesOf& entries_of, uint64_t* covered);
+Status CountCovered(ColumnFamilyData* family, Version* version, const FileMetaData& file, int level,
+                    const EntriesOf& entries_of, uint64_t* covered);
 
 }  // namespace blob_hybrid
 }  // namespace ROCKSDB_NAMESPACE

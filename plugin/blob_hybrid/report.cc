@@ -38,17 +38,16 @@ void GcScheduler::AddMetrics(const std::string& db, MetricsPage* page) {
     }
   }
   for (GcFamily* const family : families) {
-    const auto handle = family->Handle();
+    const HeldFamily held = family->Hold();
     BlobHybridStats stats;
-    if (handle == nullptr ||
-        !StatsOf(db_, DataOf(handle.get()), &family->surveyor(), &stats).ok()) {
-      continue;  // it was dropped, or its job tells what is wrong
+    if (!held || !StatsOf(db_, held.data(), &family->surveyor(), &stats).ok()) {
+      continue;  // it was dropped, or is being read for the first time
     }
     MetricsPage::Labels labels;
     if (!db.empty()) {
       labels.emplace_back("db", db);
     }
-    labels.emplace_back("cf", handle->GetName());
+    labels.emplace_back("cf", held.name());
     blob_hybrid::AddMetrics(stats, labels, page);
   }
 }

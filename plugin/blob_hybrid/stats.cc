@@ -96,15 +96,18 @@ Status StatsOf(DBImpl* db, ColumnFamilyData* data, Surveyor* surveyor, BlobHybri
   }
   Totals totals;
   const Status s = surveyor->Sum(db, data, &totals);
-  if (s.ok()) {
+  const bool seen_before = s.IsIncomplete() && totals.sst_files > 0;
+  if (s.ok() || seen_before) {
     SetGauges(totals, Estimate(totals, floor), stats);
   }
-  return s;
+  return seen_before ? Status::OK() : s;
 }
 
 Status GetBlobHybridStats(DB* db, ColumnFamilyHandle* family, BlobHybridStats* stats) {
-  Surveyor surveyor;
-  return StatsOf(static_cast<DBImpl*>(db->GetRootDB()), DataOf(family), &surveyor, stats);
+  Surveyor surveyor(Surveyor::Reading::kWhole);
+  const Status s = StatsOf(static_cast<DBImpl*>(db->GetRootDB()), DataOf(family), &surveyor, stats);
+  const std::vector<Surveyor::Unread> unread = surveyor.TakeUnread();
+  return s.ok() && !unread.empty() ? unread.front().why : s;
 }
 
 void AddMetrics(const BlobHybridStats& stats, const MetricsPage::Labels& labels,

@@ -14,36 +14,18 @@
 #include "db/db_impl/db_impl.h"
 #include "db/version_set.h"
 #include "plugin/blob_hybrid/family.h"
-#include "plugin/blob_hybrid/properties.h"
-#include "plugin/blob_hybrid/ranges.h"
+#include "plugin/blob_hybrid/gc_monitor.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
 
 namespace {
 
-// One byte of so many, at most, that SSTs have besides keys and values is not counted as data of
-// the user.
-constexpr uint64_t kBesides = 10;
-
 constexpr size_t kMostTouched = 65536;  // with so many, all blob files are gone through
 
 bool IsSame(const std::weak_ptr<BlobFileMetaData>& a, const std::shared_ptr<BlobFileMetaData>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
-}
-
-// Indexes, filters and padding are left out, but for what small records need of them. Of a
-// compressed file they are not known.
-uint64_t UserBytesOf(uint64_t file_bytes, const TableProperties& properties) {
-  const uint64_t trailers = properties.num_entries * kNumInternalBytes;
-  const uint64_t records = properties.raw_key_size + properties.raw_value_size;
-  const uint64_t raw = records - std::min(records, trailers);
-  return std::clamp(raw, file_bytes - file_bytes / kBesides, file_bytes);
-}
-
-std::shared_ptr<const KeyRange> KeysOf(const FileMetaData& file) {
-  return std::make_shared<const KeyRange>(
-      KeyRange{file.smallest.user_key().ToString(), file.largest.user_key().ToString()});
 }
 
 size_t SampleSize(const SketchPtr& sketch) {
@@ -53,14 +35,14 @@ size_t SampleSize(const SketchPtr& sketch) {
 }  // namespace
 
 Status Surveyor::Sum(DBImpl* db, ColumnFamilyData* family, Totals* totals) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(&turns_);
   const Status s = Update(db, family);
-  *totals = s.ok() ? totals_ : Totals();
+  *totals = totals_;
   return s;
 }
 
 Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(&turns_);
   *survey = Survey();
   const Status s = Update(db, family);
   if (!s.ok()) {
@@ -83,7 +65,7 @@ Status Surveyor::Take(DBImpl* db, ColumnFamilyData* family, Survey* survey) {
 }
 
 void Surveyor::Close() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(&turns_);
   closed_ = true;
   levels_ = {};
   known_ = {};
@@ -92,15 +74,21 @@ void Surveyor::Close() {
   said_ = {};
   unsaid_ = {};
   corrected_ = {};
+  unread_ = {};
+}
+
+std::vector<Surveyor::Unread> Surveyor::TakeUnread() {
+  const Turn turn(&turns_);
+  return std::exchange(errors_, {});
 }
 
 std::map<uint64_t, uint64_t> Surveyor::corrected() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(&turns_);
   return corrected_;
 }
 
 uint64_t Surveyor::TEST_looked_at() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(&turns_);
   return looked_at_;
 }
 
@@ -108,19 +96,20 @@ Status Surveyor::Update(DBImpl* db, ColumnFamilyData* family) {
   if (closed_) {
     return Status::ColumnFamilyDropped();
   }
-  SuperVersion* version = db->GetAndRefSuperVersion(family);
-  Status s;
-  const uint64_t number = version->current->GetVersionNumber();
-  if (version_ != number) {
-    s = UpdateTo(family, *version);
-    version_ = s.ok() ? std::make_optional(number) : std::nullopt;
+  const HeldVersion version(db, family);
+  TEST_SYNC_POINT("Surveyor::Update:Held");
+  const uint64_t number = version->GetVersionNumber();
+  if (version_ == number && SteadyMicros() < unread_.next()) {
+    return Status::OK();
   }
-  db->ReturnAndCleanupSuperVersion(family, version);
+  BeginPiece();
+  const Status s = UpdateTo(family, version.get());
+  version_ = s.ok() ? std::make_optional(number) : std::nullopt;
   return s;
 }
 
-Status Surveyor::UpdateTo(ColumnFamilyData* family, const SuperVersion& version) {
-  const VersionStorageInfo& storage = *version.current->storage_info();
+Status Surveyor::UpdateTo(ColumnFamilyData* family, Version* version) {
+  const VersionStorageInfo& storage = *version->storage_info();
   levels_.resize(static_cast<size_t>(storage.num_levels()));
   Changes changes = Compare(storage);
   const Status s = Learn(family, version, changes);
@@ -131,6 +120,9 @@ Status Surveyor::UpdateTo(ColumnFamilyData* family, const SuperVersion& version)
   base_level_ = std::max(storage.base_level(), 1);
   comparator_ = family->user_comparator();
   UpdateSsts(std::move(changes));
+  if (ReadAgain(family, version)) {
+    Sample();
+  }
   UpdateBlobs(storage);
   CorrectGarbage();
   return s;
@@ -177,74 +169,15 @@ bool Surveyor::IsCounted(uint64_t number, int level) const {
   return it != known_.end() && it->second.counted && it->second.info.level == level;
 }
 
-Status Surveyor::Learn(ColumnFamilyData* family, const SuperVersion& version,
-                       const Changes& changes) {
-  for (const auto& [level, file] : changes.come) {
-    const Status s = known_.count(file->fd.GetNumber()) == 0 ? Read(version, *file) : Status::OK();
-    if (!s.ok()) {
-      return s;
-    }
-  }
-  // Counts what they cover when all are known.
-  for (const auto& [level, file] : changes.come) {
-    Sst* sst = &known_.at(file->fd.GetNumber());
-    const Status s = sst->covers ? Cover(family, version, *file, level, sst) : Status::OK();
-    if (!s.ok()) {
-      return s;
-    }
-  }
-  return Status::OK();
-}
-
-Status Surveyor::Read(const SuperVersion& version, const FileMetaData& file) {
-  // The properties in FileMetaData are there only for some files after a reopen.
-  std::shared_ptr<const TableProperties> properties;
-  const Status s = version.current->GetTableProperties(ReadOptions(), &properties, &file);
-  if (!s.ok()) {
-    return s;
-  }
-  const UserCollectedProperties& ours = properties->user_collected_properties;
-  Sst sst;
-  sst.info.number = file.fd.GetNumber();
-  sst.info.bytes = file.fd.GetFileSize();
-  sst.info.user_bytes = UserBytesOf(sst.info.bytes, *properties);
-  sst.info.oldest_blob = file.oldest_blob_file_number;
-  sst.info.entries = properties->num_entries;
-  sst.info.deletions = properties->num_deletions;
-  sst.info.range_deletions = properties->num_range_deletions;
-  sst.info.medium_bytes = MediumBytesOf(ours);
-  sst.info.keys = KeysOf(file);
-  sst.info.references = ReferencesOf(ours);
-  sst.info.sketch = SketchOf(ours);
-  sst.says_all = sst.info.references != nullptr && SaysAll(ours);
-  sst.covers = sst.info.range_deletions > 0;
-  known_.emplace(sst.info.number, std::move(sst));
-  return s;
-}
-
-Status Surveyor::Cover(ColumnFamilyData* family, const SuperVersion& version,
-                       const FileMetaData& file, int level, Sst* sst) {
-  const auto entries_of = [this](const FileMetaData& other) {
-    return known_.at(other.fd.GetNumber()).info.entries;
-  };
-  uint64_t covered = 0;
-  const Status s = CountCovered(family, version, file, level, entries_of, &covered);
-  if (s.ok()) {
-    sst->info.covered = covered;
-    sst->covers = false;
-  }
-  return s;
-}
-
 void Surveyor::UpdateSsts(Changes changes) {
   if (changes.come.empty() && changes.gone.empty()) {
     return;
   }
-  for (Sst* sst : changes.gone) {
+  for (KnownSst* sst : changes.gone) {
     Count(false, sst);
   }
   for (const auto& [level, file] : changes.come) {
-    Sst* sst = &known_.at(file->fd.GetNumber());
+    KnownSst* sst = &known_.at(file->fd.GetNumber());
     sst->info.level = level;
     Count(true, sst);
   }
@@ -256,16 +189,24 @@ void Surveyor::UpdateSsts(Changes changes) {
     }
     count += places.size();
   }
-  Forget(changes.gone);
-  if (known_.size() > count) {  // some were read for a version that could not be read in full
-    for (auto it = known_.begin(); it != known_.end();) {
-      it = it->second.counted ? std::next(it) : known_.erase(it);
+  for (const KnownSst* sst : changes.gone) {
+    if (!sst->counted) {  // and not moved
+      Forget(sst->info.number);
     }
+  }
+  if (known_.size() > count) {  // some were read for a version that was not read in full
+    std::vector<uint64_t> others;
+    for (const auto& [number, sst] : known_) {
+      if (!sst.counted) {
+        others.push_back(number);
+      }
+    }
+    std::for_each(others.begin(), others.end(), [this](uint64_t number) { Forget(number); });
   }
   Sample();
 }
 
-void Surveyor::Count(bool counted, Sst* sst) {
+void Surveyor::Count(bool counted, KnownSst* sst) {
   const SstInfo& info = sst->info;
   sst->counted = counted;
   looked_at_++;
@@ -296,12 +237,9 @@ void Surveyor::Count(bool counted, Sst* sst) {
   }
 }
 
-void Surveyor::Forget(const std::vector<Sst*>& gone) {
-  for (const Sst* sst : gone) {
-    if (!sst->counted) {  // and not moved
-      known_.erase(sst->info.number);
-    }
-  }
+void Surveyor::Forget(uint64_t number) {
+  known_.erase(number);
+  unread_.Forget(number);
 }
 
 void Surveyor::Sample() {

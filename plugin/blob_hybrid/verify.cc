@@ -39,6 +39,25 @@ struct Value {
   uint64_t key_hash;
 };
 
+// Tells whether the record at an offset ends where the file does, at the latest. RocksDB allocates
+// what a header says, which has a checksum that anybody can make.
+Status CheckSizes(const RandomAccessFileReader& file, uint64_t offset, uint64_t end) {
+  char buffer[BlobLogRecord::kHeaderSize];
+  Slice bytes;
+  Status s = file.Read(IOOptions(), offset, sizeof(buffer), &bytes, buffer, nullptr);
+  BlobLogRecord record;
+  if (s.ok()) {
+    s = record.DecodeHeaderFrom(bytes);
+  }
+  if (!s.ok()) {
+    return s;
+  }
+  const uint64_t rest = end - std::min<uint64_t>(end, offset + BlobLogRecord::kHeaderSize);
+  return record.key_size <= rest && record.value_size <= rest - record.key_size
+             ? s
+             : Status::Corruption("the header of a record says more than the file has");
+}
+
 // A blob file as it was read.
 struct Blob {
   CompressionType compression = kNoCompression;
@@ -96,6 +115,10 @@ Status Verifier::ReadValues(const BlobMetaData& meta, const std::string& path, B
   }
   std::unique_ptr<RandomAccessFileReader> file;
   s = RandomAccessFileReader::Create(fs, path, FileOptions(), &file, nullptr);
+  std::unique_ptr<RandomAccessFileReader> heads;
+  if (s.ok()) {
+    s = RandomAccessFileReader::Create(fs, path, FileOptions(), &heads, nullptr);
+  }
   if (!s.ok()) {
     return s;
   }
@@ -103,14 +126,18 @@ Status Verifier::ReadValues(const BlobMetaData& meta, const std::string& path, B
   BlobLogHeader header;
   s = reader.ReadHeader(&header);
   blob->compression = header.compression;
-  while (s.ok() && reader.GetNextByte() + BlobLogFooter::kSize < size) {
+  const uint64_t end = size - std::min<uint64_t>(size, BlobLogFooter::kSize);
+  while (s.ok() && reader.GetNextByte() < end) {
     BlobLogRecord record;
     uint64_t offset = 0;
-    s = reader.ReadRecord(&record, BlobLogSequentialReader::kReadHeaderKeyBlob, &offset);
+    s = CheckSizes(*heads, reader.GetNextByte(), end);
+    if (s.ok()) {
+      s = reader.ReadRecord(&record, BlobLogSequentialReader::kReadHeaderKeyBlob, &offset);
+    }
     if (s.ok()) {
       blob->values.push_back({offset, record.value_size, HashOf(record.key)});
     } else {
-      s = Status::CopyAppendMessage(s, "after value ", std::to_string(blob->values.size()));
+      s = Status::CopyAppendMessage(s, ": after value ", std::to_string(blob->values.size()));
     }
   }
   BlobLogFooter footer;

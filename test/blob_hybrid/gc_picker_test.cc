@@ -28,11 +28,16 @@ TEST(FindCollectedTest, DoneWhenAllOlderSstsAreRewritten) {
   survey.ssts = {Sst(20, 0, 5, 1), Sst(15, 5, 10, 3), Sst(16, 6, 20, 5), Sst(17, 6, 20, 0)};
   // Level 0 does not count.
   EXPECT_EQ((Collected{{2, true}, {3, false}, {5, false}}),
-            FindCollected(survey, {{2, 30}, {3, 30}, {5, 30}}));
+            FindCollected(survey, {{2, 30}, {3, 30}, {5, 30}}, {}));
   // Made later.
   EXPECT_EQ((Collected{{2, true}, {3, true}, {5, false}}),
-            FindCollected(survey, {{2, 15}, {3, 14}, {5, 15}}));
-  EXPECT_EQ((Collected{}), FindCollected(survey, {}));
+            FindCollected(survey, {{2, 15}, {3, 14}, {5, 15}}, {}));
+  // What cannot be compacted for a time is not waited for.
+  EXPECT_EQ((Collected{{2, true}, {3, true}, {5, false}}),
+            FindCollected(survey, {{2, 30}, {3, 30}, {5, 30}}, {15}));
+  EXPECT_EQ((Collected{{2, true}, {3, true}, {5, true}}),
+            FindCollected(survey, {{2, 30}, {3, 30}, {5, 30}}, {15, 16}));
+  EXPECT_EQ((Collected{}), FindCollected(survey, {}, {}));
 }
 
 // Blob file 7 has a byte of garbage for each byte that has to be moved, 8 has two, 5 is not
@@ -166,10 +171,10 @@ TEST_F(PickTest, SstsThatWereMadeLaterAreLeftAlone) {
   Add(10, 6, 100, "a", "b", {{7, 100}});
   Add(101, 6, 100, "c", "d", {{8, 10000}});
   EXPECT_EQ(List{10}, Numbers(DoPick()));
-  EXPECT_EQ((Collected{{7, false}, {8, true}}), FindCollected(survey_, since_));
+  EXPECT_EQ((Collected{{7, false}, {8, true}}), FindCollected(survey_, since_, {}));
   Remove(10);
   EXPECT_EQ(List{}, Numbers(DoPick()));
-  EXPECT_EQ((Collected{{7, true}, {8, true}}), FindCollected(survey_, since_));
+  EXPECT_EQ((Collected{{7, true}, {8, true}}), FindCollected(survey_, since_, {}));
 }
 
 // What they refer to is not what is left to do: so there is less of 7, for more garbage.
@@ -429,7 +434,7 @@ TEST_F(PickTest, ItEnds) {
   for (const SstInfo& sst : survey_.ssts) {
     EXPECT_EQ(6, sst.level);
   }
-  EXPECT_EQ((Collected{{7, true}, {8, true}}), FindCollected(survey_, since_));
+  EXPECT_EQ((Collected{{7, true}, {8, true}}), FindCollected(survey_, since_, {}));
 }
 
 TEST(MergeLevelTest, LastOrTheOneAbove) {
@@ -482,6 +487,8 @@ TEST_F(PickMergeTest, OldestFilesFirst) {
   busy_ = {15, 16, 17};
   EXPECT_EQ((List{20, 21}), Numbers(DoPick()));
   EXPECT_EQ(6, DoPick().output_level);
+  busy_ = {15, 16, 17, 20};  // level 0 goes as a whole
+  EXPECT_EQ(List{}, Numbers(DoPick()));
   busy_ = {15, 16, 17, 20, 21};
   EXPECT_EQ(List{}, Numbers(DoPick()));
 }

@@ -433,6 +433,8 @@ TEST_F(MediumTest, LargeValuesThatCompressWellStayLarge) {
   EXPECT_EQ(files, BlobFiles());
   EXPECT_EQ(0u, Stats().merged_values);
   EXPECT_EQ(0u, Stats().moved_values);
+  EXPECT_EQ(0u, Stats().medium_bytes) << "no merge gets rid of them, so they are no log";
+  EXPECT_GT(Stats().large_bytes, 0u);
   for (int i = 0; i < kKeys; i++) {
     EXPECT_EQ(value(i), Get(i));
   }
@@ -625,7 +627,7 @@ class Forgetter : public EventListener {
 
   void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) override {
     if (forgets) {
-      ForgetOutputLevel();
+      ForgetCompaction();
     }
   }
 };
@@ -935,12 +937,12 @@ TEST_F(MediumTest, UserFilter) {
 
 // Without the level of the compaction nothing is merged, and nothing is lost.
 TEST(SubcompactionTest, LevelIsThatOfTheThreadAndFamily) {
-  ForgetOutputLevel();
+  ForgetCompaction();
   EXPECT_EQ(-1, OutputLevel(0));
   SetOutputLevel(7, 5);
   EXPECT_EQ(5, OutputLevel(7));
   EXPECT_EQ(-1, OutputLevel(0));
-  ForgetOutputLevel();
+  ForgetCompaction();
   EXPECT_EQ(-1, OutputLevel(7));
 }
 

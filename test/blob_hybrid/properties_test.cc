@@ -121,9 +121,10 @@ constexpr char kCounters[] =
     "log_jobs: 19\n"
     "job_bytes: 20\n"
     "job_errors: 21\n"
-    "flush_waits: 22\n"
-    "flush_wait_micros: 23\n"
-    "bound_missed: 24\n";
+    "unread_ssts: 22\n"
+    "flush_waits: 23\n"
+    "flush_wait_micros: 24\n"
+    "bound_missed: 25\n";
 
 // "name: value" lines as a JSON object.
 std::string AsJson(const std::string& lines) {

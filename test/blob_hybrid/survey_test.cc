@@ -47,7 +47,7 @@ class SurveyTest : public HybridDb {
     Survey fresh;
     ASSERT_OK(surveyor_->Sum(Impl(), Data(), &totals));
     ASSERT_OK(surveyor_->Take(Impl(), Data(), &survey));
-    ASSERT_OK(Surveyor().Take(Impl(), Data(), &fresh));
+    ASSERT_OK(Surveyor(Surveyor::Reading::kWhole).Take(Impl(), Data(), &fresh));
     ExpectSums(TotalsOf(survey), totals);
     ASSERT_EQ(fresh.ssts.size(), survey.ssts.size());
     for (size_t i = 0; i < fresh.ssts.size(); i++) {
@@ -93,7 +93,7 @@ class SurveyTest : public HybridDb {
                                 chosen.level == 0 ? survey.base_level : chosen.level));
   }
 
-  std::unique_ptr<Surveyor> surveyor_ = std::make_unique<Surveyor>();
+  std::unique_ptr<Surveyor> surveyor_ = std::make_unique<Surveyor>(Surveyor::Reading::kWhole);
 
  private:
   template <typename Struct>
@@ -262,7 +262,7 @@ TEST_F(SurveyTest, RandomChanges) {
     Flush();
     Close();
     Open();
-    surveyor_ = std::make_unique<Surveyor>();
+    surveyor_ = std::make_unique<Surveyor>(Surveyor::Reading::kWhole);
     for (int step = 0; step < 25; step++) {
       for (int i = 0; i < kKeys / 10; i++) {
         Put(key(), step, 100 + random.Uniform(2000));

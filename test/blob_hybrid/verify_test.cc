@@ -12,6 +12,8 @@
 #include "plugin/blob_hybrid/advice.h"
 #include "rocksdb/convenience.h"
 #include "test/blob_hybrid/support.h"
+#include "util/coding.h"
+#include "util/crc32c.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace blob_hybrid {
@@ -133,6 +135,33 @@ TEST_F(VerifyTest, DamagedHeaderOfAValue) {
   MakeFiles();
   Flip(second_, BlobLogHeader::kSize);
   ExpectProblem(second_, "after value 0");
+}
+
+// A record that says it has more than the file, with a right checksum: as much memory as it says
+// would be taken.
+TEST_F(VerifyTest, ForgedHeaderOfAValue) {
+  MakeFiles();
+  const std::string bytes = ReadAll(second_);
+  const std::pair<uint64_t, uint64_t> sizes[] = {{11, uint64_t{1} << 62},
+                                                 {uint64_t{1} << 62, 11},
+                                                 {uint64_t{1} << 63, uint64_t{1} << 63},
+                                                 {11, bytes.size()}};
+  for (const auto& [key_size, value_size] : sizes) {
+    Slice header(bytes.data() + BlobLogHeader::kSize, BlobLogRecord::kHeaderSize);
+    BlobLogRecord record;
+    ASSERT_OK(record.DecodeHeaderFrom(header));
+    std::string forged;
+    PutFixed64(&forged, key_size);
+    PutFixed64(&forged, value_size);
+    PutFixed64(&forged, record.expiration);
+    PutFixed32(&forged, crc32c::Mask(crc32c::Value(forged.data(), forged.size())));
+    PutFixed32(&forged, record.blob_crc);
+    ASSERT_EQ(header.size(), forged.size());
+    std::string all = bytes;
+    all.replace(BlobLogHeader::kSize, forged.size(), forged);
+    ASSERT_OK(WriteStringToFile(Env::Default(), all, second_));
+    ExpectProblem(second_, "the header of a record says more than the file has: after value 0");
+  }
 }
 
 TEST_F(VerifyTest, DamagedHeaderAndFooter) {

@@ -317,43 +317,97 @@ TEST_F(PinnedTest, ManyVersionsInTheLastLevel) {
 
 // Blob files with garbage stay because of versions that are not moved: the bound is missed, and the
 // job tries again and again. It is alone.
-TEST_F(PinnedTest, VersionsBesideGarbage) {
-  options_.level0_file_num_compaction_trigger = 1;
-  options_.max_bytes_for_level_base = 8 << 20;  // level 0 goes to the last level at once
-  hybrid_.max_space_amplification = 1.15;
-  OpenWithoutPlugin();
-  for (int i = 0; i < kKeys; i++) {
-    Write(i);
+class StayingTest : public PinnedTest {
+ protected:
+  void Pin() {
+    options_.level0_file_num_compaction_trigger = 1;
+    options_.max_bytes_for_level_base = 8 << 20;  // level 0 goes to the last level at once
+    hybrid_.max_space_amplification = 1.15;
+    OpenWithoutPlugin();
+    for (int i = 0; i < kKeys; i++) {
+      Write(i);
+    }
+    for (int i = 0; i < kKeys; i += 2) {
+      Write(i);
+    }
+    Compact();
+    Close();
+    Open();
+    snapshot_ = db_->GetSnapshot();
+    // One flush, before the job comes: it would move what is about to be overwritten.
+    ASSERT_OK(db_->SetOptions({{"write_buffer_size", "16M"}}));
+    db_->DisableManualCompaction();
+    for (int i = 0; i < kKeys; i++) {
+      Write(i);
+    }
+    Flush();
+    ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+    ASSERT_OK(db_->SetOptions({{"level0_file_num_compaction_trigger", "1000000"},
+                               {"level0_slowdown_writes_trigger", "1000000"},
+                               {"level0_stop_writes_trigger", "1000000"}}));
+    EXPECT_EQ(0u, Stats().moved_values);
+    db_->EnableManualCompaction();
+    const uint64_t missed = Stats().bound_missed;
+    Write(0);
+    Flush();
+    EXPECT_EQ(missed + 1, Stats().bound_missed);
+    Settle();
   }
-  for (int i = 0; i < kKeys; i += 2) {
-    Write(i);
-  }
-  Compact();
-  Close();
-  Open();
-  snapshot_ = db_->GetSnapshot();
-  // One flush, before the job comes: it would move what is about to be overwritten.
-  ASSERT_OK(db_->SetOptions({{"write_buffer_size", "16M"}}));
-  db_->DisableManualCompaction();
-  for (int i = 0; i < kKeys; i++) {
-    Write(i);
-  }
-  Flush();
-  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
-  ASSERT_OK(db_->SetOptions({{"level0_file_num_compaction_trigger", "1000000"},
-                             {"level0_slowdown_writes_trigger", "1000000"},
-                             {"level0_stop_writes_trigger", "1000000"}}));
-  EXPECT_EQ(0u, Stats().moved_values);
-  db_->EnableManualCompaction();
-  const uint64_t missed = Stats().bound_missed;
-  Write(0);
-  Flush();
-  EXPECT_EQ(missed + 1, Stats().bound_missed);
-  Settle();
+};
+
+TEST_F(StayingTest, SpaceComesBackWithTheSnapshot) {
+  ASSERT_NO_FATAL_FAILURE(Pin());
   // Nearly all: there are too few keys for the sketches to tell of the last versions that are left
   // in the last level.
   ExpectSpaceComesBack(1.4);
 }
+
+#ifndef NDEBUG
+// A try takes longer than the pause after it, which counts from its end.
+TEST_F(StayingTest, JobPausesBetweenTries) {
+  constexpr auto kSlow = std::chrono::milliseconds(2500);
+  constexpr double kPause = 1.5;  // seconds, and some more in fact
+  constexpr size_t kTries = 3;
+  ASSERT_NO_FATAL_FAILURE(Pin());
+  std::mutex mutex;
+  std::vector<double> pauses;
+  Clock::time_point end;
+  bool compacted = false;
+  std::atomic<bool> begins{true};
+  auto* points = SyncPoint::GetInstance();
+  points->SetCallBack("CompactFilesImpl:2", [&](void*) {
+    if (begins.exchange(false)) {
+      std::this_thread::sleep_for(kSlow);
+    }
+  });
+  points->SetCallBack("CompactFilesImpl:End", [&](void*) {
+    std::lock_guard<std::mutex> lock(mutex);
+    end = Clock::now();
+    compacted = true;
+  });
+  points->SetCallBack("GcJob::Stay:Try", [&](void*) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (compacted) {
+      pauses.push_back(std::chrono::duration<double>(Clock::now() - end).count());
+    }
+    compacted = false;
+    begins = true;
+  });
+  points->EnableProcessing();
+  EXPECT_TRUE(Await([&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    return pauses.size() >= kTries;
+  }));
+  for (const char* point : {"CompactFilesImpl:2", "CompactFilesImpl:End", "GcJob::Stay:Try"}) {
+    points->ClearCallBack(point);
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const double pause : pauses) {
+    EXPECT_GT(pause, kPause);
+  }
+  db_->ReleaseSnapshot(snapshot_);
+}
+#endif
 
 #ifndef NDEBUG
 // Compactions of the job fail: writers go on, and it is counted. Later they do not.

@@ -125,6 +125,7 @@ _REASONS = {
     ),
     "RocksDB's id in the place of a database's": ("SST Writer",),
     "the name of a tier within other messages": ("the database directory",),
+    "what holds the job of blob_hybrid, within the line of the LOG": ("a background error",),
 }
 
 TEXTS = {text for texts in _REASONS.values() for text in texts}
