@@ -96,14 +96,11 @@ Store::Room FileStore::Allocate(uint32_t shard, const Slice& key, size_t size, B
   if (staged->data() == nullptr) {
     return Room::kBusy;
   }
-  FileBlock* const block = parts_[shard]->Allocate(units);
+  FileBlock* const block = parts_[shard]->Allocate(key, units);
   if (block == nullptr) {
     return Room::kFull;
   }
   memset(staged->data() + BlockHeader::kSize + size, 0, length - BlockHeader::kSize - size);
-  memcpy(block->key, key.data(), key.size());
-  block->key_data = block->key;
-  block->key_size = Slot::kKeySize;
   block->file = FileOfKey(key);
   block->size = static_cast<uint32_t>(size);
   block->written.store(false, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include "plugin/secondary_cache_2q/file_part.h"
 
 #include <cassert>
+#include <cstring>
 
 namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
@@ -29,11 +30,29 @@ void FilePart::FreeId(BlockId id) {
 }
 
 FileBlock* FilePart::FindPinned(BlockId id) const {
-  FileBlock* block = pinned_[id % kPinLists];
+  FileBlock* block = pinned_[ListOf(id)];
   while (block != nullptr && block->id != id) {
     block = block->next_pinned;
   }
   return block;
+}
+
+// A large write_buffer_size has many blocks wait, and each look-up goes over a list.
+void FilePart::AddPinned(FileBlock* block) {
+  if (++pins_ > kPinLoad * pinned_.size()) {
+    std::vector<FileBlock*> old(pinned_.size() * 2);
+    old.swap(pinned_);
+    for (FileBlock* other : old) {
+      while (other != nullptr) {
+        FileBlock* const next = other->next_pinned;
+        other->next_pinned = pinned_[ListOf(other->id)];
+        pinned_[ListOf(other->id)] = other;
+        other = next;
+      }
+    }
+  }
+  block->next_pinned = pinned_[ListOf(block->id)];
+  pinned_[ListOf(block->id)] = block;
 }
 
 // Finds the block, or makes one, of an id that is taken.
@@ -51,12 +70,12 @@ FileBlock* FilePart::PinLocked(BlockId id, uint64_t hash) {
   block->units = units_[id];
   block->charge = block->units * block_size_;
   block->recovered = (words_[id] & kRecovered) != 0;
-  block->next_pinned = pinned_[id % kPinLists];
-  pinned_[id % kPinLists] = block;
+  AddPinned(block);
   return block;
 }
 
-FileBlock* FilePart::Allocate(uint64_t units) {
+FileBlock* FilePart::Allocate(const Slice& key, uint64_t units) {
+  assert(key.size() == Slot::kKeySize);
   std::lock_guard<std::mutex> lock(mutex_);
   BlockId id;
   uint64_t start;
@@ -69,7 +88,11 @@ FileBlock* FilePart::Allocate(uint64_t units) {
   }
   words_[id] = static_cast<uint32_t>(start);
   units_[id] = static_cast<uint16_t>(units);
-  return PinLocked(id, 0);
+  FileBlock* const block = PinLocked(id, 0);
+  memcpy(block->key, key.data(), Slot::kKeySize);
+  block->key_data = block->key;
+  block->key_size = Slot::kKeySize;
+  return block;
 }
 
 void FilePart::Keep(FileBlock* block) {
@@ -108,11 +131,12 @@ FilePart::Left FilePart::Unpin(FileBlock* block) {
   if (block->refs.fetch_sub(1, std::memory_order_relaxed) > 1) {
     return Left::kOthers;
   }
-  FileBlock** link = &pinned_[block->id % kPinLists];
+  FileBlock** link = &pinned_[ListOf(block->id)];
   while (*link != block) {
     link = &(*link)->next_pinned;
   }
   *link = block->next_pinned;
+  pins_--;
   return (words_[block->id] & kKept) != 0 ? Left::kKept : Left::kNone;
 }
 
@@ -166,7 +190,8 @@ FilePart::Known FilePart::FindKey(BlockId id, std::string* key) const {
 
 size_t FilePart::MemoryUsage() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return sizeof(*this) + space_.MemoryUsage() + words_.MemoryUsage() + units_.MemoryUsage();
+  return sizeof(*this) + space_.MemoryUsage() + words_.MemoryUsage() + units_.MemoryUsage() +
+         pinned_.capacity() * sizeof(FileBlock*);
 }
 
 }  // namespace secondary_cache_2q

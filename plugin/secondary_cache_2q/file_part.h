@@ -2,13 +2,13 @@
 
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "plugin/secondary_cache_2q/block.h"
 #include "plugin/secondary_cache_2q/chunked_array.h"
@@ -45,10 +45,11 @@ class FilePart {
  public:
   // `units`: of the shard's part of the data area, each of `block_size` bytes.
   FilePart(uint32_t shard, uint64_t units, uint32_t block_size, BlockId slots)
-      : shard_(shard), block_size_(block_size), slots_(slots), space_(units) {}
+      : shard_(shard), block_size_(block_size), slots_(slots), space_(units), pinned_(1) {}
 
-  // A new block with an extent of `units`, and with one reference. Null if there is no room.
-  FileBlock* Allocate(uint64_t units);
+  // A new block of this key, with an extent of `units` and one reference. Null if there is no room.
+  // FindKey() may look at it at once, by an id that was another block's.
+  FileBlock* Allocate(const Slice& key, uint64_t units);
   void Keep(FileBlock* block);
   // The block with this id, which AM keeps, with a reference; `hash` if it is not in use yet.
   FileBlock* Pin(BlockId id, uint64_t hash);
@@ -88,9 +89,12 @@ class FilePart {
   static constexpr uint32_t kKept = 1u << 29;
   static constexpr uint32_t kPublished = 1u << 30;
   static constexpr uint32_t kRecovered = 1u << 31;
-  static constexpr size_t kPinLists = 16;
 
+  static constexpr size_t kPinLoad = 4;  // blocks for each list
+
+  size_t ListOf(BlockId id) const { return id & (pinned_.size() - 1); }
   FileBlock* FindPinned(BlockId id) const;
+  void AddPinned(FileBlock* block);
   FileBlock* PinLocked(BlockId id, uint64_t hash);
   bool TakeId(BlockId* id);
   void FreeId(BlockId id);
@@ -102,10 +106,11 @@ class FilePart {
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   FreeSpace space_;
-  ChunkedArray<uint32_t> words_;                   // by id: the start of the extent, and flags
-  ChunkedArray<uint16_t> units_;                   // by id; 0: free
-  uint32_t free_ = 0;                              // the first free id and 1, or 0
-  std::array<FileBlock*, kPinLists> pinned_ = {};  // lists, by id
+  ChunkedArray<uint32_t> words_;    // by id: the start of the extent, and flags
+  ChunkedArray<uint16_t> units_;    // by id; 0: free
+  uint32_t free_ = 0;               // the first free id and 1, or 0
+  std::vector<FileBlock*> pinned_;  // 2^n lists, by id; they never become fewer
+  size_t pins_ = 0;                 // blocks in them
 };
 
 }  // namespace secondary_cache_2q

@@ -23,6 +23,8 @@ static_assert(sizeof(kMagic) == Superblock::kMagicSize + 1, "magic is eight byte
 constexpr size_t kChecksumOffset = Superblock::kSize - 4;
 constexpr size_t kUuidOffset = 40;
 constexpr uint64_t kPage = 4096;
+// One index entry for each 2 KiB of data: enough unless blocks are smaller, 3% of the file.
+constexpr uint64_t kBytesPerSlot = 2048;
 // Far above what insertions can count up to, and far below an overflow.
 constexpr uint64_t kMaxSequence = uint64_t{1} << 62;
 
@@ -81,6 +83,17 @@ uint64_t Superblock::UnitsOf(uint64_t size) const {
   return (BlockHeader::kSize + size + block_size - 1) / block_size;
 }
 
+Superblock Superblock::Plan(uint64_t capacity, uint32_t shards, uint32_t block_size) {
+  Superblock plan;
+  plan.block_size = block_size;
+  plan.shards = shards;
+  const uint64_t step = uint64_t{shards} * kPage;
+  plan.capacity = capacity / step * step;
+  const uint64_t wanted = std::max<uint64_t>(plan.capacity / kBytesPerSlot / shards, 1);
+  plan.slots = std::min<uint64_t>(wanted, kMostBlocks) * shards;
+  return plan;
+}
+
 std::string Superblock::Encode() const {
   std::string bytes(kMagic, kMagicSize);
   PutFixed32(&bytes, kVersion);
@@ -125,10 +138,16 @@ std::string Superblock::Unfinished() {
   return bytes;
 }
 
-bool Superblock::IsFirstVersion(const Slice& bytes) {
-  return bytes.size() >= kSize && HasMagic(bytes) && DecodeFixed32(bytes.data() + 8) == 1 &&
-         DecodeFixed32(bytes.data() + kChecksumOffset) ==
-             MaskedCrc32c(bytes.data(), kChecksumOffset);
+bool Superblock::IsFirstVersion(const Slice& bytes, uint64_t file_size) {
+  if (bytes.size() < kSize || !HasMagic(bytes) || DecodeFixed32(bytes.data() + 8) != 1 ||
+      DecodeFixed32(bytes.data() + kChecksumOffset) !=
+          MaskedCrc32c(bytes.data(), kChecksumOffset)) {
+    return false;
+  }
+  const uint64_t capacity = DecodeFixed64(bytes.data() + 24);
+  const uint64_t slots = DecodeFixed64(bytes.data() + 32);
+  return capacity <= file_size && slots <= file_size / Slot::kSize &&
+         RoundUp(kSize + slots * Slot::kSize, kPage) + capacity <= file_size;
 }
 
 bool Superblock::HasMagic(const Slice& bytes) {

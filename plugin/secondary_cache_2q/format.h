@@ -60,14 +60,17 @@ struct Superblock {
   uint64_t LargestBlock() const { return capacity / 8; }
   int ShardBits() const;
 
+  // Of a new file, but for the uuid. `capacity`: what is wanted, at most 256 GiB for each shard.
+  static Superblock Plan(uint64_t capacity, uint32_t shards, uint32_t block_size);
+
   std::string Encode() const;
   // Corruption: not a cache file, or damaged; NotSupported: another version. `file` is for
   // messages.
   static Status Decode(const Slice& bytes, const std::string& file, Superblock* result);
   // What stands here until a file is whole: the magic alone.
   static std::string Unfinished();
-  // Whether these are those of a cache file of version 1, which this version does not read.
-  static bool IsFirstVersion(const Slice& bytes);
+  // Whether these begin a whole cache file of version 1, which this version does not read.
+  static bool IsFirstVersion(const Slice& bytes, uint64_t file_size);
   static bool HasMagic(const Slice& bytes);
 };
 

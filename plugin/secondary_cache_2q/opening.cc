@@ -17,7 +17,8 @@
 //   ours, of the wanted capacity and shards
 //                                      used. Entries that name no block are set to zero
 //                                      (file_recovery.cc)
-//   ours, of others, or of version 1   replaced by a new file, by a rename, once that one is whole;
+//   ours, of others, or whole and of version 1
+//                                      replaced by a new file, by a rename, once that one is whole;
 //                                      nothing is in it that is not in an SST
 //
 //   what is at `path`.lock             what becomes of it
@@ -55,7 +56,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -71,9 +71,6 @@ namespace ROCKSDB_NAMESPACE {
 namespace secondary_cache_2q {
 
 namespace {
-
-// One index entry for each 2 KiB of data: enough unless blocks are smaller, 3% of the file.
-constexpr uint64_t kBytesPerSlot = 2048;
 
 // Flags of every open. With them it neither waits for the other end of a FIFO nor makes a terminal
 // ours.
@@ -179,11 +176,11 @@ Status ReadSuperblock(const Descriptor& file, const std::string& path, uint64_t 
 }
 
 // Of what cannot be read: whether it is a cache file that version 1 has left, whole.
-bool IsOfFirstVersion(const Descriptor& file) {
+bool IsOfFirstVersion(const Descriptor& file, uint64_t file_size) {
   std::string bytes(Superblock::kSize, '\0');
   return pread(file.get(), bytes.data(), bytes.size(), 0) ==
              static_cast<ssize_t>(Superblock::kSize) &&
-         Superblock::IsFirstVersion(bytes);
+         Superblock::IsFirstVersion(bytes, file_size);
 }
 
 Status RandomUuid(std::string* uuid) {
@@ -193,21 +190,10 @@ Status RandomUuid(std::string* uuid) {
                                                  : PosixError("getrandom", "/dev/urandom", errno);
 }
 
-Superblock Plan(const TwoQSecondaryCacheOptions& options, uint32_t shards, uint32_t block_size) {
-  Superblock plan;
-  plan.block_size = block_size;
-  plan.shards = shards;
-  const uint64_t step = uint64_t{shards} * 4096;
-  plan.capacity = options.capacity / step * step;
-  const uint64_t slots_per_shard = std::max<uint64_t>(plan.capacity / kBytesPerSlot / shards, 1);
-  plan.slots = slots_per_shard * shards;
-  return plan;
-}
-
 bool Fits(const Superblock& found, const TwoQSecondaryCacheOptions& options, uint32_t shards,
           const Descriptor& file) {
   const uint32_t needed = options.direct_io ? Device::BlockSize(file.get()) : 512;
-  const Superblock wanted = Plan(options, shards, needed);
+  const Superblock wanted = Superblock::Plan(options.capacity, shards, needed);
   return found.capacity == wanted.capacity && found.shards == wanted.shards &&
          found.slots == wanted.slots && found.block_size >= needed;
 }
@@ -249,7 +235,8 @@ Status Fill(const Descriptor& file, const std::string& name,
     return PosixError("write", name, errno);
   }
   TEST_SYNC_POINT("TwoQOpening::Fill:MagicIsDurable");
-  Superblock plan = Plan(options, shards, options.direct_io ? Device::BlockSize(file.get()) : 512);
+  Superblock plan = Superblock::Plan(options.capacity, shards,
+                                     options.direct_io ? Device::BlockSize(file.get()) : 512);
   Status s = RandomUuid(&plan.uuid);
   if (!s.ok()) {
     return s;
@@ -330,7 +317,8 @@ Status OpenCacheFile(const TwoQSecondaryCacheOptions& options, uint32_t shards, 
     s = ReadSuperblock(result->file, result->path, static_cast<uint64_t>(info.st_size),
                        &result->superblock);
   }
-  const bool is_old = s.IsNotSupported() && IsOfFirstVersion(result->file);
+  const bool is_old =
+      s.IsNotSupported() && IsOfFirstVersion(result->file, static_cast<uint64_t>(info.st_size));
   if (is_old || (s.ok() && !Fits(result->superblock, options, shards, result->file))) {
     s = Make(options, shards, /*replace=*/true, result);
   }

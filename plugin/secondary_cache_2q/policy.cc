@@ -109,8 +109,7 @@ void TwoQ::Move(BlockId from, BlockId to) { index_.Move(from, to); }
 
 void TwoQ::Truncate(BlockId ids) {
   index_.Truncate(ids);
-  hand_ = 0;
-  promotions_.clear();
+  hand_ = std::min(hand_, ids);
 }
 
 void TwoQ::Insert(BlockId id, uint64_t hash) {

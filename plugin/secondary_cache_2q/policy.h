@@ -101,8 +101,8 @@ class TwoQ {
   // Takes what Save() wrote, when the same blocks have been added with the same ids. False if it is
   // damaged: the order is not changed then.
   bool Restore(size_t most, Slice from);
-  // The hand comes by this block last, and by those with lower ids just before.
-  void SetNewest(BlockId id) { hand_ = id + 1 < index_.ids() ? id + 1 : 0; }
+  // The hand comes by this block last, and by those with lower ids just before. None was used.
+  void SetNewest(BlockId id);
 
   size_t blocks() const { return index_.size(); }
   BlockId ids() const { return index_.ids(); }

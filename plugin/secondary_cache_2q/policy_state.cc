@@ -58,7 +58,7 @@ bool TwoQ::Restore(size_t most, Slice from) {
       index_.Set(id, Index::kUsed, (bits[id / 8] >> id % 8 & 1) != 0);
     }
   }
-  hand_ = hand;
+  hand_ = hand < index_.ids() ? hand : 0;  // the last ids may be of blocks that are not there again
   residency_.Restore(std::min<uint64_t>(resident, kMostBlocks));
   window_.Restore(factor);
   if (policy_ != Policy::kLru) {
@@ -66,6 +66,15 @@ bool TwoQ::Restore(size_t most, Slice from) {
     marked_ = std::move(marked);
   }
   return true;
+}
+
+void TwoQ::SetNewest(BlockId id) {
+  hand_ = id + 1 < index_.ids() ? id + 1 : 0;
+  for (BlockId other = 0; other < index_.ids(); other++) {
+    if (Has(other)) {
+      index_.Set(other, Index::kUsed, false);
+    }
+  }
 }
 
 }  // namespace secondary_cache_2q

@@ -68,7 +68,7 @@ class Shard {
   // blocks are adopted. False if they are damaged.
   std::string SaveOrder(uint64_t most) const;
   bool RestoreOrder(uint64_t most, const Slice& saved);
-  // Without such an order: all were used in that of their ids, this one last.
+  // Without such an order: they came in that of their ids, this one last.
   void SetNewest(BlockId id);
 
   // Evicts one block. Returns its charge in bytes, 0 if there is none.
@@ -106,7 +106,7 @@ class Shard {
   void Count(BlockId id, uint64_t file, size_t charge);
   uint32_t NumberOf(BlockId id) const;
   std::vector<uint32_t> NumbersOf(const std::vector<uint64_t>& files) const;
-  bool EraseSome(const std::vector<uint64_t>& files, BlockId begin);
+  BlockId EraseSome(const std::vector<uint64_t>& files, BlockId end);
   bool ListSome(uint64_t file, BlockId begin, std::vector<std::pair<BlockId, uint64_t>>* held);
   Block* Forget(BlockId id);
   Block* TakeOut(BlockId id, bool moved);

@@ -14,7 +14,9 @@ namespace secondary_cache_2q {
 
 namespace {
 
-constexpr BlockId kAtOnce = 1 << 14;  // ids
+// Ids that are looked at, and blocks that are erased, while the shard is locked once.
+constexpr BlockId kAtOnce = 1 << 14;
+constexpr size_t kErasedAtOnce = 1 << 10;
 
 }  // namespace
 
@@ -41,25 +43,28 @@ bool Shard::HasFile(uint64_t file) const {
   return ssts_.Find(file) != 0;
 }
 
+// Goes down: what Compact() moves between two pieces goes to a lower id, and so is not missed.
 void Shard::EraseFiles(const std::vector<uint64_t>& files) {
-  for (BlockId begin = 0; EraseSome(files, begin); begin += kAtOnce) {
+  for (BlockId end = kNoBlock; (end = EraseSome(files, end)) > 0;) {
     TEST_SYNC_POINT("TwoQShard::EraseFiles");
   }
 }
 
-// Looks at the ids from this one on. False: nothing is left to be erased.
-bool Shard::EraseSome(const std::vector<uint64_t>& files, BlockId begin) {
+// Looks at the ids just below this one. Returns from which to go on; 0: nothing is left.
+BlockId Shard::EraseSome(const std::vector<uint64_t>& files, BlockId end) {
   Victims victims = nullptr;
-  bool goes_on = false;
+  uint64_t left = 0;
+  BlockId id;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const std::vector<uint32_t> numbers = NumbersOf(files);
-    uint64_t left = 0;
     for (uint32_t number : numbers) {
       left += ssts_.Blocks(number);
     }
-    const BlockId end = std::min(policy_.ids(), begin + kAtOnce);
-    for (BlockId id = begin; id < end && left > 0; id++) {
+    id = std::min(policy_.ids(), end);
+    const BlockId begin = id - std::min(id, kAtOnce);
+    for (size_t erased = 0; id > begin && left > 0 && erased < kErasedAtOnce;) {
+      id--;
       if (!policy_.Has(id) || !std::binary_search(numbers.begin(), numbers.end(), NumberOf(id))) {
         continue;
       }
@@ -70,11 +75,11 @@ bool Shard::EraseSome(const std::vector<uint64_t>& files, BlockId begin) {
       stats_.erased_obsolete++;
       Push(block, &victims);
       left--;
+      erased++;
     }
-    goes_on = left > 0 && end < policy_.ids();
   }
   ReleaseAll(victims);
-  return goes_on;
+  return left > 0 ? id : 0;
 }
 
 void Shard::ListFile(uint64_t file, std::vector<Held>* held) {

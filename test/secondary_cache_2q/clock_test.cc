@@ -247,6 +247,40 @@ TEST(ClockTest, ASavedOrderThatIsDamagedChangesNothing) {
   EXPECT_LE(third.ghosts(), 1000u);
 }
 
+// Not all blocks are there again: those of blob files are not. The order counts then, too, and the
+// one that is saved next.
+TEST(ClockTest, AnOrderOfMoreBlocksThanThereAreCounts) {
+  TwoQ policy(Policy::k2Q, 0.5);
+  AddBlocks(&policy, 100);
+  for (BlockId i = 0; i < 90; i++) {
+    policy.Victim();
+  }
+  ASSERT_GT(policy.ghosts(), 0u);
+  std::string saved;
+  policy.Save(100, &saved);
+  for (int round = 0; round < 2; round++) {
+    TwoQ again(Policy::k2Q, 0.5);
+    AddBlocks(&again, 50);
+    ASSERT_TRUE(again.Restore(100, saved)) << round;
+    EXPECT_EQ(policy.ghosts(), again.ghosts());
+    EXPECT_LE(again.Age(0), TwoQ::kRound * 3 / 2);
+    saved.clear();
+    again.Save(100, &saved);
+  }
+}
+
+// What Shard does when ids shall be dense, as each change of the capacity asks for.
+TEST(ClockTest, TheHandGoesOnWhenIdsAreTruncated) {
+  TwoQ policy(Policy::kLru, 0);
+  AddBlocks(&policy, 100);
+  for (BlockId i = 0; i < 300; i++) {
+    const BlockId id = policy.Victim();
+    EXPECT_EQ(i % 100, id);
+    policy.Add(id, HashOf(100 + i));
+    policy.Truncate(policy.ids());
+  }
+}
+
 // Blocks of this size hold some gigabytes: a part of the hash is enough to tell them apart.
 TEST(ClockTest, TagsRarelyMatch) {
   TwoQ policy(Policy::kLru, 0);

@@ -66,6 +66,22 @@ TEST(SuperblockTest, RoundTrip) {
 }
 
 // The format is what FORMAT.md says, whatever the code becomes.
+// Of all sizes that the options allow: what is made can be opened again.
+TEST(SuperblockTest, WhatIsPlannedIsSound) {
+  const uint64_t most = uint64_t{256} << 30;  // for each shard
+  for (uint32_t shards = 1; shards <= 4096; shards *= 2) {
+    for (const uint64_t per_shard : {uint64_t{4096}, uint64_t{4097}, most - 4096, most - 1, most}) {
+      for (const uint32_t block_size : {512u, 4096u}) {
+        Superblock a = Superblock::Plan(per_shard * shards, shards, block_size);
+        a.uuid = "0123456789abcdef";
+        Superblock b;
+        ASSERT_OK(Superblock::Decode(a.Encode(), "f", &b)) << shards << " of " << per_shard;
+        EXPECT_EQ(per_shard * shards / (4096 * shards) * (4096 * shards), b.capacity);
+      }
+    }
+  }
+}
+
 TEST(SuperblockTest, GoldenBytes) {
   const std::string bytes = Example().Encode();
   ASSERT_EQ(4096u, bytes.size());
@@ -110,17 +126,27 @@ TEST(SuperblockTest, AnotherVersionIsNamed) {
   const Status status = Superblock::Decode(bytes, "f", &s);
   EXPECT_TRUE(status.IsNotSupported());
   EXPECT_NE(std::string::npos, status.ToString().find("version 9"));
-  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes, UINT64_MAX));
 }
 
 TEST(SuperblockTest, TheFirstVersionIsKnownIfItIsWhole) {
   std::string bytes = Example().Encode();
-  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes, UINT64_MAX));
   bytes[8] = 1;
-  EXPECT_FALSE(Superblock::IsFirstVersion(bytes));  // its checksum is another version's
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes, UINT64_MAX));  // its checksum is another version's
   EncodeFixed32(bytes.data() + 4092, MaskedCrc32c(bytes.data(), 4092));
-  EXPECT_TRUE(Superblock::IsFirstVersion(bytes));
-  EXPECT_FALSE(Superblock::IsFirstVersion(Slice(bytes.data(), 4095)));
+  EXPECT_TRUE(Superblock::IsFirstVersion(bytes, UINT64_MAX));
+  EXPECT_FALSE(Superblock::IsFirstVersion(Slice(bytes.data(), 4095), UINT64_MAX));
+  const Superblock example = Example();
+  const uint64_t size = 4096 + 64 * example.slots + example.capacity;
+  EXPECT_TRUE(Superblock::IsFirstVersion(bytes, size));
+  EXPECT_FALSE(Superblock::IsFirstVersion(bytes, size - 1));
+  for (const int field : {24, 32}) {  // capacity, slots
+    std::string forged = bytes;
+    EncodeFixed64(forged.data() + field, UINT64_MAX / 64 + 1);
+    EncodeFixed32(forged.data() + 4092, MaskedCrc32c(forged.data(), 4092));
+    EXPECT_FALSE(Superblock::IsFirstVersion(forged, size));
+  }
   Superblock s;
   EXPECT_TRUE(Superblock::Decode(bytes, "f", &s).IsNotSupported());
 }

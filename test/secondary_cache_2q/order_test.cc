@@ -207,6 +207,22 @@ TEST_F(OrderTest, WithoutACleanCloseItIsThatOfInsertion) {
   EXPECT_EQ(blocks / 2, second);
 }
 
+// So it is for more than half of a round of the hand.
+TEST_F(OrderTest, WithoutACleanCloseTheNewestBlocksGoLast) {
+  Open();
+  Insert(0, kFull);
+  Insert(3000, 3000 + Stats().blocks / 2);
+  CopyFile();
+  const uint64_t blocks = Stats().blocks;
+  OpenAt(copy_);
+  Insert(5000, 5000 + blocks * 6 / 10);
+  const std::vector<uint64_t> left = Held(0, 3000 + blocks / 2);
+  ASSERT_FALSE(left.empty());
+  EXPECT_GE(left.front(), 3000u);
+  EXPECT_EQ(3000 + blocks / 2 - 1, left.back());
+  EXPECT_NEAR(static_cast<double>(blocks) * 0.4, static_cast<double>(left.size()), 20);
+}
+
 // A saved order is good for one opening: it does not fit what comes after it.
 TEST_F(OrderTest, ItIsTakenOnce) {
   MakeOrder();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -175,6 +176,27 @@ TEST_P(TagsTest, NobodyGetsThePlaceOfABlockThatIsRead) {
   EXPECT_EQ("<none>", Get(cache_.get(), Key(1, 5)));
 }
 
+// Nor are they missed if a change of the capacity gives them other ids meanwhile.
+TEST_P(TagsTest, ErasingAnSstTakesBlocksThatMove) {
+  if (std::string(GetParam()) != "dram") {
+    return;
+  }
+  cache_ = NewCache("capacity=64M;num_shard_bits=0");
+  for (uint64_t i = 0; i < 60000; i++) {
+    Offer(cache_.get(), Key(i, 1 + i % 3), "block");
+  }
+  SyncPoint::GetInstance()->SetCallBack("TwoQShard::EraseFiles", [&](void*) {
+    EXPECT_OK(cache_->SetCapacity(64 << 20));  // makes ids dense
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  AsOurs(cache_)->EraseFiles({1});
+  SyncPoint::GetInstance()->DisableProcessing();
+  const uint64_t erased = Stats().erased_obsolete;
+  EXPECT_GE(erased, 20000u - 5);
+  AsOurs(cache_)->EraseFiles({1});
+  EXPECT_EQ(erased, Stats().erased_obsolete);
+}
+
 // The shard is not locked while it looks for the blocks of an SST. What comes meanwhile may get the
 // number that the SST had.
 TEST_P(TagsTest, ErasingAnSstTakesNoBlockOfAnother) {
@@ -211,11 +233,11 @@ INSTANTIATE_TEST_CASE_P(Io, TagsTest, testing::Values("dram", "pread", "uring", 
 
 TEST(FilePartTest, AnIdIsTakenAsLongAsAnybodyHasIt) {
   FilePart part(3, /*units=*/100, /*block_size=*/512, /*slots=*/10);
-  FileBlock* const a = part.Allocate(60);
+  FileBlock* const a = part.Allocate(Key(1), 60);
   ASSERT_NE(nullptr, a);
   EXPECT_EQ(3u, a->shard);
   EXPECT_EQ(60u * 512, a->charge);
-  EXPECT_EQ(nullptr, part.Allocate(60));  // no room
+  EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));  // no room
   part.Keep(a);
   EXPECT_FALSE(part.IsAlone(a));
   const BlockId id = a->id;
@@ -228,18 +250,62 @@ TEST(FilePartTest, AnIdIsTakenAsLongAsAnybodyHasIt) {
   EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(b));
   EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(b));
   EXPECT_TRUE(part.IsAlone(b));
-  EXPECT_EQ(nullptr, part.Allocate(60));
+  EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));
   EXPECT_EQ(FilePart::Left::kNone, part.Unpin(b));
-  EXPECT_EQ(nullptr, part.Allocate(60));  // until the slot is cleared
+  EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));  // until the slot is cleared
   part.Free(b);
   delete b;
-  FileBlock* const c = part.Allocate(100);
+  FileBlock* const c = part.Allocate(Key(1), 100);
   ASSERT_NE(nullptr, c);
   EXPECT_EQ(id, c->id);
   EXPECT_FALSE(part.IsPublished(c));
   EXPECT_EQ(FilePart::Left::kNone, part.Unpin(c));
   part.Free(c);
   delete c;
+}
+
+// Who asks by an id that was another block's must not see half of a key.
+TEST(FilePartTest, TheKeyOfABlockIsKnownAtOnce) {
+  FilePart part(0, /*units=*/100, /*block_size=*/512, /*slots=*/10);
+  FileBlock* const block = part.Allocate(Key(7, 3), 1);
+  ASSERT_NE(nullptr, block);
+  std::string key;
+  EXPECT_EQ(FilePart::Known::kKey, part.FindKey(block->id, &key));
+  EXPECT_EQ(Key(7, 3), key);
+  EXPECT_EQ(FilePart::Left::kNone, part.Unpin(block));
+  part.Free(block);
+  delete block;
+}
+
+// Blocks that wait to be written do not make look-ups slow.
+TEST(FilePartTest, ManyBlocksMayBeWorkedWith) {
+  constexpr BlockId kMany = 1 << 16;
+  FilePart part(0, /*units=*/kMany, /*block_size=*/512, /*slots=*/kMany);
+  std::vector<FileBlock*> blocks;
+  const auto allocate = [&](BlockId to) {
+    while (blocks.size() < to) {
+      blocks.push_back(part.Allocate(Key(blocks.size()), 1));
+      ASSERT_NE(nullptr, blocks.back());
+    }
+  };
+  const auto pin_all = [&] {
+    const clock_t begin = clock();
+    for (BlockId i = 0; i < kMany; i++) {
+      FileBlock* const block = blocks[i * 7919u % blocks.size()];
+      ASSERT_EQ(block, part.Pin(block->id, 0));
+      ASSERT_EQ(FilePart::Left::kOthers, part.Unpin(block));
+    }
+    EXPECT_LT(clock() - begin, 2 * CLOCKS_PER_SEC);
+  };
+  for (const BlockId n : {1u, 2u, 3u, 100u, kMany}) {
+    allocate(n);
+    pin_all();
+  }
+  for (FileBlock* block : blocks) {
+    ASSERT_EQ(FilePart::Left::kNone, part.Unpin(block));
+    part.Free(block);
+    delete block;
+  }
 }
 
 TEST(FilePartTest, HasAsManyIdsAsSlots) {
@@ -251,11 +317,11 @@ TEST(FilePartTest, HasAsManyIdsAsSlots) {
   part.EndAdoption();
   std::vector<FileBlock*> blocks;
   for (const BlockId id : {0u, 2u}) {
-    blocks.push_back(part.Allocate(1));
+    blocks.push_back(part.Allocate(Key(1), 1));
     ASSERT_NE(nullptr, blocks.back());
     EXPECT_EQ(id, blocks.back()->id);
   }
-  EXPECT_EQ(nullptr, part.Allocate(1));
+  EXPECT_EQ(nullptr, part.Allocate(Key(1), 1));
   FileBlock* const found = part.Pin(1, 7);
   EXPECT_TRUE(found->recovered && part.IsPublished(found));
   EXPECT_EQ(10u, found->start);
