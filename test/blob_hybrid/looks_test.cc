@@ -73,7 +73,8 @@ TEST_F(LooksTest, NeitherFlushNorCloseWaitsForTheFirstLook) {
   EXPECT_LT(OpenedBy([this] { Flush(); }), kSsts / 2);
   Put(1, 2);
   EXPECT_LT(OpenedBy([this] { Flush(); }), kSsts / 2);
-  EXPECT_LT(OpenedBy([this] { ASSERT_OK(db_->Close()); }), kSsts / 8);
+  EXPECT_LT(OpenedBy([this] { ASSERT_OK(db_->Close()); }), 15u)
+      << "the job's piece ends, and the last statistics are of some more";
 }
 
 TEST_F(LooksTest, JobReadsOnUntilAllIsKnown) {
