@@ -77,7 +77,7 @@ struct TwoQSecondaryCacheOptions {
   // What the cache may hold, in bytes. Required: the default, 0, is refused.
   // storage=dram: memory, with the allocator's and our own overhead. At least 64K.
   // storage=file: the size of the file's data area, from 4M to 8T. The file is up to 4% larger. The
-  // index in memory comes on top of it: at most 24 bytes for each block of 4 KiB. See REFERENCE.md.
+  // index in memory comes on top of it: about 24 bytes for each block of 4 KiB. See REFERENCE.md.
   // At least 4096 bytes for each shard, and with storage=file at most 256G.
   // May be changed while the cache is open; with storage=file no higher than it was at creation.
   size_t capacity = 0;
