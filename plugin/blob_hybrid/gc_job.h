@@ -70,7 +70,7 @@ class GcJob {
   // Times are by SteadyMicros().
   uint64_t rest_until_ = 0;  // for gc_bytes_per_second
   uint64_t later_ = 0;
-  uint64_t rested_at_ = 0;  // Version() when nothing was needed; 0: something was
+  uint64_t rested_at_ = 0;  // the SuperVersion when nothing was needed; 0: something was
   uint64_t retry_at_ = 0;   // for blob files that stayed
   uint64_t retry_pause_ = 0;
   uint64_t pass_since_ = 0;     // when it began to try these again; 0: it does not

@@ -120,10 +120,8 @@ class Index {
     nodes_[before].link = (nodes_[before].link & ~kNext) | next;
   }
 
-  // Puts the chain of a bucket into the buckets where its blocks belong now.
-  void Relink(size_t bucket) {
-    uint32_t at = buckets_[bucket];
-    buckets_[bucket] = 0;
+  // Puts a chain that no bucket has any more into the buckets where its blocks belong now.
+  void Relink(uint32_t at) {
     while (at != 0) {
       const BlockId id = at - 1;
       at = nodes_[id].link & kNext;
@@ -137,21 +135,20 @@ class Index {
       mask_ = mask_ * 2 + 1;
     }
     buckets_.Resize(added + 1);
-    Relink(added & mask_ >> 1);
+    uint32_t& head = buckets_[added & mask_ >> 1];
+    const uint32_t chain = head;
+    head = 0;
+    Relink(chain);
   }
 
   void Merge() {
     const size_t last = buckets_.size() - 1;
-    uint32_t at = buckets_[last];
+    const uint32_t chain = buckets_[last];
     buckets_.Resize(last);
     if (last - 1 <= mask_ >> 1) {
       mask_ >>= 1;
     }
-    while (at != 0) {
-      const BlockId id = at - 1;
-      at = nodes_[id].link & kNext;
-      Link(id, nodes_[id].tag, nodes_[id].link & (kUsed | kPromoted));
-    }
+    Relink(chain);
   }
 
   const size_t load_;
