@@ -17,6 +17,7 @@
 #include "file/filename.h"
 #include "file/random_access_file_reader.h"
 #include "plugin/blob_hybrid/inspect.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/system_clock.h"
@@ -41,10 +42,10 @@ struct Value {
 
 // Tells whether the record at an offset ends where the file does, at the latest. RocksDB allocates
 // what a header says, which has a checksum that anybody can make.
-Status CheckSizes(const RandomAccessFileReader& file, uint64_t offset, uint64_t end) {
+Status CheckSizes(const FSRandomAccessFile& file, uint64_t offset, uint64_t end) {
   char buffer[BlobLogRecord::kHeaderSize];
   Slice bytes;
-  Status s = file.Read(IOOptions(), offset, sizeof(buffer), &bytes, buffer, nullptr);
+  Status s = file.Read(offset, sizeof(buffer), IOOptions(), &bytes, buffer, nullptr);
   BlobLogRecord record;
   if (s.ok()) {
     s = record.DecodeHeaderFrom(bytes);
@@ -115,9 +116,9 @@ Status Verifier::ReadValues(const BlobMetaData& meta, const std::string& path, B
   }
   std::unique_ptr<RandomAccessFileReader> file;
   s = RandomAccessFileReader::Create(fs, path, FileOptions(), &file, nullptr);
-  std::unique_ptr<RandomAccessFileReader> heads;
+  std::unique_ptr<FSRandomAccessFile> heads;
   if (s.ok()) {
-    s = RandomAccessFileReader::Create(fs, path, FileOptions(), &heads, nullptr);
+    s = fs->NewRandomAccessFile(path, FileOptions(), &heads, nullptr);
   }
   if (!s.ok()) {
     return s;
