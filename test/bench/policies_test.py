@@ -14,8 +14,10 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from benchmarks import cache_policies  # noqa: E402
 from cache import policy_systems  # noqa: E402
 from common.harness import Context  # noqa: E402
+from common.results import Results  # noqa: E402
 
 BIN = os.environ.get("ROCKTIER_BIN", "")
 SEED = 3
@@ -35,6 +37,24 @@ def lru_hits(keys):
         if len(held) > ROOM:
             held.popitem(last=False)
     return hits
+
+
+class MeanTest(unittest.TestCase):
+    def gate(self, misses):
+        """`misses`: of each trace, for each system; others miss all."""
+        results = Results()
+        for trace, of_systems in misses.items():
+            for system in ("2q", *policy_systems.ONLINE):
+                results.add(trace, {system: {"miss_ratio": of_systems.get(system, 1.0)}}, 0)
+        return cache_policies.mean_gate(results, "all", ("one", "two"), 1.0)
+
+    def test_one_policy_has_to_be_better_over_all_traces(self):
+        gate = self.gate({"one": {"2q": 0.3, "sim_arc": 0.2, "sim_lru": 0.3},
+                          "two": {"2q": 0.3, "sim_arc": 0.8, "sim_lru": 0.27}})
+        self.assertAlmostEqual(gate.value, (0.3 * 0.3 / (0.3 * 0.27)) ** 0.5)
+
+    def test_nothing_is_said_of_a_part(self):
+        self.assertIsNone(self.gate({"one": {"2q": 0.3}}).value)
 
 
 class PoliciesTest(unittest.TestCase):

@@ -7,10 +7,11 @@ libCacheSim, all with as many bytes.
 import contextlib
 import functools
 import os
+import statistics
 
 from benchmarks import secondary_cache_2q
 from cache import cache_systems, policy_systems, public_traces, scan_trace
-from common.gates import WORST, Judge
+from common.gates import INTERVAL, WORST, Gate, Judge
 from common.harness import Benchmark, Case, Metric, Panel
 
 OURS = "2q"
@@ -121,6 +122,27 @@ def gates(results):
     for name in public_traces.TRACES:  # no seed, so one round is all
         yield judge.ratio(f"{name}: misses, 2q / best policy", name, "miss_ratio", OURS,
                           policy_systems.ONLINE, MATCHED, by=WORST)
+    yield mean_gate(results, "RocksDB's traces", (*secondary_cache_2q.WORKLOADS, SCANS), 1.0)
+    yield mean_gate(results, "public traces", tuple(public_traces.TRACES), MATCHED, by=WORST)
+
+
+def mean_gate(results, text, names, target, by=INTERVAL):
+    """Against one policy for all of these traces: that of the least mean."""
+    means = {system: mean_misses(results, names, system)
+             for system in (OURS, *policy_systems.ONLINE)}
+    samples = ()
+    if all(means.values()):
+        best = min(policy_systems.ONLINE, key=lambda one: statistics.median(means[one].values()))
+        samples = tuple(value / means[best][number] for number, value in means[OURS].items()
+                        if number in means[best])
+    return Gate(f"{text}: misses, geometric mean, 2q / best policy for all", samples, target, by=by)
+
+
+def mean_misses(results, names, system):
+    """{round: geometric mean}, of the rounds that have all of the traces."""
+    of_names = [results.by_round(name, system, "miss_ratio") for name in names]
+    return {number: statistics.geometric_mean(one[number] for one in of_names)
+            for number in sorted(set.intersection(*map(set, of_names)))}
 
 
 def control(judge, workload):
