@@ -18,11 +18,12 @@ SYSTEMS = ("fat", "row_cache", "2q_file", "all_cache", "hot", "fast")
 PEERS = ("hotrap",)  # it has the bytes and the memory of "fat", and does with them what it likes
 # Percent of the data on the fast device: the path of "fat"; the path of the others, and what is not
 # for SSTs (row_cache: that is in memory). "all_cache" has a cache in all that "fat" has. What there
-# really is on it is measured: L0 often has more than its room.
+# really is on it is measured.
 FAT, UPPER, EXTRA = 10, 4.3, 7.8
-# To RocksDB L0 is as large as L1, and L2 ten times as large: "fat" has room for the three, the
-# others have it for two.
-FAT_LEVELS, LEVELS = 1 + 1 + 10, 1 + 1
+# By L1, of which L2 is ten times. L0 is empty when a load is done: "fat" has L1 and L2 in its
+# bytes, the others have L1 in half of UPPER. RocksDB wants room for an L0 as large as L1 besides.
+FAT_LEVELS, LEVELS = 1 + 10, 1 + 1
+FAT_ROOM = (1 + FAT_LEVELS) / FAT_LEVELS
 # Bytes of the access table for each record that hot_promotion's store has room for.
 ACCESS = 60
 # What it has in memory besides the promotion cache: of the table's bytes, of the store's, and for
@@ -137,7 +138,8 @@ def flags(where, scale, system):
     result.append(f"--level_base_bytes={fast // levels}")
     if system == "fast":
         return result
-    first = "" if system == "all_cache" else f"{db}={fast};"
+    room = int(fast * FAT_ROOM) if system == "fat" else fast
+    first = "" if system == "all_cache" else f"{db}={room};"
     result.append(f"--db_paths={first}{slow}={1 << 50}")
     more = scale.share(EXTRA)
     if system in PEERS:
