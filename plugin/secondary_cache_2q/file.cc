@@ -129,9 +129,9 @@ void FileStore::Commit(Block* block) {
   header.size = block->size;
   header.encoding = block->encoding;
   header.Encode(file_block->staged->data());
-  parts_[block->shard]->Pin(block->id, block->hash);  // for the writer
+  PartOf(block)->Enqueue(file_block);
   std::lock_guard<std::mutex> lock(queue_mutex_);
-  queue_.push_back(file_block);
+  file_block->place = queue_.insert(queue_.end(), file_block);
   queue_changed_.notify_all();
 }
 
@@ -140,7 +140,13 @@ void FileStore::Commit(Block* block) {
 void FileStore::Release(Block* block) {
   FileBlock* const file_block = AsFile(block);
   FilePart* const part = PartOf(block);
+  const uint32_t shard = block->shard;
+  const BlockId id = block->id;
   const FilePart::Left left = part->Unpin(file_block);
+  if (left == FilePart::Left::kWaits) {
+    Withdraw(shard, id);
+    return;
+  }
   if (left == FilePart::Left::kOthers) {
     return;
   }
@@ -154,6 +160,24 @@ void FileStore::Release(Block* block) {
     part->Free(file_block);
   }
   delete file_block;
+}
+
+// Takes a block that nobody wants any more out of the queue. Behind a disk that is busy there would
+// be many of them, each with an id, an extent and a buffer that others are waiting for.
+void FileStore::Withdraw(uint32_t shard, BlockId id) {
+  FileBlock* block;
+  {
+    std::lock_guard<std::mutex> lock(queue_mutex_);
+    block = parts_[shard]->Withdraw(id);
+    if (block == nullptr) {
+      return;
+    }
+    queue_.erase(block->place);
+    queue_changed_.notify_all();
+  }
+  staged_bytes_.fetch_sub(block->charge, std::memory_order_relaxed);
+  parts_[shard]->Free(block);  // no slot names it yet
+  delete block;
 }
 
 void FileStore::Close() {
@@ -180,9 +204,12 @@ void FileStore::WriterLoop() {
     if (queue_.empty()) {
       return;
     }
-    const size_t n = std::min(queue_.size(), kWriteBatch);
-    std::vector<FileBlock*> batch(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(n));
-    queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(n));
+    std::vector<FileBlock*> batch;
+    while (!queue_.empty() && batch.size() < kWriteBatch) {
+      batch.push_back(queue_.front());
+      PartOf(queue_.front())->Begin(queue_.front());
+      queue_.pop_front();
+    }
     writing_ = true;
     lock.unlock();
     WriteBatch(batch);
@@ -195,10 +222,6 @@ void FileStore::WriterLoop() {
 void FileStore::WriteBatch(const std::vector<FileBlock*>& batch) {
   std::vector<Transfer> transfers(batch.size());
   for (size_t i = 0; i < batch.size(); i++) {
-    // A block that only we hold was evicted meanwhile.
-    if (PartOf(batch[i])->IsAlone(batch[i])) {
-      continue;
-    }
     transfers[i].write = true;
     transfers[i].offset = superblock_.DataOffset() + OffsetOf(batch[i]);
     transfers[i].data = batch[i]->staged->data();
@@ -206,14 +229,12 @@ void FileStore::WriteBatch(const std::vector<FileBlock*>& batch) {
     device_->Start(&transfers[i], /*async=*/true);
   }
   for (size_t i = 0; i < batch.size(); i++) {
-    if (transfers[i].write) {
-      device_->Wait(&transfers[i]);
-      if (device_->Check(transfers[i]).ok()) {
-        Publish(batch[i]);
-      } else {
-        io_errors_.fetch_add(1, std::memory_order_relaxed);
-        on_failure_(batch[i]);
-      }
+    device_->Wait(&transfers[i]);
+    if (device_->Check(transfers[i]).ok()) {
+      Publish(batch[i]);
+    } else {
+      io_errors_.fetch_add(1, std::memory_order_relaxed);
+      on_failure_(batch[i]);
     }
     Release(batch[i]);
   }

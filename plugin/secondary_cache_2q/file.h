@@ -5,8 +5,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -115,6 +115,7 @@ class FileStore : public Store {
   }
   void ClearSlot(uint32_t shard, BlockId id);
 
+  void Withdraw(uint32_t shard, BlockId id);
   void WriterLoop();
   void WriteBatch(const std::vector<FileBlock*>& batch);
   void Publish(FileBlock* block);
@@ -138,7 +139,7 @@ class FileStore : public Store {
   std::mutex queue_mutex_;
   std::condition_variable queue_changed_;
   // Guarded by queue_mutex_.
-  std::deque<FileBlock*> queue_;  // each with a reference
+  std::list<FileBlock*> queue_;  // each with a reference
   bool writing_ = false;
   bool stop_ = false;
   std::thread writer_;

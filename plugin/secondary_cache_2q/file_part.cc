@@ -55,6 +55,15 @@ void FilePart::AddPinned(FileBlock* block) {
   pinned_[ListOf(block->id)] = block;
 }
 
+void FilePart::DropPinned(const FileBlock* block) {
+  FileBlock** link = &pinned_[ListOf(block->id)];
+  while (*link != block) {
+    link = &(*link)->next_pinned;
+  }
+  *link = block->next_pinned;
+  pins_--;
+}
+
 // Finds the block, or makes one, of an id that is taken.
 FileBlock* FilePart::PinLocked(BlockId id, uint64_t hash) {
   FileBlock* block = FindPinned(id);
@@ -111,9 +120,30 @@ FileBlock* FilePart::Detach(BlockId id) {
   return PinLocked(id, 0);
 }
 
-bool FilePart::IsAlone(const FileBlock* block) const {
+void FilePart::Enqueue(FileBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return block->refs.load(std::memory_order_relaxed) == 1 && (words_[block->id] & kKept) == 0;
+  block->refs.fetch_add(1, std::memory_order_relaxed);
+  block->waits = true;
+}
+
+void FilePart::Begin(FileBlock* block) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  block->waits = false;
+}
+
+bool FilePart::OnlyWaits(const FileBlock* block) const {
+  return block->waits && block->refs.load(std::memory_order_relaxed) == 1 &&
+         (words_[block->id] & kKept) == 0;
+}
+
+FileBlock* FilePart::Withdraw(BlockId id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  FileBlock* const block = FindPinned(id);
+  if (block == nullptr || !OnlyWaits(block)) {
+    return nullptr;
+  }
+  DropPinned(block);
+  return block;
 }
 
 void FilePart::SetPublished(const FileBlock* block) {
@@ -129,14 +159,9 @@ bool FilePart::IsPublished(const FileBlock* block) const {
 FilePart::Left FilePart::Unpin(FileBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (block->refs.fetch_sub(1, std::memory_order_relaxed) > 1) {
-    return Left::kOthers;
+    return OnlyWaits(block) ? Left::kWaits : Left::kOthers;
   }
-  FileBlock** link = &pinned_[ListOf(block->id)];
-  while (*link != block) {
-    link = &(*link)->next_pinned;
-  }
-  *link = block->next_pinned;
-  pins_--;
+  DropPinned(block);
   return (words_[block->id] & kKept) != 0 ? Left::kKept : Left::kNone;
 }
 

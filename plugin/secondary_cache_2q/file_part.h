@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,8 @@ struct FileBlock : public Block {
   std::atomic<bool> written{true};
   std::shared_ptr<AlignedBuffer> staged;  // guarded by FileStore::staged_mutex_ until written
   FileBlock* next_pinned = nullptr;       // guarded by the part's mutex
+  bool waits = false;  // to be written, in the store's queue. Guarded by the part's mutex
+  std::list<FileBlock*>::iterator place;  // in the queue. Guarded by FileStore::queue_mutex_
 };
 
 // A shard's part of the cache file: which ids are taken, where their extents are, and the blocks
@@ -55,14 +58,19 @@ class FilePart {
   FileBlock* Pin(BlockId id, uint64_t hash);
   // Does the same, and AM keeps it no longer.
   FileBlock* Detach(BlockId id);
-  // Whether nobody but the caller has the block.
-  bool IsAlone(const FileBlock* block) const;
+  // Takes a reference for the store's queue. Until Begin() the block is one that waits there.
+  void Enqueue(FileBlock* block);
+  void Begin(FileBlock* block);
+  // The block with this id, if the queue alone has it: the caller gets its reference, with which it
+  // goes. Else null. The queue's mutex is held.
+  FileBlock* Withdraw(BlockId id);
   // The slot names the block, or may do so.
   void SetPublished(const FileBlock* block);
   bool IsPublished(const FileBlock* block) const;
 
   enum class Left {
     kOthers,  // somebody else works with the block
+    kWaits,   // the store's queue alone has it, unless that has just begun: see Withdraw()
     kKept,    // nobody does; the object is to be deleted
     kNone,    // nor does AM keep it: the slot is to be cleared, and Free() to be called
   };
@@ -96,6 +104,8 @@ class FilePart {
   FileBlock* FindPinned(BlockId id) const;
   void AddPinned(FileBlock* block);
   FileBlock* PinLocked(BlockId id, uint64_t hash);
+  void DropPinned(const FileBlock* block);
+  bool OnlyWaits(const FileBlock* block) const;
   bool TakeId(BlockId* id);
   void FreeId(BlockId id);
 

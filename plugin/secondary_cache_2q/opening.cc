@@ -44,8 +44,8 @@
 //   TwoQSecondaryCache::capacity_mutex_
 //   DeadSsts::mutex_
 //   Shard::mutex_                      no I/O under it, and no other lock but the next one
-//   FilePart::mutex_, FileStore::queue_mutex_, FileStore::staged_mutex_, IndexMap::mutex_,
-//   KernelRing::mutex_
+//   FileStore::queue_mutex_            no I/O under it, and no other lock but the next one
+//   FilePart::mutex_, FileStore::staged_mutex_, IndexMap::mutex_, KernelRing::mutex_
 //                                      never two of these at once
 
 #include "plugin/secondary_cache_2q/opening.h"

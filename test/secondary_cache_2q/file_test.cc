@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -372,6 +374,48 @@ TEST_P(FileTest, FullWriteBufferDropsAndCounts) {
   AsOurs(cache_)->TEST_Drain();
   Offer(cache_.get(), Key(2), Noise(2, 4000), /*force=*/true);
   EXPECT_TRUE(Noise(2, 4000) == Get(cache_.get(), Key(2)));
+}
+
+// A disk that is busy: what goes before it is written makes room at once for what comes.
+TEST_P(FileTest, BlocksThatGoBeforeTheyAreWrittenKeepNothing) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool holds = false;
+  bool let_go = false;
+  SyncPoint::GetInstance()->SetCallBack("TwoQFileStore::Publish", [&](void*) {
+    std::unique_lock<std::mutex> lock(mutex);
+    holds = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return let_go; });
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  ASSERT_OK(Open("write_buffer_size=64K"));
+  Offer(cache_.get(), Key(1), Noise(1, 4000), /*force=*/true);
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return holds; });
+  }
+  uint64_t memory = 0;  // when each shard has had some
+  for (uint64_t i = 2; i < 1000; i++) {
+    Offer(cache_.get(), Key(i), Noise(i, 4000), /*force=*/true);
+    EXPECT_TRUE(Noise(i, 4000) == Get(cache_.get(), Key(i)));
+    cache_->Erase(Key(i));
+    memory = i == 100 ? Stats().memory : memory;
+  }
+  EXPECT_EQ(0u, Stats().dropped);
+  EXPECT_EQ(1u, Stats().blocks);
+  EXPECT_EQ(memory, Stats().memory);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    let_go = true;
+    changed.notify_all();
+  }
+  AsOurs(cache_)->TEST_Drain();
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  EXPECT_TRUE(Noise(1, 4000) == Get(cache_.get(), Key(1)));
+  cache_.reset();
+  EXPECT_EQ(1u, Verify().verified);
 }
 
 TEST_P(FileTest, LookupsWithoutWaitRunSideBySide) {

@@ -239,7 +239,6 @@ TEST(FilePartTest, AnIdIsTakenAsLongAsAnybodyHasIt) {
   EXPECT_EQ(60u * 512, a->charge);
   EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));  // no room
   part.Keep(a);
-  EXPECT_FALSE(part.IsAlone(a));
   const BlockId id = a->id;
   EXPECT_EQ(FilePart::Left::kKept, part.Unpin(a));
   delete a;
@@ -249,7 +248,6 @@ TEST(FilePartTest, AnIdIsTakenAsLongAsAnybodyHasIt) {
   EXPECT_EQ(b, part.Detach(id));
   EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(b));
   EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(b));
-  EXPECT_TRUE(part.IsAlone(b));
   EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));
   EXPECT_EQ(FilePart::Left::kNone, part.Unpin(b));
   EXPECT_EQ(nullptr, part.Allocate(Key(1), 60));  // until the slot is cleared
@@ -262,6 +260,34 @@ TEST(FilePartTest, AnIdIsTakenAsLongAsAnybodyHasIt) {
   EXPECT_EQ(FilePart::Left::kNone, part.Unpin(c));
   part.Free(c);
   delete c;
+}
+
+TEST(FilePartTest, ABlockThatOnlyWaitsCanBeWithdrawn) {
+  FilePart part(0, /*units=*/100, /*block_size=*/512, /*slots=*/10);
+  FileBlock* const block = part.Allocate(Key(1), 100);
+  ASSERT_NE(nullptr, block);
+  const BlockId id = block->id;
+  part.Keep(block);
+  part.Enqueue(block);
+  EXPECT_EQ(nullptr, part.Withdraw(id));  // two have it
+  EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(block));
+  EXPECT_EQ(nullptr, part.Withdraw(id));  // AM keeps it
+  EXPECT_EQ(block, part.Detach(id));
+  EXPECT_EQ(nullptr, part.Withdraw(id));
+  EXPECT_EQ(FilePart::Left::kWaits, part.Unpin(block));
+  EXPECT_EQ(block, part.Withdraw(id));
+  EXPECT_EQ(nullptr, part.Withdraw(id));
+  part.Free(block);
+  delete block;
+  FileBlock* const begun = part.Allocate(Key(2), 100);
+  ASSERT_NE(nullptr, begun);
+  part.Enqueue(begun);
+  part.Begin(begun);
+  EXPECT_EQ(FilePart::Left::kOthers, part.Unpin(begun));
+  EXPECT_EQ(nullptr, part.Withdraw(begun->id));
+  EXPECT_EQ(FilePart::Left::kNone, part.Unpin(begun));
+  part.Free(begun);
+  delete begun;
 }
 
 // Who asks by an id that was another block's must not see half of a key.
