@@ -170,6 +170,9 @@ class TieredFileSystem : public FileSystemWrapper {
   // Renames a log in a tier that RocksDB has done with, so that nobody misses it there. Requires
   // Namespace::mutex().
   IOStatus GiveUp(const Place& place, const FileRef& from, const FileRef& to);
+  // Gives a file another name: at home, or as LinkPlace(). Requires Namespace::mutex().
+  IOStatus LinkName(const Place& source, const FileRef& from, const FileRef& to,
+                    const IOOptions& options, IODebugContext* dbg);
   // Gives a file in a tier the name of a plain file besides: a link or a copy.
   IOStatus LinkPlain(const Place& from, const FileRef& to);
   IOStatus DeleteName(const FileRef& file, const IOOptions& options, IODebugContext* dbg);

@@ -381,31 +381,39 @@ IOStatus TieredFileSystem::LinkPlain(const Place& from, const FileRef& to) {
   return s;
 }
 
+// Decides with the names held: a file at home that is about to leave must not be taken for a plain
+// one that can be linked, and get a stub.
 IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::string& to_path,
                                     const IOOptions& options, IODebugContext* dbg) {
   const Use use(&uses_);
   const FileRef from(from_path);
   const FileRef to(to_path);
-  Place source;
-  IOStatus s = names_->Resolve(from.path, &source);
   const bool plain = in_force_.checkpoints == "plain" && to.directory != from.directory &&
                      databases_.Find(to.directory) == nullptr;
-  for (int i = 0; s.ok() && source.stub && (plain || source.tier->is_volatile()); i++) {
+  IOStatus s;
+  for (int i = 0; i <= kMostTries; i++) {
+    Place source;
+    {
+      std::lock_guard<std::mutex> lock(*names_->mutex());
+      s = names_->Resolve(from.path, &source);
+      if (!s.ok() || !source.stub || !(plain || source.tier->is_volatile())) {
+        return s.ok() ? LinkName(source, from, to, options, dbg) : s;
+      }
+    }
     s = LinkPlain(source, to);
-    if (!IsMissing(s) || i == kMostTries) {
+    if (!IsMissing(s)) {
       return s;
     }
-    s = names_->Resolve(from.path, &source);  // it may have been moved
   }
-  // Looks again: it may have been moved.
-  std::lock_guard<std::mutex> lock(*names_->mutex());
-  s = names_->Resolve(from.path, &source);
-  if (s.ok() && source.tier->is_volatile()) {
-    s = IOStatus::PathNotFound(from.path, "is gone");
-  }
-  if (s.ok() && !source.stub) {
+  return s;  // it was moved each time
+}
+
+IOStatus TieredFileSystem::LinkName(const Place& source, const FileRef& from, const FileRef& to,
+                                    const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s;
+  if (!source.stub) {
     s = target_->LinkFile(from.path, to.path, options, dbg);
-  } else if (s.ok()) {
+  } else {
     s = target_->FileExists(to.path, options, dbg);
     s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to, to);
   }
