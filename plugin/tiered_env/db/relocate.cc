@@ -163,7 +163,7 @@ IOStatus Relocator::CopyOver(Database* database, const std::string& path, const 
     s = to.fs()->RenameFile(unfinished.path, to.path, IOOptions(), nullptr);
   }
   if (s.ok() && to.stub) {
-    names_->folders()->Touch(database->directory(), *to.tier);
+    names_->folders()->Touch(database->directory(), *to.tier, Folders::Change::kMade);
     s = names_->folders()->Sync(database->directory());
   }
   return s;

@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/files/folders.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <utility>
@@ -124,7 +125,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   }
   if (s.ok()) {
     folder->made.insert(tier.index());
-    folder->dirty.insert(tier.index());
+    folder->dirty[tier.index()] = Change::kMade;
     identity.tiers[tier.name()] = {identity.opening};
   }
   return s;
@@ -201,38 +202,50 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
   return s;
 }
 
-void Folders::Touch(const std::string& directory, const Tier& tier) {
+void Folders::Touch(const std::string& directory, const Tier& tier, Change change) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = folders_.find(directory);
   if (it != folders_.end()) {
-    it->second.dirty.insert(tier.index());
+    Change& noted = it->second.dirty.emplace(tier.index(), change).first->second;
+    noted = std::max(noted, change);
   }
 }
 
-IOStatus Folders::Sync(const std::string& directory) {
-  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
-  std::string name;
-  std::set<int> dirty;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = folders_.find(directory);
-    if (it == folders_.end()) {
-      return IOStatus::OK();
-    }
-    name = it->second.identity.folder;
-    dirty.swap(it->second.dirty);
-  }
+IOStatus Folders::Sync(const std::string& directory, bool strictly) {
   IOStatus s;
-  for (const int index : dirty) {
-    const Tier& tier = *tiers_[static_cast<size_t>(index)];
-    if (tier.is_volatile()) {  // may be gone, and nothing in it is durable anyway
-      continue;
+  std::vector<std::pair<Tier*, IOStatus>> tolerated;  // told when no mutex is held
+  {
+    std::lock_guard<std::mutex> sync_lock(sync_mutex_);
+    std::string name;
+    std::map<int, Change> dirty;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto it = folders_.find(directory);
+      if (it == folders_.end()) {
+        return IOStatus::OK();
+      }
+      name = it->second.identity.folder;
+      dirty.swap(it->second.dirty);
     }
-    IOStatus synced = SyncDirectory(tier.fs(), PathIn(tier, name));
-    if (!synced.ok()) {
-      Touch(directory, tier);
-      s = synced;
+    for (const auto& [index, change] : dirty) {
+      Tier* const tier = tiers_[static_cast<size_t>(index)].get();
+      if (tier->is_volatile()) {  // may be gone, and nothing in it is durable anyway
+        continue;
+      }
+      IOStatus synced = SyncDirectory(tier->fs(), PathIn(*tier, name));
+      if (synced.ok()) {
+        continue;
+      }
+      Touch(directory, *tier, change);
+      if (strictly || change == Change::kMade) {
+        s = synced;
+      } else {
+        tolerated.emplace_back(tier, synced);
+      }
     }
+  }
+  for (const auto& [tier, reason] : tolerated) {
+    failed_(directory, tier, reason);
   }
   return s;
 }

@@ -2,12 +2,14 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/tiered_env/files/stub.h"
@@ -31,19 +33,28 @@ struct Place {
 // the first of its files goes to a tier; the name moves with the directory. Thread-safe.
 class Folders {
  public:
-  Folders(FileSystem* target, const Tiers& tiers) : target_(target), tiers_(tiers) {}
+  // Told why a folder in a tier could not be synced, where that is no error.
+  using Failed =
+      std::function<void(const std::string& directory, Tier* tier, const IOStatus& reason)>;
+
+  Folders(FileSystem* target, const Tiers& tiers, Failed failed)
+      : target_(target), tiers_(tiers), failed_(std::move(failed)) {}
 
   // Finds the name of a directory's folders. NotFound: it has none.
   IOStatus Find(const std::string& directory, std::string* folder);
   // Chooses a path for a new file in a tier; makes what is missing.
   IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
-  // Notes that a name was made or removed in a directory's folder. To be called after that: a
+  // What has become of a name in a folder.
+  enum class Change { kDeleted, kMade };
+  // Notes that a name was made or deleted in a directory's folder. To be called after that: a
   // Sync() of another thread would come too early for it.
-  void Touch(const std::string& directory, const Tier& tier);
+  void Touch(const std::string& directory, const Tier& tier, Change change);
   // Makes the directory of a tier in memory.
   IOStatus MakeTier(const Tier& tier);
-  // Makes durable what was made in a directory's folders; not in memory.
-  IOStatus Sync(const std::string& directory);
+  // Makes durable what was made and deleted in a directory's folders; not in memory. That a
+  // deletion is not durable is an error if it is asked `strictly`: else what comes back is an
+  // orphan, and a tier that fails must not stop writes to others.
+  IOStatus Sync(const std::string& directory, bool strictly = false);
   // Notes that a directory has another name now.
   void Renamed(const std::string& from, const std::string& to);
   // Deletes the folders of a directory with all that is in them, and its name.
@@ -106,8 +117,8 @@ class Folders {
  private:
   struct Folder {
     Identity identity;
-    std::set<int> made;   // tiers in which it exists
-    std::set<int> dirty;  // tiers in which it is to be synced
+    std::set<int> made;           // tiers in which it exists
+    std::map<int, Change> dirty;  // tiers in which it is to be synced, and for what
     std::vector<Descriptor> locks;
   };
 
@@ -146,6 +157,7 @@ class Folders {
 
   FileSystem* const target_;
   const Tiers& tiers_;
+  const Failed failed_;
 
   std::mutex sync_mutex_;  // one Sync() at a time: what another one makes durable is not yet so
 

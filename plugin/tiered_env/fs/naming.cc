@@ -106,7 +106,7 @@ IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& opti
   if (s.ok() && place.stub && database != nullptr && database->NeedsLog(log)) {
     // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
     s = names_->DeletePlace(file.path, place);
-    s = s.ok() ? names_->folders()->Sync(file.directory) : s;
+    s = s.ok() ? names_->folders()->Sync(file.directory, /*strictly=*/true) : s;
   }
   if (s.ok()) {
     s = target_->DeleteFile(file.path, options, dbg);
@@ -305,7 +305,7 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
   }
   if (s.ok()) {
-    names_->folders()->Touch(named.directory, *place.tier);
+    names_->folders()->Touch(named.directory, *place.tier, Folders::Change::kMade);
   }
   // As in PlacedFile::Open(): a log that has a name must be there.
   if (s.ok() && named.kind != Content::kTable && named.kind != Content::kBlob) {

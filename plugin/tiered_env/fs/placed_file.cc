@@ -159,7 +159,7 @@ IOStatus PlacedFile::Open(const Place& place) {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = Create(place, &file);
   if (s.ok() && place.stub) {
-    names_->folders()->Touch(DirectoryOf(request_.path), *place.tier);
+    names_->folders()->Touch(DirectoryOf(request_.path), *place.tier, Folders::Change::kMade);
   }
   // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
   if (s.ok() && place.stub && !counts()) {

@@ -552,6 +552,64 @@ TEST_F(TieredFaultTest, ATierThatFails) {
   Verify();
 }
 
+// Inputs of a compaction are deleted there, not durably or not at all. What others write goes on.
+TEST_F(TieredFaultTest, ADeletionInATierThatFailsStopsNoWrites) {
+  for (const bool deletes : {true, false}) {
+    SCOPED_TRACE(deletes);
+    db_name_ = folder_ + (deletes ? "/first" : "/second");
+    model_.clear();
+    Reopen(Tiers(), "0..1=fast;2..=slow");
+    Fill(20000);
+    Settle();
+    ASSERT_GT(StatsOf("slow").files, 0u);
+    const auto fails = [start = TierPath("slow")](const std::string& path) {
+      return Contains(path, start) ? IOStatus::IOError(path, "injected") : IOStatus::OK();
+    };
+    hooks_->before_create = fails;
+    hooks_->before_sync_directory = fails;
+    if (!deletes) {
+      hooks_->before_delete = fails;
+    }
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+    Fill(100);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    EXPECT_EQ(Census()["L0 fast"], 1);
+    EXPECT_GT(StatsOf("slow").errors, 0u);
+    Verify();
+    Close();
+    hooks_->before_create = nullptr;
+    hooks_->before_sync_directory = nullptr;
+    hooks_->before_delete = nullptr;
+    Reopen(Tiers(), "0..1=fast;2..=slow");
+    ExpectQuiet();
+    ExpectUpperInFast();
+    Verify();
+    Close();
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));  // ExpectQuiet() counts what the tiers have
+  }
+}
+
+// Else power may fail after it: the log would be there again, and its stub would be missed.
+TEST_F(TieredFaultTest, ALogThatIsDestroyedIsGoneBeforeItsStub) {
+  Reopen(Tiers(), "wal=fast");
+  Fill(100);
+  Close();
+  const std::string log = FilesOf(".log").front();
+  ASSERT_EQ(TierOf(log), "fast");
+  NewFs(Tiers(), "wal=fast");
+  hooks_->before_sync_directory = [start = TierPath("fast")](const std::string& directory) {
+    return Contains(directory, start) ? IOStatus::IOError(directory, "injected") : IOStatus::OK();
+  };
+  EXPECT_FALSE(DestroyDB(db_name_, DbOptions()).ok());
+  EXPECT_EQ(TierOf(log), "fast");
+  hooks_->before_sync_directory = nullptr;
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(std::filesystem::exists(db_name_ + "/" + log));
+  EXPECT_EQ(FilesIn("fast"), 0u);
+}
+
 }  // namespace
 
 }  // namespace rocktier
