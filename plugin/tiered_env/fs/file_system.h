@@ -160,7 +160,7 @@ class TieredFileSystem : public FileSystemWrapper {
   // Makes way for a new file: what the name stood for is not moved any more, and not in a tier.
   IOStatus Vacate(const FileRef& file, Database* database, const IOOptions& options,
                   IODebugContext* dbg);
-  // Counts a file that came by a link.
+  // Counts a file that came by a link, or from another directory.
   void NoteNew(const FileRef& file, Tier* tier);
   // Gives a file in a tier another name, of which `to` is the stub: that of `named`, in the folder
   // of its directory. Requires Namespace::mutex().

@@ -292,6 +292,9 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   } else if (database != nullptr) {
     database->Remove(from.base);
   }
+  if (to.directory != from.directory) {
+    NoteNew(to, moved.tier);
+  }
   if (replaced.stub) {  // what was there must not be lost before the name is another's for good
     s = SyncDirectory(target_.get(), to.directory);
   }

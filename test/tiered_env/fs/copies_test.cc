@@ -266,6 +266,20 @@ TEST_F(TieredCopiesTest, Ingestion) {
   Verify();
 }
 
+// As the output of a remote compaction does.
+TEST_F(TieredCopiesTest, AFileThatComesByRenameCounts) {
+  FillTiers();
+  const uint64_t before = StatsOf("home").bytes;
+  const std::string name = db_name_ + "/900000.sst";
+  std::filesystem::create_directory(folder_ + "/remote");
+  std::ofstream(folder_ + "/remote/1.sst") << std::string(10000, 'r');
+  ASSERT_OK(fs_->RenameFile(folder_ + "/remote/1.sst", name, IOOptions(), nullptr));
+  EXPECT_EQ(StatsOf("home").bytes, before + 10000);
+  // And goes again.
+  ASSERT_OK(fs_->RenameFile(name, folder_ + "/remote/2.sst", IOOptions(), nullptr));
+  EXPECT_EQ(StatsOf("home").bytes, before);
+}
+
 TEST_F(TieredCopiesTest, ExportAndImport) {
   FillTiers();
   Checkpoint* raw = nullptr;
