@@ -337,9 +337,14 @@ IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
 IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);
-  Identity identity;
+  Folder named;
+  Identity& identity = named.identity;
   identity.folder = folder;
   identity.directory = AbsolutePath(directory);
+  IOStatus s = LockAll(&named);
+  if (!s.ok()) {
+    return s;
+  }
   for (const auto& tier : tiers_) {
     Identity owner;
     if (!tier->is_home() &&
@@ -353,7 +358,11 @@ IOStatus Folders::SetName(const std::string& directory, const std::string& folde
   if (identity.opening.empty()) {
     identity.opening = NewOpening();
   }
-  return WriteTiers(directory, identity);
+  s = WriteTiers(directory, identity);
+  if (s.ok()) {
+    folders_[directory] = std::move(named);
+  }
+  return s;
 }
 
 IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {

@@ -66,7 +66,10 @@ class Folders {
   // is open elsewhere. `is_database`: there is one already, which gets its folders now; else it
   // gets them with the first file in a tier.
   IOStatus Claim(const std::string& directory, bool is_database);
-  // Gives up what Claim() has taken.
+  // Locks the folders of a database that is locked, and takes nothing over: for a tool that changes
+  // something in them. Busy: they are open elsewhere.
+  IOStatus Lock(const std::string& directory);
+  // Gives up what Claim() and Lock() have taken.
   void Release(const std::string& directory);
   // Refuses what Claim() would, but for Busy.
   IOStatus CheckOwner(const std::string& directory);
@@ -94,14 +97,15 @@ class Folders {
   Ownership OwnershipOf(const std::string& directory, const Tier& tier, std::string* other);
   // Takes over the folders of a closed database that Claim() refuses. IOError names the tiers that
   // still keep it from being opened: nothing could be written there. The others are its own then,
-  // and it can be called again.
+  // and it can be called again. Requires Lock().
   IOStatus Adopt(const std::string& directory);
   // Whether a file in a tier may be deleted for a directory: it is in its folder, and the database
   // is locked, or OWNER there names the directory, as TIERS has it now.
   bool MayDelete(const std::string& directory, const Place& place);
   // Writes OWNER in a directory's folder.
   IOStatus TakeOver(const std::string& directory, const Tier& tier);
-  // Gives a directory the name of its folders, over what was there.
+  // Gives a directory the name of its folders, over what was there, and locks them. Busy: they are
+  // open elsewhere, and nothing is changed.
   IOStatus SetName(const std::string& directory, const std::string& folder);
   // Deletes a folder in the tiers whose OWNER names a directory that is gone, or names another
   // folder. InvalidArgument if its directory is there, NotFound if there is no such folder. With
@@ -117,9 +121,9 @@ class Folders {
  private:
   struct Folder {
     Identity identity;
-    std::set<int> made;           // tiers in which it exists
-    std::map<int, Change> dirty;  // tiers in which it is to be synced, and for what
-    std::vector<Descriptor> locks;
+    std::set<int> made;               // tiers in which it exists
+    std::map<int, Change> dirty;      // tiers in which it is to be synced, and for what
+    std::map<int, Descriptor> locks;  // by index of the tier
   };
 
   bool IsThere(const Tier& tier, const std::string& folder) const;
@@ -138,7 +142,11 @@ class Folders {
                         const std::map<int, std::string>& failures) const;
   IOStatus WriteTiers(const std::string& directory, const Identity& identity);
   IOStatus WriteOwner(const Tier& tier, const std::string& directory, const Identity& identity);
+
+  static IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* result);
   static IOStatus LockIn(const Tier& tier, Folder* folder);
+  // Locks what is there and is not locked yet.
+  IOStatus LockAll(Folder* folder) const;
 
   // Makes durable what is in the folder; from then on TIERS knows the id that its OWNER has.
   void NoteOwner(const Tier& tier, Identity* identity) const;
