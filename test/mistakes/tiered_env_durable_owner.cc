@@ -470,6 +470,44 @@ TEST_F(OwnerMistakes, ATierThatIsTakenOutAndComesBack) {
   ExpectWhole(Tiers());
 }
 
+// The newest one has used the tier, and the earlier one was opened without. What it has there is
+// still the newest one's.
+TEST_F(OwnerMistakes, ATierThatReturnsWhileAnEarlierStateIsOpen) {
+  const std::string slow = "slow={path=" + TierPath("slow") + "}";
+  const std::string placement = "0..=slow;blob=slow";
+  NewFs(slow, placement);
+  Open();
+  ASSERT_FALSE(HasFailure());
+  Fill(2000);
+  Settle();
+  Close();
+  Copy("db", "copy");
+  ExpectWhole(slow, placement);
+  Rename("db", "newest");
+  Rename("copy", "db");
+  Rename("slow", "away");
+  SyncPoint::GetInstance()->SetCallBack("Tier::Failed:Pause",
+                                        [](void* pause) { *static_cast<int64_t*>(pause) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  NewFs(slow, placement);
+  FileLock* lock = nullptr;
+  ASSERT_OK(env_->LockFile(db_name_ + "/LOCK", &lock));
+  Rename("away", "slow");
+  const std::string owner = FolderIn("slow") + "/OWNER";
+  const std::string before = ReadFile(owner);
+  const size_t files = FilesIn("slow");
+  EXPECT_OK(WriteStringToFile(env_.get(), std::string(10000, 'b'), db_name_ + "/000999.blob"));
+  EXPECT_EQ(TierOf("000999.blob"), "home");
+  EXPECT_EQ(ReadFile(owner), before);
+  EXPECT_OK(env_->DeleteFile(db_name_ + "/" + OneIn("slow")));
+  EXPECT_EQ(FilesIn("slow"), files);
+  ASSERT_OK(env_->UnlockFile(lock));
+  SyncPoint::GetInstance()->DisableProcessing();
+  Rename("db", "copy");
+  Rename("newest", "db");
+  ExpectWhole(slow, placement);
+}
+
 // What another database below the home has the stub of is not deleted with the tier's folder, and a
 // dry run knows it.
 TEST_F(OwnerMistakes, ADatabaseBelowTheHomeWithOurFolder) {

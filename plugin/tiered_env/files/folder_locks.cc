@@ -51,6 +51,21 @@ IOStatus Folders::LockAll(Folder* folder) const {
   return s;
 }
 
+// The tier's disk was away when the database was opened: nobody has looked whose the folder is. If
+// a newer state of the home has opened it since, or has it open, nothing of it is this one's.
+IOStatus Folders::LockReturned(const Tier& tier, const std::string& directory, Folder* folder) {
+  if (!IsUnlocked(directory, *folder, tier) || !IsThere(tier, folder->identity.folder)) {
+    return IOStatus::OK();
+  }
+  IOStatus s = LockIn(tier, folder);
+  const std::string why = s.ok() ? WhyRefused(directory, *folder, tier) : "";
+  if (!why.empty()) {
+    folder->locks.erase(tier.index());
+    s = IOStatus::InvalidArgument(directory, why);
+  }
+  return s;
+}
+
 // Where there is no sound TIERS no folder is known to be the home's: SetName() locks those that it
 // gets.
 IOStatus Folders::Lock(const std::string& directory) {

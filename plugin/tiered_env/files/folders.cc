@@ -157,6 +157,10 @@ std::string Folders::NewSuffix() {
 // TIERS has each id that OWNER may have, whenever this fails or is interrupted, as in Renew(): who
 // opens it next may not have the tier at hand, and goes on with what TIERS says.
 IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder) {
+  IOStatus s = LockReturned(tier, directory, folder);
+  if (!s.ok()) {
+    return s;
+  }
   Identity& identity = folder->identity;
   const bool is_old = identity.version == 1;
   if (is_old) {
@@ -166,7 +170,7 @@ IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* 
   const auto known = identity.tiers.find(tier.name());
   const bool is_new_id =
       known != identity.tiers.end() && known->second.insert(identity.opening).second;
-  IOStatus s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
+  s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
   if (s.ok()) {
     s = MakeIn(tier, directory, folder);
   }

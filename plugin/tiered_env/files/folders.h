@@ -100,7 +100,7 @@ class Folders {
   // and it can be called again. Requires Lock().
   IOStatus Adopt(const std::string& directory);
   // Whether a file in a tier may be deleted for a directory: it is in its folder, and the database
-  // is locked, or OWNER there names the directory, as TIERS has it now.
+  // has locked that, or OWNER there names the directory, as TIERS has it now.
   bool MayDelete(const std::string& directory, const Place& place);
   // Writes OWNER in a directory's folder.
   IOStatus TakeOver(const std::string& directory, const Tier& tier);
@@ -147,6 +147,13 @@ class Folders {
   static IOStatus LockIn(const Tier& tier, Folder* folder);
   // Locks what is there and is not locked yet.
   IOStatus LockAll(Folder* folder) const;
+  // Whether a database is open, and not with its folder in a tier. Requires mutex_.
+  bool IsUnlocked(const std::string& directory, const Folder& folder, const Tier& tier) const {
+    return open_.count(directory) > 0 && folder.locks.count(tier.index()) == 0;
+  }
+  // Locks a folder that was not there when its database was opened. InvalidArgument: Claim() would
+  // refuse it now. Requires mutex_.
+  IOStatus LockReturned(const Tier& tier, const std::string& directory, Folder* folder);
 
   // Makes durable what is in the folder; from then on TIERS knows the id that its OWNER has.
   void NoteOwner(const Tier& tier, Identity* identity) const;

@@ -118,11 +118,14 @@ Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier
 }
 
 // A backup is restored without LOCK, perhaps to a copy of the home, or to an older one: there each
-// stub is deleted, while the files are those of a database that may be open elsewhere. What a home
-// that was moved leaves so is an orphan when it is opened.
+// stub is deleted, while the files are those of a database that may be open elsewhere. So may they
+// be in a tier that was away when the database was opened. What a home that was moved leaves so is
+// an orphan when it is opened.
 bool Folders::MayDelete(const std::string& directory, const Place& place) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (open_.count(directory) > 0) {
+  const auto it = folders_.find(directory);
+  if (open_.count(directory) > 0 && it != folders_.end() &&
+      !IsUnlocked(directory, it->second, *place.tier)) {
     return true;
   }
   Identity ours;
