@@ -144,11 +144,13 @@ TEST_F(OwnerMistakes, ATierOfWhichTiersDoesNotKnow) {
   Open(options);
   ASSERT_FALSE(HasFailure());
   hooks->before_create = nullptr;
+  const uint64_t errors = StatsOf("fast").errors;  // when it was opened
   for (const bool once : {true, false}) {
     fails = once;
     Fill(100);
     ASSERT_OK(db_->Flush(FlushOptions()));
     EXPECT_EQ(Census()["L0 fast"], once ? 0 : 1);
+    EXPECT_EQ(StatsOf("fast").errors, errors);
   }
   SyncPoint::GetInstance()->DisableProcessing();
   Close();

@@ -156,7 +156,8 @@ std::string Folders::NewSuffix() {
 
 // TIERS has each id that OWNER may have, whenever this fails or is interrupted, as in Renew(): who
 // opens it next may not have the tier at hand, and goes on with what TIERS says.
-IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder) {
+IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder,
+                        bool* at_home) {
   IOStatus s = LockReturned(tier, directory, folder);
   if (!s.ok()) {
     return s;
@@ -171,11 +172,13 @@ IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* 
   const bool is_new_id =
       known != identity.tiers.end() && known->second.insert(identity.opening).second;
   s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
+  *at_home = !s.ok();
   if (s.ok()) {
     s = MakeIn(tier, directory, folder);
   }
   if (s.ok()) {
     s = WriteTiers(directory, identity);
+    *at_home = !s.ok();
   }
   if (!s.ok()) {
     folder->made.erase(tier.index());  // nothing goes there before TIERS says so
@@ -184,19 +187,23 @@ IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* 
 }
 
 IOStatus Folders::NewPath(const std::string& directory, const std::string& base, Tier* tier,
-                          Place* place) {
+                          Place* place, bool* at_home) {
   std::lock_guard<std::mutex> lock(mutex_);
   Folder* folder;
   IOStatus s = Load(directory, &folder);
   if (s.IsNotFound()) {
     s = Create(directory, &folder);
   }
+  bool home_failed = !s.ok();
   if (s.ok() && tier->is_volatile() && !IsThere(*tier, folder->identity.folder)) {
     folder->made.erase(tier->index());  // somebody has cleaned up
     s = MakeTier(*tier);
   }
   if (s.ok() && folder->made.count(tier->index()) == 0) {
-    s = Begin(*tier, directory, folder);
+    s = Begin(*tier, directory, folder, &home_failed);
+  }
+  if (at_home != nullptr) {
+    *at_home = home_failed;
   }
   if (s.ok()) {
     place->tier = tier;

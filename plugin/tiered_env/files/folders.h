@@ -42,8 +42,10 @@ class Folders {
 
   // Finds the name of a directory's folders. NotFound: it has none.
   IOStatus Find(const std::string& directory, std::string* folder);
-  // Chooses a path for a new file in a tier; makes what is missing.
-  IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place);
+  // Chooses a path for a new file in a tier; makes what is missing. `at_home`, which may be null:
+  // whether an error is one of the directory itself, and not of the tier.
+  IOStatus NewPath(const std::string& directory, const std::string& base, Tier* tier, Place* place,
+                   bool* at_home = nullptr);
   // What has become of a name in a folder.
   enum class Change { kDeleted, kMade };
   // Notes that a name was made or deleted in a directory's folder. To be called after that: a
@@ -162,8 +164,9 @@ class Folders {
   IOStatus Load(const std::string& directory, Folder** result);
   IOStatus Create(const std::string& directory, Folder** result);
   IOStatus MakeIn(const Tier& tier, const std::string& directory, Folder* folder);
-  // Does that before the first file goes to the tier, and has TIERS say so.
-  IOStatus Begin(const Tier& tier, const std::string& directory, Folder* folder);
+  // Does that before the first file goes to the tier, and has TIERS say so. Sets *at_home if TIERS
+  // cannot be written.
+  IOStatus Begin(const Tier& tier, const std::string& directory, Folder* folder, bool* at_home);
   // Gives a directory and its folders a new id. `failures`: why that was not written to a tier, by
   // the tier's index; may be null.
   IOStatus Renew(const std::string& directory, Folder* folder,

@@ -114,9 +114,9 @@ bool Namespace::IsBeside(const std::string& base, uint64_t size) const {
   });
 }
 
-IOStatus Namespace::NewPlace(const std::string& path, Tier* tier, Place* place) {
+IOStatus Namespace::NewPlace(const std::string& path, Tier* tier, Place* place, bool* at_home) {
   if (!tier->is_home()) {
-    return folders_.NewPath(DirectoryOf(path), BaseOf(path), tier, place);
+    return folders_.NewPath(DirectoryOf(path), BaseOf(path), tier, place, at_home);
   }
   place->tier = tier;
   place->path = path;

@@ -128,9 +128,7 @@ class TieredFileSystem : public FileSystemWrapper {
   const TieredOptions& options() const { return in_force_; }
 
   // Returns whether a database is open for RocksDB: tiers count what it has.
-  bool IsOpen(const std::string& directory) const {
-    return databases_.Find(directory) != nullptr;
-  }
+  bool IsOpen(const std::string& directory) const { return databases_.Find(directory) != nullptr; }
   // Called when a compaction has rewritten these SSTs, and RocksDB has installed, durably, what
   // became of them.
   void Compacted(const std::vector<std::string>& inputs);

@@ -461,6 +461,33 @@ TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
   Verify();
 }
 
+// A stub finds no room. That is no failure of its tier, nor would another one help.
+TEST_F(TieredFaultTest, AFullHomeIsNoFailureOfTheTiers) {
+  NewFs(Tiers(), "0..=fast");
+  Options options = DbOptions();
+  options.disable_auto_compactions = true;
+  Open(options);
+  Fill(100);
+  std::atomic<int> failures{1};
+  hooks_->before_create = [&](const std::string& path) {
+    const bool is_stub = path.compare(0, db_name_.size() + 1, db_name_ + "/") == 0 &&
+                         std::filesystem::path(path).extension() == ".sst";
+    return is_stub && failures-- > 0 ? IOStatus::NoSpace(path, "injected") : IOStatus::OK();
+  };
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_LT(failures, 1);
+  EXPECT_EQ(StatsOf("fast").errors, 0u);
+  EXPECT_EQ(StatsOf("slow").errors, 0u);
+  EXPECT_EQ(StatsOf("home").errors, 1u);
+  Fill(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  ASSERT_OK(WaitForMoves(fs_.get()));  // brings the first one there, too
+  EXPECT_EQ(Census()["L0 fast"], 2);
+  Verify();
+  Close();
+  hooks_->before_create = nullptr;
+}
+
 TEST_F(TieredFaultTest, ATierWithoutDirectIo) {
   NewFs(Tiers(), "0..1=fast;2..=slow");
   hooks_->only_buffered = TierPath("slow");
