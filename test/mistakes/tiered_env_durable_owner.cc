@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <set>
 
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/stub.h"
@@ -62,6 +63,32 @@ class OwnerMistakes : public DurableMistakes {
       return path.compare(0, start.size(), start) == 0 ? IOStatus::IOError(path, "injected")
                                                        : IOStatus::OK();
     };
+  }
+  // What a test of OtherNamespace says.
+  std::string SaidElsewhere(const std::string& test) const {
+    const std::string filter = "--gtest_filter=OtherNamespace.DISABLED_" + test;
+    const char* arguments[] = {"mistakes_tiered_env", filter.c_str(),
+                               "--gtest_also_run_disabled_tests", nullptr};
+    EXPECT_EQ(setenv(kFolder, folder_.c_str(), 1), 0);
+    pid_t pid = 0;
+    EXPECT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
+                          environ),
+              0);
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    const std::string said = ReadFile(folder_ + "/said");
+    fs::remove(folder_ + "/said");
+    return said;
+  }
+  std::set<std::string> PathsInTiers() const {
+    std::set<std::string> result;
+    for (const char* tier : {"fast", "slow"}) {
+      for (const auto& entry : fs::recursive_directory_iterator(TierPath(tier))) {
+        result.insert(entry.path().string());
+      }
+    }
+    return result;
   }
   // As another home's opening would have left the folder there.
   void GiveAway(const std::string& tier) const {
@@ -117,11 +144,13 @@ TEST_F(OwnerMistakes, ATierOfWhichTiersDoesNotKnow) {
   Open(options);
   ASSERT_FALSE(HasFailure());
   hooks->before_create = nullptr;
+  const uint64_t errors = StatsOf("fast").errors;  // when it was opened
   for (const bool once : {true, false}) {
     fails = once;
     Fill(100);
     ASSERT_OK(db_->Flush(FlushOptions()));
     EXPECT_EQ(Census()["L0 fast"], once ? 0 : 1);
+    EXPECT_EQ(StatsOf("fast").errors, errors);
   }
   SyncPoint::GetInstance()->DisableProcessing();
   Close();
@@ -262,9 +291,10 @@ TEST_F(OwnerMistakes, AnotherHostHasItOpen) {
   EXPECT_FALSE(TryOpen(Tiers()).ok());
 }
 
-// Another host, as it were, that shares the tiers: where the database is it has the copy. Says in a
-// file what its opening says. Started by the test below.
-TEST(OtherNamespace, DISABLED_Opens) {
+// Another host, as it were, that shares the tiers: where the database is it has the copy. `work`
+// gets a FileSystem and the path of the database. Says in a file what comes of it.
+void WorkElsewhere(
+    const std::function<Status(const std::shared_ptr<FileSystem>&, const std::string&)>& work) {
   const char* const folder = getenv(kFolder);
   ASSERT_NE(folder, nullptr);
   const std::string base = folder;
@@ -277,45 +307,96 @@ TEST(OtherNamespace, DISABLED_Opens) {
     tiered.placement = "0..1=fast;2..=slow";
     std::shared_ptr<FileSystem> file_system;
     ASSERT_OK(NewTieredFileSystem(tiered, nullptr, &file_system));
-    const std::unique_ptr<Env> env = NewCompositeEnv(file_system);
-    Options options;
-    options.env = env.get();
-    std::unique_ptr<DB> db;
-    said = OpenDb(options, name, &db).ToString();
+    said = work(file_system, name).ToString();
   }
   WriteFile(base + "/said", said);
 }
 
+// Started by the tests below.
+TEST(OtherNamespace, DISABLED_Opens) {
+  WorkElsewhere([](const std::shared_ptr<FileSystem>& file_system, const std::string& name) {
+    const std::unique_ptr<Env> env = NewCompositeEnv(file_system);
+    Options options;
+    options.env = env.get();
+    std::unique_ptr<DB> db;
+    return OpenDb(options, name, &db);
+  });
+}
+
+TEST(OtherNamespace, DISABLED_Repairs) {
+  WorkElsewhere([](const std::shared_ptr<FileSystem>& file_system, const std::string& name) {
+    TieredCheck check;
+    return CheckTiers(file_system.get(), name, /*repair=*/true, &check);
+  });
+}
+
 // By the same path.
 TEST_F(OwnerMistakes, AnotherMountNamespaceHasACopyOfIt) {
-  const auto opens_there = [this] {
-    const char* arguments[] = {"mistakes_tiered_env",
-                               "--gtest_filter=OtherNamespace.DISABLED_Opens",
-                               "--gtest_also_run_disabled_tests", nullptr};
-    fs::remove(folder_ + "/said");
-    EXPECT_EQ(setenv(kFolder, folder_.c_str(), 1), 0);
-    pid_t pid = 0;
-    EXPECT_EQ(posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(arguments),
-                          environ),
-              0);
-    int status = 0;
-    EXPECT_EQ(waitpid(pid, &status, 0), pid);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    return ReadFile(folder_ + "/said");
-  };
   FillTiers();
   Copy("db", "copy");
   ASSERT_OK(TryOpen(Tiers()));
-  std::string said = opens_there();
+  std::string said = SaidElsewhere("Opens");
   if (said == kNoNamespace) {
     ROCKTIER_SKIP(said);
   }
   EXPECT_NE(said.find("is open in another process, or on another host"), std::string::npos) << said;
   Fill(500);
   Close();
-  said = opens_there();
+  said = SaidElsewhere("Opens");
   EXPECT_NE(said.find("is not what opened its folder"), std::string::npos) << said;
   ExpectWhole(Tiers());
+}
+
+// The copy was made of the open database: its TIERS knows the id of the opening.
+TEST_F(OwnerMistakes, AnotherMountNamespaceRepairsACopyOfIt) {
+  target_ = FileSystem::Default();  // without a statistics file, which comes and goes
+  FillTiers();
+  ASSERT_OK(TryOpen(Tiers()));
+  Settle();
+  Copy("db", "copy");
+  Fill(5000);
+  Settle();
+  const auto before = PathsInTiers();
+  const std::string said = SaidElsewhere("Repairs");
+  if (said == kNoNamespace) {
+    ROCKTIER_SKIP(said);
+  }
+  EXPECT_NE(said.find("is open in another process, or on another host"), std::string::npos) << said;
+  EXPECT_EQ(PathsInTiers(), before);
+  fs::remove(folder_ + "/copy/TIERS");  // which would be written anew
+  EXPECT_EQ(SaidElsewhere("Repairs"), "OK");
+  EXPECT_FALSE(fs::exists(folder_ + "/copy/TIERS"));
+  EXPECT_EQ(PathsInTiers(), before);
+  Verify();
+  Close();
+  ExpectWhole(Tiers());
+}
+
+// Its newest log seems to be another home's.
+TEST_F(OwnerMistakes, ACopyOfAnOpenDatabaseIsNotAdopted) {
+  target_ = FileSystem::Default();
+  const std::string placement = std::string(kPlacement) + ";wal=fast";
+  FillTiers(placement);
+  ASSERT_OK(TryOpen(Tiers(), placement));
+  Settle();
+  Copy("db", "copy");
+  Fill(500);
+  Settle();
+  Fill(200);
+  const auto before = PathsInTiers();
+  TieredOptions tiered;
+  tiered.tiers = Tiers();
+  tiered.placement = placement;
+  std::shared_ptr<FileSystem> other;
+  ASSERT_OK(NewTieredFileSystem(tiered, nullptr, &other));
+  TieredAdoption adoption;
+  const Status s = AdoptTiers(other.get(), folder_ + "/copy", /*force=*/true, &adoption);
+  EXPECT_TRUE(s.IsBusy()) << s.ToString();
+  EXPECT_FALSE(adoption.adopted);
+  EXPECT_EQ(PathsInTiers(), before);
+  Verify();
+  Close();
+  ExpectWhole(Tiers(), placement);
 }
 
 TEST_F(OwnerMistakes, AnEmptyMountPoint) {
@@ -389,6 +470,44 @@ TEST_F(OwnerMistakes, ATierThatIsTakenOutAndComesBack) {
   fs::remove_all(TierPath("slow"));
   fs::create_directory(TierPath("slow"));  // a new device
   ExpectWhole(Tiers());
+}
+
+// The newest one has used the tier, and the earlier one was opened without. What it has there is
+// still the newest one's.
+TEST_F(OwnerMistakes, ATierThatReturnsWhileAnEarlierStateIsOpen) {
+  const std::string slow = "slow={path=" + TierPath("slow") + "}";
+  const std::string placement = "0..=slow;blob=slow";
+  NewFs(slow, placement);
+  Open();
+  ASSERT_FALSE(HasFailure());
+  Fill(2000);
+  Settle();
+  Close();
+  Copy("db", "copy");
+  ExpectWhole(slow, placement);
+  Rename("db", "newest");
+  Rename("copy", "db");
+  Rename("slow", "away");
+  SyncPoint::GetInstance()->SetCallBack("Tier::Failed:Pause",
+                                        [](void* pause) { *static_cast<int64_t*>(pause) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  NewFs(slow, placement);
+  FileLock* lock = nullptr;
+  ASSERT_OK(env_->LockFile(db_name_ + "/LOCK", &lock));
+  Rename("away", "slow");
+  const std::string owner = FolderIn("slow") + "/OWNER";
+  const std::string before = ReadFile(owner);
+  const size_t files = FilesIn("slow");
+  EXPECT_OK(WriteStringToFile(env_.get(), std::string(10000, 'b'), db_name_ + "/000999.blob"));
+  EXPECT_EQ(TierOf("000999.blob"), "home");
+  EXPECT_EQ(ReadFile(owner), before);
+  EXPECT_OK(env_->DeleteFile(db_name_ + "/" + OneIn("slow")));
+  EXPECT_EQ(FilesIn("slow"), files);
+  ASSERT_OK(env_->UnlockFile(lock));
+  SyncPoint::GetInstance()->DisableProcessing();
+  Rename("db", "copy");
+  Rename("newest", "db");
+  ExpectWhole(slow, placement);
 }
 
 // What another database below the home has the stub of is not deleted with the tier's folder, and a

@@ -67,7 +67,8 @@ Status AdoptTiers(FileSystem* fs, const std::string& directory, bool force, Tier
     result->unnamed.push_back(orphan.place.path);
   }
   if (!dry_run && (force || (result->missing.empty() && result->unnamed.empty()))) {
-    s = PutLogsAside(&session);
+    s = session.folders()->Lock(session.directory());
+    s = s.ok() ? Status(PutLogsAside(&session)) : s;
     s = s.ok() ? Status(session.folders()->Adopt(session.directory())) : s;
     result->adopted = s.ok();
   }

@@ -106,6 +106,9 @@ Status CheckTiers(FileSystem* fs, const std::string& directory, bool repair, Tie
   }
   result->open_elsewhere = !s.ok();
   s = CheckDirectories(ours->names()->policy().tiers, session.directory());
+  if (s.ok() && repair) {  // a copy of the home has a LOCK of its own
+    s = session.folders()->Lock(session.directory());
+  }
   if (!s.ok()) {
     return s;
   }

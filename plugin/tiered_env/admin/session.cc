@@ -97,12 +97,14 @@ IOStatus AdminSession::ReadManifest(std::map<std::string, LiveTable>* files) {
   return s;
 }
 
-// What is installed or deleted meanwhile, by whoever has the database open, is left out.
+// What is installed or deleted meanwhile, by whoever has the database open, is left out. What that
+// has of budgets is not taken twice, if it is open through the same FileSystem: new files would not
+// find room.
 IOStatus AdminSession::Look() {
   std::map<std::string, LiveTable> before;
   std::map<std::string, LiveTable> after;
   survey_ = std::make_unique<Survey>(names(), directory_);
-  database_ = std::make_unique<Database>(fs_, directory_);
+  database_ = std::make_unique<Database>(fs_, directory_, /*counted=*/fs_->IsOpen(directory_));
   IOStatus s = ReadManifest(&before);
   if (s.ok()) {
     s = survey_->Run();
@@ -124,7 +126,7 @@ IOStatus AdminSession::Look() {
   }
   for (const Survey::File& file : survey_->files()) {
     if (file.counts) {
-      file.place.tier->Take(file.size);
+      database_->usage()->Take(file.place.tier, "", file.size);
       database_->Add(file.base, file.place.tier, file.size, file.written);
     }
   }

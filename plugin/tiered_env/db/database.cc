@@ -97,12 +97,12 @@ void TakeOff(const PlannedFile& file, std::vector<PlannedTier>* room) {
 
 }  // namespace
 
-Database::Database(FileSystem* fs, std::string directory)
-    : directory_(std::move(directory)), manifest_(fs, directory_) {}
+Database::Database(FileSystem* fs, std::string directory, bool counted)
+    : directory_(std::move(directory)), usage_(counted), manifest_(fs, directory_) {}
 
 Database::~Database() {
   for (const auto& [base, file] : files_) {
-    file.tier->Release(file.size);
+    usage_.Release(file.tier, file.family, file.size);
   }
 }
 

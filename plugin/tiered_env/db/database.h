@@ -25,8 +25,8 @@ namespace tiered_env {
 // bytes that it holds of each tier's budget are given back when it is destroyed. Thread-safe.
 class Database : public std::enable_shared_from_this<Database> {
  public:
-  // `fs` sees the files of `directory`.
-  Database(FileSystem* fs, std::string directory);
+  // `fs` sees the files of `directory`. `counted`: see Usage.
+  Database(FileSystem* fs, std::string directory, bool counted = false);
   virtual ~Database();
 
   const std::string& directory() const { return directory_; }

@@ -39,8 +39,9 @@ IOStatus Relocator::Swap(const std::string& path, const Place& from, const Place
     s = names_->target()->FileExists(path, IOOptions(), nullptr);
     s = s.ok() ? s : IOStatus::Aborted(path, "is gone");
   }
-  const std::string temporary = path + kTemporary;
-  if (s.ok() && to.stub) {
+  const std::string temporary = to.stub ? path + kTemporary : to.path;
+  const bool has_stub = s.ok() && to.stub;  // or half of it
+  if (has_stub) {
     s = names_->WriteStub(temporary, to);
   }
   TEST_SYNC_POINT("Relocator::Swap:BeforeRename");
@@ -48,6 +49,9 @@ IOStatus Relocator::Swap(const std::string& path, const Place& from, const Place
     s = names_->target()->RenameFile(temporary, path, IOOptions(), nullptr);
     // A rename that failed may have happened.
     *swapped = s.ok() || !names_->Resolve(path, &now).ok() || now.path != from.path;
+  }
+  if (has_stub && !*swapped) {
+    names_->target()->DeleteFile(temporary, IOOptions(), nullptr).PermitUncheckedError();
   }
   TEST_SYNC_POINT("Relocator::Swap:AfterRename");
   return s.ok() ? SyncDirectory(names_->target(), DirectoryOf(path)) : s;
@@ -163,7 +167,7 @@ IOStatus Relocator::CopyOver(Database* database, const std::string& path, const 
     s = to.fs()->RenameFile(unfinished.path, to.path, IOOptions(), nullptr);
   }
   if (s.ok() && to.stub) {
-    names_->folders()->Touch(database->directory(), *to.tier);
+    names_->folders()->Touch(database->directory(), *to.tier, Folders::Change::kMade);
     s = names_->folders()->Sync(database->directory());
   }
   return s;
@@ -182,7 +186,9 @@ IOStatus Relocator::MoveInto(Database* database, const Database::Misplaced& file
     return s;
   }
   if (!to.stub) {
-    to.path += kTemporary;  // gets the file's own name when it takes the place of the stub
+    // It gets the file's own name when it takes the place of the stub. Another move of the file may
+    // be under way, as when the database is closed: to one temporary file both would write.
+    to.path += "." + std::to_string(copies_home_.fetch_add(1)) + kTemporary;
   }
   s = CopyOver(database, path, from, to, file.size, limiter);
   if (s.ok()) {
@@ -196,7 +202,6 @@ IOStatus Relocator::MoveInto(Database* database, const Database::Misplaced& file
   if (!*swapped) {
     to.fs()->DeleteFile(to.path, IOOptions(), nullptr).PermitUncheckedError();
     to.fs()->DeleteFile(Unfinished(to).path, IOOptions(), nullptr).PermitUncheckedError();
-    names_->target()->DeleteFile(path + kTemporary, IOOptions(), nullptr).PermitUncheckedError();
     return s;
   }
   TEST_SYNC_POINT("Relocator::Move:BeforeDelete");

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -61,6 +62,7 @@ class Relocator {
 
   Namespace* const names_;
   const MoveHooks hooks_;
+  std::atomic<uint64_t> copies_home_{0};  // that were begun: each has a name of its own
 };
 
 }  // namespace tiered_env

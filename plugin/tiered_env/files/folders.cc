@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/files/folders.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <utility>
@@ -124,7 +125,7 @@ IOStatus Folders::MakeIn(const Tier& tier, const std::string& directory, Folder*
   }
   if (s.ok()) {
     folder->made.insert(tier.index());
-    folder->dirty.insert(tier.index());
+    folder->dirty[tier.index()] = Change::kMade;
     identity.tiers[tier.name()] = {identity.opening};
   }
   return s;
@@ -155,7 +156,12 @@ std::string Folders::NewSuffix() {
 
 // TIERS has each id that OWNER may have, whenever this fails or is interrupted, as in Renew(): who
 // opens it next may not have the tier at hand, and goes on with what TIERS says.
-IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder) {
+IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* folder,
+                        bool* at_home) {
+  IOStatus s = LockReturned(tier, directory, folder);
+  if (!s.ok()) {
+    return s;
+  }
   Identity& identity = folder->identity;
   const bool is_old = identity.version == 1;
   if (is_old) {
@@ -165,12 +171,14 @@ IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* 
   const auto known = identity.tiers.find(tier.name());
   const bool is_new_id =
       known != identity.tiers.end() && known->second.insert(identity.opening).second;
-  IOStatus s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
+  s = is_old || is_new_id ? WriteTiers(directory, identity) : IOStatus::OK();
+  *at_home = !s.ok();
   if (s.ok()) {
     s = MakeIn(tier, directory, folder);
   }
   if (s.ok()) {
     s = WriteTiers(directory, identity);
+    *at_home = !s.ok();
   }
   if (!s.ok()) {
     folder->made.erase(tier.index());  // nothing goes there before TIERS says so
@@ -179,19 +187,23 @@ IOStatus Folders::Begin(const Tier& tier, const std::string& directory, Folder* 
 }
 
 IOStatus Folders::NewPath(const std::string& directory, const std::string& base, Tier* tier,
-                          Place* place) {
+                          Place* place, bool* at_home) {
   std::lock_guard<std::mutex> lock(mutex_);
   Folder* folder;
   IOStatus s = Load(directory, &folder);
   if (s.IsNotFound()) {
     s = Create(directory, &folder);
   }
+  bool home_failed = !s.ok();
   if (s.ok() && tier->is_volatile() && !IsThere(*tier, folder->identity.folder)) {
     folder->made.erase(tier->index());  // somebody has cleaned up
     s = MakeTier(*tier);
   }
   if (s.ok() && folder->made.count(tier->index()) == 0) {
-    s = Begin(*tier, directory, folder);
+    s = Begin(*tier, directory, folder, &home_failed);
+  }
+  if (at_home != nullptr) {
+    *at_home = home_failed;
   }
   if (s.ok()) {
     place->tier = tier;
@@ -201,38 +213,50 @@ IOStatus Folders::NewPath(const std::string& directory, const std::string& base,
   return s;
 }
 
-void Folders::Touch(const std::string& directory, const Tier& tier) {
+void Folders::Touch(const std::string& directory, const Tier& tier, Change change) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = folders_.find(directory);
   if (it != folders_.end()) {
-    it->second.dirty.insert(tier.index());
+    Change& noted = it->second.dirty.emplace(tier.index(), change).first->second;
+    noted = std::max(noted, change);
   }
 }
 
-IOStatus Folders::Sync(const std::string& directory) {
-  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
-  std::string name;
-  std::set<int> dirty;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = folders_.find(directory);
-    if (it == folders_.end()) {
-      return IOStatus::OK();
-    }
-    name = it->second.identity.folder;
-    dirty.swap(it->second.dirty);
-  }
+IOStatus Folders::Sync(const std::string& directory, bool strictly) {
   IOStatus s;
-  for (const int index : dirty) {
-    const Tier& tier = *tiers_[static_cast<size_t>(index)];
-    if (tier.is_volatile()) {  // may be gone, and nothing in it is durable anyway
-      continue;
+  std::vector<std::pair<Tier*, IOStatus>> tolerated;  // told when no mutex is held
+  {
+    std::lock_guard<std::mutex> sync_lock(sync_mutex_);
+    std::string name;
+    std::map<int, Change> dirty;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto it = folders_.find(directory);
+      if (it == folders_.end()) {
+        return IOStatus::OK();
+      }
+      name = it->second.identity.folder;
+      dirty.swap(it->second.dirty);
     }
-    IOStatus synced = SyncDirectory(tier.fs(), PathIn(tier, name));
-    if (!synced.ok()) {
-      Touch(directory, tier);
-      s = synced;
+    for (const auto& [index, change] : dirty) {
+      Tier* const tier = tiers_[static_cast<size_t>(index)].get();
+      if (tier->is_volatile()) {  // may be gone, and nothing in it is durable anyway
+        continue;
+      }
+      IOStatus synced = SyncDirectory(tier->fs(), PathIn(*tier, name));
+      if (synced.ok()) {
+        continue;
+      }
+      Touch(directory, *tier, change);
+      if (strictly || change == Change::kMade) {
+        s = synced;
+      } else {
+        tolerated.emplace_back(tier, synced);
+      }
     }
+  }
+  for (const auto& [tier, reason] : tolerated) {
+    failed_(directory, tier, reason);
   }
   return s;
 }
@@ -324,9 +348,14 @@ IOStatus Folders::TakeOver(const std::string& directory, const Tier& tier) {
 IOStatus Folders::SetName(const std::string& directory, const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
   folders_.erase(directory);
-  Identity identity;
+  Folder named;
+  Identity& identity = named.identity;
   identity.folder = folder;
   identity.directory = AbsolutePath(directory);
+  IOStatus s = LockAll(&named);
+  if (!s.ok()) {
+    return s;
+  }
   for (const auto& tier : tiers_) {
     Identity owner;
     if (!tier->is_home() &&
@@ -340,7 +369,11 @@ IOStatus Folders::SetName(const std::string& directory, const std::string& folde
   if (identity.opening.empty()) {
     identity.opening = NewOpening();
   }
-  return WriteTiers(directory, identity);
+  s = WriteTiers(directory, identity);
+  if (s.ok()) {
+    folders_[directory] = std::move(named);
+  }
+  return s;
 }
 
 IOStatus Folders::RemoveFrom(const std::string& directory, const Tier& tier) {

@@ -36,7 +36,10 @@ Namespace::Namespace(FileSystem* shown, FileSystem* target, Policy policy,
       policy_(std::move(policy)),
       beside_(std::move(beside)),
       info_logs_(info_logs),
-      folders_(target, policy_.tiers) {}
+      folders_(target, policy_.tiers,
+               [this](const std::string& directory, Tier* tier, const IOStatus& reason) {
+                 ReportFailure(directory + "/", tier, reason);
+               }) {}
 
 IOStatus Namespace::ReadStub(const std::string& path, Stub* stub) const {
   uint64_t size;
@@ -111,9 +114,9 @@ bool Namespace::IsBeside(const std::string& base, uint64_t size) const {
   });
 }
 
-IOStatus Namespace::NewPlace(const std::string& path, Tier* tier, Place* place) {
+IOStatus Namespace::NewPlace(const std::string& path, Tier* tier, Place* place, bool* at_home) {
   if (!tier->is_home()) {
-    return folders_.NewPath(DirectoryOf(path), BaseOf(path), tier, place);
+    return folders_.NewPath(DirectoryOf(path), BaseOf(path), tier, place, at_home);
   }
   place->tier = tier;
   place->path = path;
@@ -163,7 +166,9 @@ IOStatus Namespace::DeletePlace(const std::string& path, const Place& place) {
     return IOStatus::OK();
   }
   IOStatus s = place.fs()->DeleteFile(place.path, IOOptions(), nullptr);
-  folders_.Touch(DirectoryOf(path), *place.tier);
+  if (s.ok()) {
+    folders_.Touch(DirectoryOf(path), *place.tier, Folders::Change::kDeleted);
+  }
   return IsMissing(s) ? IOStatus::OK() : s;
 }
 

@@ -43,8 +43,8 @@ class Namespace {
   // Returns whether a directory of the option db_paths has a file.
   bool IsBeside(const std::string& base, uint64_t size) const;
 
-  // Finds where a new file in a tier can be; makes the folder.
-  IOStatus NewPlace(const std::string& path, Tier* tier, Place* place);
+  // Finds where a new file in a tier can be; makes the folder. `at_home`: see Folders::NewPath().
+  IOStatus NewPlace(const std::string& path, Tier* tier, Place* place, bool* at_home = nullptr);
   // Writes a stub under a file's name, over what is there; durably, unless `file` takes it, to be
   // synced.
   IOStatus WriteStub(const std::string& path, const Place& place,

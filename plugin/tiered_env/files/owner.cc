@@ -55,29 +55,6 @@ bool IsEarlier(const std::string& opening, const std::string& other) {
   return CountOf(opening) < CountOf(other);
 }
 
-namespace {
-
-// Locks out all others that open the file, on this host and, where the file system carries locks,
-// on others. Where it knows none there is none. The processes that a fork leaves share the lock.
-IOStatus LockFolder(const Tier& tier, const std::string& folder, Descriptor* result) {
-  const std::string path = Folders::PathIn(tier, folder + "/" + kFolderLock);
-  Descriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (fd.get() >= 0 && fcntl(fd.get(), F_OFD_SETLK, &lock) != 0 &&
-      (errno == EAGAIN || errno == EACCES)) {
-    return IOStatus::Busy(path,
-                          "is locked: the folder is open in another process, or on another "
-                          "host; see \"fuser -v " +
-                              path + "\"");
-  }
-  *result = std::move(fd);
-  return IOStatus::OK();
-}
-
-}  // namespace
-
 bool Folders::IsThere(const Tier& tier, const std::string& folder) const {
   return target_->FileExists(PathIn(tier, folder), IOOptions(), nullptr).ok();
 }
@@ -141,11 +118,14 @@ Folders::Ownership Folders::OwnershipOf(const std::string& directory, const Tier
 }
 
 // A backup is restored without LOCK, perhaps to a copy of the home, or to an older one: there each
-// stub is deleted, while the files are those of a database that may be open elsewhere. What a home
-// that was moved leaves so is an orphan when it is opened.
+// stub is deleted, while the files are those of a database that may be open elsewhere. So may they
+// be in a tier that was away when the database was opened. What a home that was moved leaves so is
+// an orphan when it is opened.
 bool Folders::MayDelete(const std::string& directory, const Place& place) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (open_.count(directory) > 0) {
+  const auto it = folders_.find(directory);
+  if (open_.count(directory) > 0 && it != folders_.end() &&
+      !IsUnlocked(directory, it->second, *place.tier)) {
     return true;
   }
   Identity ours;
@@ -209,15 +189,6 @@ IOStatus Folders::CheckOwners(const std::string& directory, const Folder& folder
     }
   }
   return IOStatus::OK();
-}
-
-IOStatus Folders::LockIn(const Tier& tier, Folder* folder) {
-  Descriptor lock;
-  IOStatus s = LockFolder(tier, folder->identity.folder, &lock);
-  if (s.ok()) {
-    folder->locks.push_back(std::move(lock));
-  }
-  return s;
 }
 
 // TIERS with the new id, then each OWNER, then TIERS with what OWNERs have: whenever it is
@@ -291,10 +262,8 @@ IOStatus Folders::Claim(const std::string& directory, bool is_database) {
   if (s.IsNotFound()) {
     return is_database ? Create(directory, &folder) : IOStatus::OK();
   }
-  for (const auto& tier : tiers_) {
-    if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
-      s = LockIn(*tier, folder);
-    }
+  if (s.ok()) {
+    s = LockAll(folder);
   }
   if (s.ok()) {
     s = CheckOwners(directory, *folder);
@@ -367,14 +336,8 @@ IOStatus Folders::RemoveVanished(const std::string& folder, bool dry_run) {
 // that its OWNER has. What was not stays another home's.
 IOStatus Folders::Adopt(const std::string& directory) {
   std::lock_guard<std::mutex> lock(mutex_);
-  folders_.erase(directory);
   Folder* folder;
   IOStatus s = Load(directory, &folder);
-  for (const auto& tier : tiers_) {
-    if (s.ok() && !tier->is_home() && IsThere(*tier, folder->identity.folder)) {
-      s = LockIn(*tier, folder);
-    }
-  }
   std::set<std::string> own;
   for (const auto& tier : tiers_) {
     Identity owner;

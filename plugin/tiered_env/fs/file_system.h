@@ -127,6 +127,8 @@ class TieredFileSystem : public FileSystemWrapper {
   // The options that are in force.
   const TieredOptions& options() const { return in_force_; }
 
+  // Returns whether a database is open for RocksDB: tiers count what it has.
+  bool IsOpen(const std::string& directory) const { return databases_.Find(directory) != nullptr; }
   // Called when a compaction has rewritten these SSTs, and RocksDB has installed, durably, what
   // became of them.
   void Compacted(const std::vector<std::string>& inputs);
@@ -160,7 +162,7 @@ class TieredFileSystem : public FileSystemWrapper {
   // Makes way for a new file: what the name stood for is not moved any more, and not in a tier.
   IOStatus Vacate(const FileRef& file, Database* database, const IOOptions& options,
                   IODebugContext* dbg);
-  // Counts a file that came by a link.
+  // Counts a file that came by a link, or from another directory.
   void NoteNew(const FileRef& file, Tier* tier);
   // Gives a file in a tier another name, of which `to` is the stub: that of `named`, in the folder
   // of its directory. Requires Namespace::mutex().
@@ -170,6 +172,9 @@ class TieredFileSystem : public FileSystemWrapper {
   // Renames a log in a tier that RocksDB has done with, so that nobody misses it there. Requires
   // Namespace::mutex().
   IOStatus GiveUp(const Place& place, const FileRef& from, const FileRef& to);
+  // Gives a file another name: at home, or as LinkPlace(). Requires Namespace::mutex().
+  IOStatus LinkName(const Place& source, const FileRef& from, const FileRef& to,
+                    const IOOptions& options, IODebugContext* dbg);
   // Gives a file in a tier the name of a plain file besides: a link or a copy.
   IOStatus LinkPlain(const Place& from, const FileRef& to);
   IOStatus DeleteName(const FileRef& file, const IOOptions& options, IODebugContext* dbg);

@@ -106,7 +106,7 @@ IOStatus TieredFileSystem::DeleteName(const FileRef& file, const IOOptions& opti
   if (s.ok() && place.stub && database != nullptr && database->NeedsLog(log)) {
     // Only who destroys the database deletes it, and may be interrupted: no opening shall miss it.
     s = names_->DeletePlace(file.path, place);
-    s = s.ok() ? names_->folders()->Sync(file.directory) : s;
+    s = s.ok() ? names_->folders()->Sync(file.directory, /*strictly=*/true) : s;
   }
   if (s.ok()) {
     s = target_->DeleteFile(file.path, options, dbg);
@@ -292,6 +292,9 @@ IOStatus TieredFileSystem::RenameName(const FileRef& from, const FileRef& to,
   } else if (database != nullptr) {
     database->Remove(from.base);
   }
+  if (to.directory != from.directory) {
+    NoteNew(to, moved.tier);
+  }
   if (replaced.stub) {  // what was there must not be lost before the name is another's for good
     s = SyncDirectory(target_.get(), to.directory);
   }
@@ -305,7 +308,7 @@ IOStatus TieredFileSystem::LinkPlace(const Place& from, const FileRef& to, const
     s = from.fs()->LinkFile(from.path, place.path, IOOptions(), nullptr);
   }
   if (s.ok()) {
-    names_->folders()->Touch(named.directory, *place.tier);
+    names_->folders()->Touch(named.directory, *place.tier, Folders::Change::kMade);
   }
   // As in PlacedFile::Open(): a log that has a name must be there.
   if (s.ok() && named.kind != Content::kTable && named.kind != Content::kBlob) {
@@ -381,31 +384,39 @@ IOStatus TieredFileSystem::LinkPlain(const Place& from, const FileRef& to) {
   return s;
 }
 
+// Decides with the names held: a file at home that is about to leave must not be taken for a plain
+// one that can be linked, and get a stub.
 IOStatus TieredFileSystem::LinkFile(const std::string& from_path, const std::string& to_path,
                                     const IOOptions& options, IODebugContext* dbg) {
   const Use use(&uses_);
   const FileRef from(from_path);
   const FileRef to(to_path);
-  Place source;
-  IOStatus s = names_->Resolve(from.path, &source);
   const bool plain = in_force_.checkpoints == "plain" && to.directory != from.directory &&
                      databases_.Find(to.directory) == nullptr;
-  for (int i = 0; s.ok() && source.stub && (plain || source.tier->is_volatile()); i++) {
+  IOStatus s;
+  for (int i = 0; i <= kMostTries; i++) {
+    Place source;
+    {
+      std::lock_guard<std::mutex> lock(*names_->mutex());
+      s = names_->Resolve(from.path, &source);
+      if (!s.ok() || !source.stub || !(plain || source.tier->is_volatile())) {
+        return s.ok() ? LinkName(source, from, to, options, dbg) : s;
+      }
+    }
     s = LinkPlain(source, to);
-    if (!IsMissing(s) || i == kMostTries) {
+    if (!IsMissing(s)) {
       return s;
     }
-    s = names_->Resolve(from.path, &source);  // it may have been moved
   }
-  // Looks again: it may have been moved.
-  std::lock_guard<std::mutex> lock(*names_->mutex());
-  s = names_->Resolve(from.path, &source);
-  if (s.ok() && source.tier->is_volatile()) {
-    s = IOStatus::PathNotFound(from.path, "is gone");
-  }
-  if (s.ok() && !source.stub) {
+  return s;  // it was moved each time
+}
+
+IOStatus TieredFileSystem::LinkName(const Place& source, const FileRef& from, const FileRef& to,
+                                    const IOOptions& options, IODebugContext* dbg) {
+  IOStatus s;
+  if (!source.stub) {
     s = target_->LinkFile(from.path, to.path, options, dbg);
-  } else if (s.ok()) {
+  } else {
     s = target_->FileExists(to.path, options, dbg);
     s = s.ok() ? IOStatus::IOError(to.path, "exists already") : LinkPlace(source, to, to);
   }

@@ -110,19 +110,21 @@ IOStatus PlacedFile::StartIn(Tier* first) {
   return slowest.IsNoSpace() ? s : slowest;
 }
 
+// If home has no room for a stub, no tier but home itself can help, and none has failed.
 IOStatus PlacedFile::StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, bool beyond) {
   const uint64_t wanted = Wanted();
   IOStatus s = IOStatus::NoSpace(request_.path, "finds no room in any tier");
+  bool at_home = false;  // home has failed
   for (Tier* tier : tiers) {
-    if (!MayUse(*tier) || !TakeRoom(tier, wanted, beyond)) {
+    if ((at_home && !tier->is_home()) || !MayUse(*tier) || !TakeRoom(tier, wanted, beyond)) {
       continue;
     }
     reserved_ = wanted;
     tried_[static_cast<size_t>(tier->index())] = true;
     Place place;
-    s = names_->NewPlace(request_.path, tier, &place);
+    s = names_->NewPlace(request_.path, tier, &place, &at_home);
     if (s.ok()) {
-      s = Open(place);
+      s = Open(place, &at_home);
     }
     if (s.ok()) {
       if (!tier->IsOneWith(*first)) {
@@ -133,7 +135,7 @@ IOStatus PlacedFile::StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, 
     }
     usage_->Release(tier, family_, reserved_);
     reserved_ = 0;
-    names_->ReportFailure(request_.path, tier, s);
+    names_->ReportFailure(request_.path, at_home ? names_->policy().home_tier() : tier, s);
   }
   return s;
 }
@@ -155,11 +157,11 @@ IOStatus PlacedFile::Create(const Place& place, std::unique_ptr<FSWritableFile>*
   return s;
 }
 
-IOStatus PlacedFile::Open(const Place& place) {
+IOStatus PlacedFile::Open(const Place& place, bool* at_home) {
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = Create(place, &file);
   if (s.ok() && place.stub) {
-    names_->folders()->Touch(DirectoryOf(request_.path), *place.tier);
+    names_->folders()->Touch(DirectoryOf(request_.path), *place.tier, Folders::Change::kMade);
   }
   // RocksDB wants to read each log that has a name, synced or not: what a stub names must be there.
   if (s.ok() && place.stub && !counts()) {
@@ -177,6 +179,7 @@ IOStatus PlacedFile::Open(const Place& place) {
     s = s.ok() ? SyncDirectory(names_->target(), DirectoryOf(request_.path)) : s;
   }
   if (!s.ok()) {
+    *at_home = has_stub;
     if (place.stub && file != nullptr) {
       TakeBack(place, has_stub);
     }

@@ -94,7 +94,8 @@ class PlacedFile {
   IOStatus StartIn(Tier* first);
   // Makes it in the first of these tiers that takes it, instead of `first`.
   IOStatus StartInOneOf(const std::vector<Tier*>& tiers, Tier* first, bool beyond);
-  IOStatus Open(const Place& place);
+  // `at_home`: set if home has failed, which is to have the stub.
+  IOStatus Open(const Place& place, bool* at_home);
   // Deletes what Open() has made, when it fails.
   void TakeBack(const Place& place, bool has_stub);
   // Makes it with direct I/O or without, as what was written before, or as RocksDB wants it.

@@ -31,11 +31,11 @@ uint64_t Usage::Of(const std::string& family, const Tier& tier) const {
 bool Usage::Reserve(Tier* tier, const std::string& family, uint64_t bytes, uint64_t left) {
   const uint64_t budget = FamilyBudgetOf(tier->options(), family);
   if (budget == 0) {
-    return tier->Reserve(bytes, left);
+    return ReserveIn(tier, bytes, left);
   }
   std::lock_guard<std::mutex> lock(mutex_);
   uint64_t& used = used_[{tier->index(), family}];
-  if (!Fits(bytes, used, budget) || !tier->Reserve(bytes, left)) {
+  if (!Fits(bytes, used, budget) || !ReserveIn(tier, bytes, left)) {
     return false;
   }
   used += bytes;
@@ -43,7 +43,7 @@ bool Usage::Reserve(Tier* tier, const std::string& family, uint64_t bytes, uint6
 }
 
 bool Usage::ReserveOfTier(Tier* tier, const std::string& family, uint64_t bytes, uint64_t left) {
-  if (!tier->Reserve(bytes, left)) {
+  if (!ReserveIn(tier, bytes, left)) {
     return false;
   }
   Learn(*tier, family, bytes);
@@ -51,7 +51,9 @@ bool Usage::ReserveOfTier(Tier* tier, const std::string& family, uint64_t bytes,
 }
 
 void Usage::Take(Tier* tier, const std::string& family, uint64_t bytes) {
-  tier->Take(bytes);
+  if (!counted_) {
+    tier->Take(bytes);
+  }
   Learn(*tier, family, bytes);
 }
 
@@ -63,7 +65,9 @@ void Usage::Learn(const Tier& tier, const std::string& family, uint64_t bytes) {
 }
 
 void Usage::Release(Tier* tier, const std::string& family, uint64_t bytes) {
-  tier->Release(bytes);
+  if (!counted_) {
+    tier->Release(bytes);
+  }
   if (FamilyBudgetOf(tier->options(), family) != 0) {
     std::lock_guard<std::mutex> lock(mutex_);
     uint64_t& used = used_[{tier->index(), family}];

@@ -18,6 +18,10 @@ namespace tiered_env {
 // file takes of the tier's budget only. Thread-safe; no other lock is taken.
 class Usage {
  public:
+  // `counted`: the tiers count these files already, as those of the same database that is open for
+  // RocksDB. Nothing is taken of their budgets or given back; column families' are apart.
+  explicit Usage(bool counted = false) : counted_(counted) {}
+
   // Takes bytes; false if the budget of the tier has not so many, or that of the family has not, or
   // none at all any more. `left`: bytes that must be left in the tier.
   bool Reserve(Tier* tier, const std::string& family, uint64_t bytes, uint64_t left = 0);
@@ -38,9 +42,13 @@ class Usage {
  private:
   using Key = std::pair<int, std::string>;  // index of the tier, family
 
-  // Requires mutex_.
+  // Bytes; requires mutex_.
   uint64_t UsedOf(const Key& key) const;
+  bool ReserveIn(Tier* tier, uint64_t bytes, uint64_t left) const {
+    return counted_ || tier->Reserve(bytes, left);
+  }
 
+  const bool counted_;
   mutable std::mutex mutex_;
   std::map<Key, uint64_t> used_;  // bytes; guarded by mutex_
 };

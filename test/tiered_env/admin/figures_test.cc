@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "plugin/tiered_env/admin/session.h"
+#include "plugin/tiered_env/fs/find.h"
 #include "plugin/tiered_env/stats.h"
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/segments.h"
@@ -172,6 +174,41 @@ TEST_F(FiguresTest, LogsAreToldWithTheirLiveShare) {
   ASSERT_OK(InspectLogs(fs_.get(), db_name_, &logs));
   EXPECT_EQ(count("lost"), 1);
   fs::rename(folder_ + "/away", path);
+}
+
+// Else new files go elsewhere, and others are moved away, while somebody looks.
+TEST_F(FiguresTest, WhoLooksAtAnOpenDatabaseTakesNothingOfBudgets) {
+  Options options = DbOptions();
+  options.disable_auto_compactions = true;
+  NewFs(Tiers(), "0..=fast");
+  Open(options);
+  Fill(5000);
+  TieredTest::Settle();
+  const uint64_t used = StatsOf("fast").bytes;
+  NewFs(Tiers("budget=" + std::to_string(used + used / 2)), "0..=fast");
+  Open(options);
+  TieredTest::Settle();
+  ASSERT_EQ(StatsOf("fast").bytes, used);
+  TieredDirectoryInfo info;
+  ASSERT_OK(InspectTiers(fs_.get(), db_name_, &info));
+  EXPECT_FALSE(info.files.empty());
+  for (const TieredFileInfo& file : info.files) {
+    EXPECT_EQ(file.tier, "fast") << file.name;
+    EXPECT_EQ(file.next, "fast") << file.name;
+  }
+  TieredFileSystem* ours = nullptr;
+  ASSERT_OK(FindFs(fs_.get(), &ours));
+  {
+    AdminSession session(ours, db_name_);  // as long as InspectLogs() has one
+    ASSERT_OK(session.Look());
+    EXPECT_EQ(StatsOf("fast").bytes, used);
+    Fill(500);
+    TieredTest::Settle();
+  }
+  EXPECT_GT(StatsOf("fast").bytes, used);
+  EXPECT_EQ(StatsOf("fast").bytes, BytesIn("fast"));
+  EXPECT_EQ(StatsOf("fast").spills, 0u);
+  EXPECT_EQ(Moves(), 0u);
 }
 
 // It takes no memory for what its ordinals say that there was.

@@ -2,12 +2,16 @@
 //
 // Checkpoints, backups, ingestion, export and import, repair.
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "test/support/wait.h"
+#include "test/tiered_env/support/hooks.h"
 #include "test/tiered_env/support/tiered_test.h"
 
 namespace rocktier {
@@ -124,6 +128,53 @@ TEST_F(TieredCopiesTest, CheckpointAndMoves) {
   Verify();
 }
 
+// The mover is about to give the name to a stub. Who has found the file at home must not give it
+// one in the checkpoint.
+TEST_F(TieredCopiesTest, AFileThatLeavesHomeWhileItIsLinked) {
+  const auto hooks = std::make_shared<HookedFs>();
+  target_ = hooks;
+  NewFs(Tiers(), "");
+  Open();
+  Fill(2000);
+  Settle();
+  Close();
+  const std::string copy = folder_ + "/copy";
+  std::filesystem::create_directory(copy);
+  static thread_local bool linking = false;
+  std::atomic<bool> looked{false};
+  std::string base;
+  uint64_t size = 0;
+  Status linked;
+  std::thread linker;
+  hooks->after_size = [&](const std::string&) { looked = looked || linking; };
+  hooks->before_rename = [&](const std::string& from, const std::string& to) {
+    if (base.empty() && from == to + ".tiers-tmp" &&
+        std::filesystem::path(to).extension() == ".sst") {
+      base = std::filesystem::path(to).filename().string();
+      size = std::filesystem::file_size(to);
+      linker = std::thread([&, to] {
+        linking = true;
+        linked = fs_->LinkFile(to, copy + "/" + base, IOOptions(), nullptr);
+      });
+      WaitFor([&] { return looked.load(); }, std::chrono::seconds(1));  // it may have to wait, too
+    }
+    return IOStatus::OK();
+  };
+  NewFs(Tiers(), "0..=slow");
+  Open();
+  EXPECT_OK(WaitForMoves(fs_.get()));
+  ASSERT_TRUE(linker.joinable());
+  linker.join();
+  ASSERT_OK(linked);
+  EXPECT_EQ(TierOf(base), "slow");
+  EXPECT_EQ(std::filesystem::file_size(copy + "/" + base), size);
+  EXPECT_FALSE(std::filesystem::exists(copy + "/TIERS"));
+  Verify();
+  Close();
+  hooks->after_size = nullptr;
+  hooks->before_rename = nullptr;
+}
+
 TEST_F(TieredCopiesTest, CheckpointThatWasInterrupted) {
   FillTiers();
   MakeCheckpoint("copy");
@@ -213,6 +264,20 @@ TEST_F(TieredCopiesTest, Ingestion) {
   }
   Open();
   Verify();
+}
+
+// As the output of a remote compaction does.
+TEST_F(TieredCopiesTest, AFileThatComesByRenameCounts) {
+  FillTiers();
+  const uint64_t before = StatsOf("home").bytes;
+  const std::string name = db_name_ + "/900000.sst";
+  std::filesystem::create_directory(folder_ + "/remote");
+  std::ofstream(folder_ + "/remote/1.sst") << std::string(10000, 'r');
+  ASSERT_OK(fs_->RenameFile(folder_ + "/remote/1.sst", name, IOOptions(), nullptr));
+  EXPECT_EQ(StatsOf("home").bytes, before + 10000);
+  // And goes again.
+  ASSERT_OK(fs_->RenameFile(name, folder_ + "/remote/2.sst", IOOptions(), nullptr));
+  EXPECT_EQ(StatsOf("home").bytes, before);
 }
 
 TEST_F(TieredCopiesTest, ExportAndImport) {

@@ -461,6 +461,33 @@ TEST_F(TieredFaultTest, HomeIsTriedAgainAtOnce) {
   Verify();
 }
 
+// A stub finds no room. That is no failure of its tier, nor would another one help.
+TEST_F(TieredFaultTest, AFullHomeIsNoFailureOfTheTiers) {
+  NewFs(Tiers(), "0..=fast");
+  Options options = DbOptions();
+  options.disable_auto_compactions = true;
+  Open(options);
+  Fill(100);
+  std::atomic<int> failures{1};
+  hooks_->before_create = [&](const std::string& path) {
+    const bool is_stub = path.compare(0, db_name_.size() + 1, db_name_ + "/") == 0 &&
+                         std::filesystem::path(path).extension() == ".sst";
+    return is_stub && failures-- > 0 ? IOStatus::NoSpace(path, "injected") : IOStatus::OK();
+  };
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  EXPECT_LT(failures, 1);
+  EXPECT_EQ(StatsOf("fast").errors, 0u);
+  EXPECT_EQ(StatsOf("slow").errors, 0u);
+  EXPECT_EQ(StatsOf("home").errors, 1u);
+  Fill(100);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  ASSERT_OK(WaitForMoves(fs_.get()));  // brings the first one there, too
+  EXPECT_EQ(Census()["L0 fast"], 2);
+  Verify();
+  Close();
+  hooks_->before_create = nullptr;
+}
+
 TEST_F(TieredFaultTest, ATierWithoutDirectIo) {
   NewFs(Tiers(), "0..1=fast;2..=slow");
   hooks_->only_buffered = TierPath("slow");
@@ -550,6 +577,64 @@ TEST_F(TieredFaultTest, ATierThatFails) {
   EXPECT_GT(StatsOf("fast").errors, 0u);
   EXPECT_EQ(FilesIn("fast"), 0u);
   Verify();
+}
+
+// Inputs of a compaction are deleted there, not durably or not at all. What others write goes on.
+TEST_F(TieredFaultTest, ADeletionInATierThatFailsStopsNoWrites) {
+  for (const bool deletes : {true, false}) {
+    SCOPED_TRACE(deletes);
+    db_name_ = folder_ + (deletes ? "/first" : "/second");
+    model_.clear();
+    Reopen(Tiers(), "0..1=fast;2..=slow");
+    Fill(20000);
+    Settle();
+    ASSERT_GT(StatsOf("slow").files, 0u);
+    const auto fails = [start = TierPath("slow")](const std::string& path) {
+      return Contains(path, start) ? IOStatus::IOError(path, "injected") : IOStatus::OK();
+    };
+    hooks_->before_create = fails;
+    hooks_->before_sync_directory = fails;
+    if (!deletes) {
+      hooks_->before_delete = fails;
+    }
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_OK(db_->CompactRange(all, nullptr, nullptr));
+    Fill(100);
+    ASSERT_OK(db_->Flush(FlushOptions()));
+    EXPECT_EQ(Census()["L0 fast"], 1);
+    EXPECT_GT(StatsOf("slow").errors, 0u);
+    Verify();
+    Close();
+    hooks_->before_create = nullptr;
+    hooks_->before_sync_directory = nullptr;
+    hooks_->before_delete = nullptr;
+    Reopen(Tiers(), "0..1=fast;2..=slow");
+    ExpectQuiet();
+    ExpectUpperInFast();
+    Verify();
+    Close();
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));  // ExpectQuiet() counts what the tiers have
+  }
+}
+
+// Else power may fail after it: the log would be there again, and its stub would be missed.
+TEST_F(TieredFaultTest, ALogThatIsDestroyedIsGoneBeforeItsStub) {
+  Reopen(Tiers(), "wal=fast");
+  Fill(100);
+  Close();
+  const std::string log = FilesOf(".log").front();
+  ASSERT_EQ(TierOf(log), "fast");
+  NewFs(Tiers(), "wal=fast");
+  hooks_->before_sync_directory = [start = TierPath("fast")](const std::string& directory) {
+    return Contains(directory, start) ? IOStatus::IOError(directory, "injected") : IOStatus::OK();
+  };
+  EXPECT_FALSE(DestroyDB(db_name_, DbOptions()).ok());
+  EXPECT_EQ(TierOf(log), "fast");
+  hooks_->before_sync_directory = nullptr;
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(std::filesystem::exists(db_name_ + "/" + log));
+  EXPECT_EQ(FilesIn("fast"), 0u);
 }
 
 }  // namespace

@@ -4,11 +4,16 @@
 
 #include "test/tiered_env/support/volatile.h"
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
+#include <thread>
 
+#include "plugin/tiered_env/fs/find.h"
 #include "rocksdb/table.h"
+#include "test/support/files.h"
 #include "test/support/wait.h"
+#include "test_util/sync_point.h"
 
 namespace rocktier {
 
@@ -318,6 +323,80 @@ TEST_F(VolatileTest, PersistsWhenItIsClosed) {
   EXPECT_TRUE(Kept("RECIPES").empty());
   EXPECT_TRUE(Kept(".log").empty());
   EXPECT_TRUE(Kept(".seg").empty());
+}
+
+// The mover may be at it when the database is closed, or when a log that it needs is damaged.
+TEST_F(VolatileTest, TwoMovesOfOneFileHome) {
+  const auto mount = [this] {
+    NewFs("memory={kind=memory;path=" + TierPath("memory") + "}", "0..=memory", "mover=false");
+  };
+  mount();
+  Options options = DbOptions();
+  options.write_buffer_size = 32 << 20;
+  options.disable_auto_compactions = true;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  Fill(4000, 1000000, 1000);
+  ASSERT_OK(db_->Flush(FlushOptions()));
+  Close();
+  const std::string base = FilesOf(".sst").front();
+  const std::string path = db_name_ + "/" + base;
+  ASSERT_EQ(TierOf(base), "memory");
+
+  TieredFileSystem* ours = nullptr;
+  ASSERT_OK(FindFs(fs_.get(), &ours));
+  Place place;
+  ASSERT_OK(ours->names()->Resolve(path, &place));
+  const std::string contents = ReadFile(place.path);
+  Database database(ours, db_name_);
+  Database::Misplaced file;
+  file.base = base;
+  file.size = contents.size();
+  file.from = place.tier;
+  file.to = file.wanted = ours->names()->policy().home_tier();
+  const int chunks = static_cast<int>((contents.size() + (1 << 20) - 1) >> 20);
+  ASSERT_GT(chunks, 2);
+
+  enum Move { kNone, kFirst, kSecond };
+  static thread_local Move move = kNone;
+  static thread_local int chunk = 0;  // of this move
+  std::atomic<bool> first_at_its_end{false};
+  std::atomic<bool> second_has_begun{false};
+  std::atomic<bool> first_is_home{false};
+  SyncPoint::GetInstance()->SetCallBack("Copy:Chunk", [&](void*) {
+    chunk++;
+    if (move == kFirst && chunk == chunks) {
+      first_at_its_end = true;
+      WaitFor([&] { return second_has_begun.load(); });
+    } else if (move == kSecond && chunk == 2) {  // it has written the first one
+      second_has_begun = true;
+      WaitFor([&] { return first_is_home.load(); });
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  const auto bring_home = [&](Move which, Status* result) {
+    move = which;
+    *result = ours->relocator()->Move(&database, file, nullptr, /*anyway=*/true);
+  };
+  Status results[2];
+  std::thread first(bring_home, kFirst, &results[0]);
+  EXPECT_TRUE(WaitFor([&] { return first_at_its_end.load(); }));
+  std::thread second(bring_home, kSecond, &results[1]);
+  first.join();
+  const std::string home = ReadFile(path);
+  EXPECT_TRUE(second_has_begun);
+  first_is_home = true;
+  second.join();
+  SyncPoint::GetInstance()->DisableProcessing();
+  EXPECT_OK(results[0]);
+  EXPECT_TRUE(results[1].IsAborted()) << results[1].ToString();
+  EXPECT_TRUE(home == contents);
+  EXPECT_TRUE(ReadFile(path) == contents);
+  EXPECT_TRUE(FilesOf(kTemporary).empty());
+  mount();
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  Verify();
 }
 
 TEST_F(VolatileTest, ATierThatIsTakenOutOfTheOptionsIsMissed) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,6 +28,8 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   std::function<IOStatus(const std::string& directory)> before_sync_directory;
   std::function<IOStatus(const std::string& path)> before_create;
   std::function<IOStatus(const std::string& path)> before_delete;
+  // Called when the size of a file was asked for.
+  std::function<void(const std::string& path)> after_size;
   // Of files that are made while it is set; it stays so as long as they are open.
   std::function<IOStatus(const std::string& path)> before_sync;
   // The directory in which there is no direct I/O.
@@ -48,6 +51,14 @@ class HookedFs : public ROCKSDB_NAMESPACE::FileSystemWrapper {
                       IODebugContext* dbg) override {
     IOStatus s = before_delete ? before_delete(path) : IOStatus::OK();
     return s.ok() ? target_->DeleteFile(path, options, dbg) : s;
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    IOStatus s = target_->GetFileSize(path, options, size, dbg);
+    if (after_size) {
+      after_size(path);
+    }
+    return s;
   }
   IOStatus NewWritableFile(const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
                            std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* result,
