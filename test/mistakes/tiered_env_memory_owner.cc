@@ -157,6 +157,61 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
   ExpectWhole();
 }
 
+// What is to go with the memory is the old home's, but for what it shares with the newest.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsEvacuatedOrSalvagedDeletesNoLogOfANewerOne) {
+  for (const bool salvage : {false, true}) {
+    SCOPED_TRACE(salvage);
+    MakeTwoHomes();
+    ASSERT_FALSE(HasFailure());
+    const auto before = Retained();
+    Rename("db", "newest");
+    Rename("old", "db");
+    LoseMemory();
+    Mount();
+    uint64_t moved = 0;
+    std::vector<std::string> given_up;
+    ASSERT_OK(salvage ? SalvageTiers(fs_.get(), db_name_, &given_up)
+                      : EvacuateTiers(fs_.get(), db_name_, &moved));
+    EXPECT_TRUE(Kept("RECIPES").empty());
+    ExpectRetained(before);
+    fs::remove_all(db_name_);
+    Rename("newest", "db");
+    LoseMemory();
+    ExpectWhole();
+    ASSERT_FALSE(HasFailure());
+    fs::remove_all(db_name_);
+    fs::remove_all(folder_ + "/logs");
+    LoseMemory();
+    model_.clear();
+  }
+}
+
+// RocksDB deletes the logs that it has in wal_dir, whosever they are.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsDestroyedDeletesNoLogOfANewerOne) {
+  OpenLogs();
+  FillMemory();
+  Close();
+  fs::copy(db_name_, folder_ + "/old", fs::copy_options::recursive);
+  const auto shared = Retained();
+  OpenLogs();
+  FillMemory();
+  Close();
+  std::set<std::string> newer;
+  for (const std::string& path : Retained()) {
+    if (shared.count(path) == 0) {
+      newer.insert(path);
+    }
+  }
+  ASSERT_FALSE(newer.empty());
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  Mount();
+  ASSERT_OK(DestroyDB(db_name_, LogOptions()));
+  EXPECT_FALSE(fs::exists(db_name_));
+  ExpectRetained(newer);
+}
+
 // Without logs, for nothing has to be rebuilt.
 TEST_F(MemoryOwnerMistakes, WhatWasPutAsideIsBroughtBackBeforeItIsRebuilt) {
   OpenLogs();

@@ -156,7 +156,7 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
       DeleteName(file, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
-  s = RecoveryManager::Remove(target_.get(), directory);
+  s = RecoveryManager::Remove(*names_, directory);
   if (s.ok() && !alone) {  // others may have stubs
     Survey survey(names_.get(), directory);
     if (!survey.Run().ok() || !survey.referenced().empty() || !survey.damaged().empty()) {

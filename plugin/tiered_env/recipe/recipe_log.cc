@@ -220,6 +220,11 @@ IOStatus RecipeLog::Clear() {
   nothing.next_segment = live_.next_segment;
   nothing.directories = live_.directories;
   nothing.tiers = live_.tiers;
+  for (const auto& [id, known] : live_.segments) {
+    if (known.log_number == kNoLog) {  // its log stays that of a newer home
+      nothing.segments.emplace(id, known);
+    }
+  }
   IOStatus s = Rewrite(nullptr, nothing);
   live_bytes_ = s.ok() ? 0 : live_bytes_;
   return s;

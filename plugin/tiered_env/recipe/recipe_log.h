@@ -43,7 +43,7 @@ class RecipeLog {
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
   IOStatus AddDirectory(const std::string& name);
-  // Drops all recipes and forgets all segments, durably.
+  // Drops all recipes and forgets all segments, durably, but for the ids of a newer home.
   IOStatus Clear();
 
   // NotFound: there is none.

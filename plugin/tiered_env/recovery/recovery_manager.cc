@@ -35,7 +35,9 @@
 //                           all SSTs at home, salvage in durable   volatile.cc, Recover():
 //                           tiers; tiers= has no memory any        Remove()
 //                           more, all SSTs are there, and no log
-//                           is a newer home's
+//                           is a newer home's. By any of them:
+//                           what is in another directory stays
+//                           while there is a newer home's log
 //   an SST in memory        RocksDB deletes it; its copy in a      naming.cc, DeleteName();
 //                           durable tier, and the stub of that,    relocate.cc
 //                           are durable
@@ -122,30 +124,42 @@ bool RecoveryManager::HasRecipes(FileSystem* fs, const std::string& directory) {
   return recipe_log.bytes() == 0 && HasRetained(fs, directory);  // it is lost
 }
 
-IOStatus RecoveryManager::Remove(FileSystem* fs, const std::string& directory) {
+IOStatus RecoveryManager::Remove(const Namespace& names, const std::string& directory) {
+  FileSystem* const fs = names.target();
   RecipeLog::Contents contents;
   RecipeLog(fs, directory).Load(&contents).PermitUncheckedError();  // damaged: is removed, too
   const std::string tag = RecipeLog::TagOf(contents);
-  IOStatus s;
+  SegmentLoader loader(names.shown(), fs, directory, nullptr);
+  IOStatus s = loader.Find(contents);
+  if (!s.ok()) {  // a newer home's logs may be there
+    return s;
+  }
+  const bool newer = !loader.alien().empty();
+  if (newer) {
+    ROCKS_LOG_WARN(names.InfoLog(directory),
+                   "tiered_env: retained logs that are not in %s stay: some are of a newer state "
+                   "of the database than this one",
+                   directory.c_str());
+  }
   std::vector<std::string> bases = FindLogDirectories(fs, directory, contents.directories);
   std::reverse(bases.begin(), bases.end());  // who is interrupted must find the others
   for (const std::string& base : bases) {
     const bool at_home = IsAtHome(directory, base);
     for (const std::string& place : {ArchivalDirectory(base), base}) {
-      std::vector<std::string> names;
-      IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
+      std::vector<std::string> files;
+      IOStatus listed = fs->GetChildren(place, IOOptions(), &files, nullptr);
       if (s.ok() && !IsMissing(listed)) {
         s = listed;
       }
       // The recipe log last: retained logs without one are taken for those of a database that has
       // lost it.
-      std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+      std::stable_partition(files.begin(), files.end(), [](const std::string& name) {
         uint64_t id;
         std::string its_tag;
         return WalSegments::ParseName(name, &id, &its_tag);
       });
-      for (const std::string& name : names) {
-        if (s.ok() && IsKept(name) && (at_home || IsOf(name, tag))) {
+      for (const std::string& name : files) {
+        if (s.ok() && IsKept(name) && (at_home || (!newer && IsOf(name, tag)))) {
           s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
         }
       }

@@ -70,8 +70,9 @@ class RecoveryManager {
   // Returns whether an SST may need these: false if the creation of the database was interrupted,
   // or if it was destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
-  // Deletes them.
-  static IOStatus Remove(FileSystem* fs, const std::string& directory);
+  // Deletes them. In directories that are not in this one nothing goes as long as one of them has a
+  // log of a newer home, which may need all that are there.
+  static IOStatus Remove(const Namespace& names, const std::string& directory);
   // Deletes retained logs of a newer home, which openings leave alone. Adds to *files and *bytes
   // what was deleted, or with `dry_run` would be.
   static IOStatus DeleteAlien(const Namespace& names, const std::string& directory, bool dry_run,

@@ -86,7 +86,7 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
     }
   }
   s = SyncDirectory(names_->target(), directory);
-  return s.ok() ? Remove(names_->target(), directory) : s;
+  return s.ok() ? Remove(*names_, directory) : s;
 }
 
 IOStatus RecoveryManager::Rehearse(const std::map<uint64_t, LiveTable>& tables,
