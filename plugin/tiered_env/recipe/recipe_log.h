@@ -25,8 +25,8 @@ class RecipeLog {
 
   using Contents = RecipeLogContents;
 
-  // Reads what is there, up to its end or to what is damaged: behind it nothing can have been
-  // synced. Then recipes can be read.
+  // Reads what is there, without records that are damaged: Contents::damage. Then recipes can be
+  // read, after Corruption, too: RecipeLogFile::Scan().
   IOStatus Load(Contents* contents);
   // Reads what another process has written since the last call: instead of Load(), for whoever has
   // not locked the database. After an error what was known may be gone; the next call begins anew.

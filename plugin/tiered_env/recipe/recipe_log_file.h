@@ -30,8 +30,10 @@ class RecipeLogFile {
   static IOStatus Create(FileSystem* fs, const std::string& path, const std::string& database,
                          std::shared_ptr<RecipeLogFile>* result);
 
-  // Reads what is behind size(), the header first, up to the file's end or what is damaged: that is
-  // size() then. For a file that was opened, at `path`.
+  // Reads what is behind size(), the header first. size() is behind the last record that is sound
+  // then; those before it that are not are left out. Corruption: the header is damaged, or there is
+  // a record of another version; *contents has what was read nevertheless. For a file that was
+  // opened, at `path`.
   IOStatus Scan(FileSystem* fs, const std::string& path, RecipeLogContents* contents);
   // Reads a recipe. Fewer bytes than it has, where the file is shorter.
   IOStatus Read(const LoggedRecipe& recipe, std::string* bytes) const;

@@ -107,12 +107,17 @@ IOStatus Recovery::Salvage(const std::map<uint64_t, LiveTable>& tables,
 IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
                        const std::map<uint64_t, LiveBlob>& blobs, const Families& families) {
   IOStatus s = recipe_log_->Load(&contents_);
-  if (s.IsCorruption() && salvage_) {
-    contents_ = RecipeLog::Contents();
+  if (s.IsCorruption() && salvage_) {  // what was read counts
     s = IOStatus::OK();
+  }
+  if (!contents_.damage.empty()) {
+    ROCKS_LOG_WARN(info_log_, "tiered_env: the recipe log: %s", contents_.damage.c_str());
   }
   if (s.ok()) {
     s = FindTables(tables, blobs, families);
+  }
+  if (s.ok() && !salvage_) {
+    s = CheckDamage();
   }
   if (s.ok()) {
     s = ForTables(All(), [this](VolatileTable* table) { return Check(table); });
@@ -207,6 +212,16 @@ IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
     writer_.Count(file);
   }
   return s;
+}
+
+// An SST without a stub may have its recipe where the recipe log is damaged. That would be written
+// anew without it, and the damaged one deleted.
+IOStatus Recovery::CheckDamage() const {
+  return contents_.damage.empty() || finder_.missing().empty()
+             ? IOStatus::OK()
+             : IOStatus::Corruption(
+                   directory_ + "/" + finder_.missing().front(),
+                   "is missing, and so may be its recipe: " + contents_.damage + kSalvageHint);
 }
 
 // What cannot be looked at now is rebuilt. Who gives SSTs up does not take that for a loss.

@@ -39,9 +39,9 @@ class Recovery {
   // in the budgets of column families, too.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables,
                const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
-  // The same, but such SSTs are failures(), and so is all that a damaged recipe log would know of;
-  // what cannot be read now, or by this version, is an error. So is a directory of logs that are
-  // needed whose disk may not be mounted, if it is not in `gone`.
+  // The same, but such SSTs are failures(), and so are those whose recipes are damaged; what cannot
+  // be read now, or by this version, is an error. So is a directory of logs that are needed whose
+  // disk may not be mounted, if it is not in `gone`.
   IOStatus Salvage(const std::map<uint64_t, LiveTable>& tables,
                    const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
                    const std::vector<std::string>& gone);
@@ -98,6 +98,8 @@ class Recovery {
 
   IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables,
                       const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
+  // Corruption: an SST is missing, and the recipe log is damaged.
+  IOStatus CheckDamage() const;
   // Reads the logs that recipes refer to.
   IOStatus LoadSegments();
   IOStatus CollectReferences();

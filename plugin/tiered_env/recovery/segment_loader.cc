@@ -122,6 +122,7 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
   next_segment_ = unused_segment_ = contents.next_segment;
   IOStatus s;
   tag_ = RecipeLog::TagOf(contents);
+  knows_tag_ = contents.knows_database;
   searched_ = FindLogDirectories(fs_, directory_, contents.directories);
   for (const std::string& base : searched_) {
     for (const std::string& directory : {base, ArchivalDirectory(base)}) {
@@ -141,12 +142,17 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
   if (!retained_.empty()) {
     unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
+  if (!segments_.empty()) {  // what says that its id was given may be damaged
+    unused_segment_ = std::max(unused_segment_, segments_.rbegin()->first + 1);
+  }
   return s;
 }
 
 bool SegmentLoader::AddLogs(const std::string& directory, const std::vector<std::string>& names) {
   const size_t before = retained_.size();
-  WalSegments::FindRetained(directory, names, &retained_, &tag_);
+  // At home they are nobody else's, whatever is left of the tag.
+  const bool is_ours = !knows_tag_ && IsAtHome(directory_, directory);
+  WalSegments::FindRetained(directory, names, &retained_, is_ours ? nullptr : &tag_);
   bool found = retained_.size() > before;
   for (const std::string& name : names) {
     uint64_t number;
