@@ -194,6 +194,39 @@ TEST_F(MemoryFaults, WhatIsCleanedUpIsThereAgain) {
   }
 }
 
+// A log of one SST is missing: the others are there again.
+TEST_F(MemoryFaults, WhatCannotBeRebuiltKeepsNothingElseFromIt) {
+  TieredOptions tiered;
+  tiered.recovery_threads = 1;
+  Mount(tiered);
+  Open(Manual());
+  ASSERT_FALSE(HasFailure());
+  PutAndFlush("a");
+  ASSERT_TRUE(WaitFor([&] { return Kept(".log").size() == 1; }));
+  const std::string needed = Kept(".log").front();
+  PutAndFlush("b");
+  PutAndFlush("c");
+  std::vector<std::string> tables = FilesOf(".sst");
+  std::sort(tables.begin(), tables.end());
+  ASSERT_EQ(tables.size(), 3u);
+  ASSERT_TRUE(WaitFor([&] { return Kept(".log").size() == 3; }));
+  fs::rename(needed, folder_ + "/away");
+  LoseMemory();
+  std::string bytes;
+  const Status lost = ReadFileToString(env_.get(), db_name_ + "/" + tables[0], &bytes);
+  EXPECT_NE(lost.ToString().find("is lost"), std::string::npos) << lost.ToString();
+  EXPECT_EQ(FilesIn("memory"), 2u);
+  for (size_t i = 1; i < tables.size(); i++) {
+    EXPECT_OK(ReadFileToString(env_.get(), db_name_ + "/" + tables[i], &bytes));
+    EXPECT_FALSE(bytes.empty());
+  }
+  EXPECT_GT(LinesOfLog("cannot rebuild what is gone"), 0);
+  fs::rename(folder_ + "/away", needed);
+  ASSERT_OK(db_->VerifyChecksum());
+  Verify();
+  LoseAndVerify();
+}
+
 // The next tier takes what is new, until it can be made again.
 TEST_F(MemoryFaults, ATierThatCannotBeMadeAgain) {
   OpenManual();

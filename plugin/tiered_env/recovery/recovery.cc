@@ -76,7 +76,7 @@ IOStatus Recovery::ForTables(const std::vector<VolatileTable*>& tables,
                              const std::function<IOStatus(VolatileTable*)>& work) {
   return ForAll(tables.size(), [&](size_t i) {
     IOStatus s = work(tables[i]);
-    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+    if (s.IsCorruption() && goes_on()) {
       std::lock_guard<std::mutex> lock(mutex_);
       tables[i]->given_up = true;
       failures_.push_back({tables[i]->base, s.ToString()});
@@ -200,7 +200,12 @@ IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
   if (s.ok()) {
     s = LoadSegments();
   }
-  return s.ok() ? ForTables(All(), [this](VolatileTable* table) { return Rebuild(table); }) : s;
+  if (s.ok()) {
+    s = ForTables(All(), [this](VolatileTable* table) {
+      return table->given_up ? IOStatus::OK() : Rebuild(table);
+    });
+  }
+  return s;
 }
 
 IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
@@ -257,15 +262,14 @@ IOStatus Recovery::CollectReferences() {
       continue;
     }
     s = recipe_log_->ReadRecipe(table->base, &recipe);
-    if (!s.ok()) {
-      break;
+    if (s.ok()) {
+      s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     }
-    s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     if (!s.ok()) {
       s = IsFinal(s) ? IOStatus::Corruption(directory_ + "/" + table->base, s.ToString())
                      : NotYet(*table, s);
     }
-    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+    if (s.IsCorruption() && goes_on()) {
       std::lock_guard<std::mutex> lock(mutex_);
       table->has_recipe = false;
       table->given_up = !table->intact;

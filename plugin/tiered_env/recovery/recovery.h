@@ -52,8 +52,8 @@ class Recovery {
                     const std::vector<std::string>& gone, std::string* refusal);
 
   // Rebuilds those of `tables` that have a stub of a volatile tier and a recipe, whether they are
-  // there or not: instead of Run(), while the database is open. Requires that nobody trims or
-  // deletes retained logs meanwhile.
+  // there or not: instead of Run(), while the database is open. What cannot be rebuilt is in
+  // failures(). Requires that nobody trims or deletes retained logs meanwhile.
   IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
 
   struct Failure {
@@ -106,6 +106,8 @@ class Recovery {
   // TableFinder::Check().
   IOStatus Check(VolatileTable* table);
   IOStatus Rebuild(VolatileTable* table);
+  // Whether SSTs that cannot be rebuilt are failures(), and the others are rebuilt.
+  bool goes_on() const { return salvage_ || rehearse_ || in_use_; }
   // Whether an SST is lost for that: not for what another attempt, or another version, may read.
   bool IsFinal(const Status& why) const;
   IOStatus NotYet(const VolatileTable& table, const Status& why) const;

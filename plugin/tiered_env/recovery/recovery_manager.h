@@ -99,8 +99,8 @@ class RecoveryManager {
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
                     const std::vector<std::string>& gone, Rehearsal* result);
-  // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim()
-  // or Sweep() need.
+  // Rebuilds what volatile tiers have lost while the database is open. OK, if some of it cannot be:
+  // who needs that looks whether it is there. Not with a lock that Trim() or Sweep() need.
   IOStatus BringBack();
   // No more SSTs come into volatile tiers: the database is being repaired.
   void Close() { closed_.store(true, std::memory_order_relaxed); }
