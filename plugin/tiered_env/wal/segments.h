@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -109,8 +110,9 @@ class WalSegments {
   // Rewrites the retained segment of which the smallest share of bytes would be left, if that share
   // is at most `most`, with the live entries only; with `rewrite_logs`, if there is none, a log
   // that was not rewritten yet, to be compressed. *before == 0: there was none. Aborted: `stop`
-  // says so, or it was referred to meanwhile. Corruption: it is damaged, and is left alone from now
-  // on.
+  // says so, or it was referred to meanwhile. Corruption: it is damaged, or could not be read three
+  // times, and is left alone from now on. Another error: it is tried again, not at once if it could
+  // not be read.
   struct Trimmed {
     uint64_t before = 0;  // bytes
     uint64_t after = 0;
@@ -142,11 +144,13 @@ class WalSegments {
     bool complete = false;
     bool unreadable = false;
     bool retained = false;
-    bool compressed = false;            // rewritten
-    bool busy = false;                  // is being rewritten or renamed
-    bool damaged = false;               // could not be rewritten: has not what it had
-    std::unique_ptr<Segment> segment;   // null: was not read
-    std::shared_ptr<ActiveLog> writer;  // null: is durable
+    bool compressed = false;  // rewritten
+    bool busy = false;        // is being rewritten or renamed
+    bool damaged = false;     // could not be rewritten: has not what it had
+    int read_errors = 0;      // one after the other, of a disk that may be back soon
+    std::chrono::steady_clock::time_point read_from;  // not before
+    std::unique_ptr<Segment> segment;                 // null: was not read
+    std::shared_ptr<ActiveLog> writer;                // null: is durable
 
     bool failed() const { return writer != nullptr && writer->failed(); }
   };
@@ -165,10 +169,12 @@ class WalSegments {
   std::shared_ptr<Log> TakeIfNeeded(const std::string& path);
   // Requires mutex_.
   std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs, bool compressing);
-  // What is kept, to a new archive.
+  // What is kept, to a new archive. *is_read: no error is one of reading the log.
   IOStatus Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
                    CompressionType compression, RateLimiter* limiter, const std::atomic<bool>& stop,
-                   uint64_t* bytes);
+                   uint64_t* bytes, bool* is_read);
+  // A log could not be read. Corruption: it is damaged, or it was the third time. Requires mutex_.
+  static IOStatus NoteUnread(Log* log, const IOStatus& s);
 
   FileSystem* const fs_;
   std::string tag_;
