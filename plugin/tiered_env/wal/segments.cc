@@ -125,7 +125,8 @@ void WalSegments::Found(uint64_t number, const std::string& found, bool complete
     log->complete = complete;
     log->writer = std::make_shared<ActiveLog>(fs_, path);
     // Was written by a process that may have died before it was synced, or by who knows.
-    log->writer->Written();
+    log->writer->Begin();
+    log->writer->End();
     logs_.push_back(std::move(log));
   }
 }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "db/dbformat.h"
@@ -20,6 +22,7 @@
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "plugin/tiered_env/wal/segments.h"
+#include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 #include "table/table_builder.h"
@@ -533,6 +536,74 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   ASSERT_OK(logs_->Trim(1, true, kNoCompression, nullptr, stop, &trimmed));
   EXPECT_GT(trimmed.before, 0u);
   Check();
+}
+
+// A log whose writer is held up when the bytes are in the file, before it has said so.
+class HeldUp : public FSWritableFileOwnerWrapper {
+ public:
+  HeldUp(std::unique_ptr<FSWritableFile>&& target, std::function<void()> when_written, int* syncs)
+      : FSWritableFileOwnerWrapper(std::move(target)),
+        when_written_(std::move(when_written)),
+        syncs_(syncs) {}
+  using FSWritableFileOwnerWrapper::Append;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    IOStatus s = FSWritableFileOwnerWrapper::Append(data, options, dbg);
+    when_written_();
+    return s;
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    ++*syncs_;
+    return FSWritableFileOwnerWrapper::Sync(options, dbg);
+  }
+
+ private:
+  const std::function<void()> when_written_;
+  int* const syncs_;
+};
+
+// What a flush has read is not durable, whatever its writer has counted.
+TEST_F(ProtocolTest, WhatIsReadBeforeItsWriterGoesOnIsSynced) {
+  const uint64_t number = ++number_;
+  const auto active = std::make_shared<ActiveLog>(target_.get(), PathOf(number));
+  logs_->Created(number, PathOf(number), active);
+  int syncs = 0;
+  int writes = 0;
+  const auto sync = [&] {
+    std::set<uint64_t> ids;
+    for (const auto& [base, table] : tables_) {
+      for (const Place& place : table.needs) {
+        ids.insert(place.first);
+      }
+    }
+    EXPECT_EQ(ids.size(), 1u);
+    EXPECT_OK(logs_->Sync(ids));
+  };
+  const auto flush = [&] {
+    writes++;
+    NewLog();
+    AddTable(written_[number]);
+    sync();
+    EXPECT_EQ(syncs, 1);
+  };
+  std::unique_ptr<FSWritableFile> file;
+  ASSERT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
+  file = std::make_unique<HeldUp>(std::move(file), flush, &syncs);
+  file = std::make_unique<TrackedFile>(std::move(file), active);
+  log::Writer writer(
+      std::make_unique<WritableFileWriter>(std::move(file), PathOf(number), FileOptions()), number,
+      /*recycle_log_files=*/false);
+  WriteBatch batch;
+  WriteBatchInternal::SetSequence(&batch, 10);
+  for (SequenceNumber i = 0; i < 5; i++) {
+    written_[number].push_back({"key" + std::to_string(i), 10 + i, "value" + std::to_string(i)});
+    ASSERT_OK(batch.Put(written_[number].back().key, written_[number].back().value));
+  }
+  ASSERT_OK(writer.AddRecord(WriteOptions(), WriteBatchInternal::Contents(&batch)));
+  EXPECT_EQ(writes, 1);
+  sync();  // that write had not ended when the first one began
+  EXPECT_EQ(syncs, 2);
+  sync();
+  EXPECT_EQ(syncs, 2) << "there is nothing to do";
 }
 
 // Its recipe need not be: else a loss of power leaves a log with an id that nobody has given.
