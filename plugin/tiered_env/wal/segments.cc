@@ -253,7 +253,7 @@ WalSegments::Source::Source(WalSegments* logs) : lock_(logs->references_mutex_) 
           !log->damaged) {
         logs_.push_back(log);
         segments_.push_back(
-            {log->segment->smallest(), log->segment->largest(), log->segment.get(), false});
+            {log->segment->smallest(), log->segment->largest(), log->segment.get(), false, {}});
       }
     }
   }
@@ -298,7 +298,7 @@ bool WalSegments::Source::Take(const Entry& entry, Reference* reference) {
     if (fingerprint == 0) {
       fingerprint = FingerprintOf(entry.type, entry.key, entry.value);
     }
-    if (candidate.segment->Take(entry.sequence, fingerprint, reference)) {
+    if (candidate.segment->Take(entry.sequence, fingerprint, reference, &candidate.batches)) {
       candidate.used = true;
       return true;
     }

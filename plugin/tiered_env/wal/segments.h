@@ -70,6 +70,7 @@ class WalSegments {
       SequenceNumber largest;
       Segment* segment;
       bool used;
+      Segment::Batches batches;  // of this SST's entries
     };
 
     // The end of those that may have it.
