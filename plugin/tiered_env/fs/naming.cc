@@ -233,6 +233,9 @@ IOStatus TieredFileSystem::RenameOther(const std::shared_ptr<OpenDatabase>& data
   if (ReadStatsPeriod(this, to.path, &period).ok()) {
     database->log_period.store(period);
   }
+  if (manager != nullptr) {
+    manager->SetMakesLogsAhead(ReadMakesLogsAhead(this, to.path));
+  }
   return s.ok() ? NoteWalDir(database, wal_dir) : s;
 }
 

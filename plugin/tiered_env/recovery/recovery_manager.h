@@ -131,6 +131,8 @@ class RecoveryManager {
   // RocksDB begins a log, `file`. Returns what is to be written instead.
   std::unique_ptr<FSWritableFile> Track(const std::string& path,
                                         std::unique_ptr<FSWritableFile>&& file);
+  // WalSegments::SetMakesAhead(). Called before RocksDB begins to do so.
+  void SetMakesLogsAhead(bool ahead) { logs_.SetMakesAhead(ahead); }
   // RocksDB has logs in another directory than the database's, too; it may have begun one there
   // already. After an error these are left alone.
   IOStatus AddLogDirectory(const std::string& directory);

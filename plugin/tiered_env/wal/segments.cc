@@ -84,12 +84,27 @@ WalSegments::List::iterator WalSegments::FindByPath(const std::string& path) {
                       [&](const std::shared_ptr<Log>& log) { return log->path == path; });
 }
 
+const WalSegments::Log* WalSegments::NewestBefore(uint64_t number) const {
+  const Log* newest = nullptr;
+  for (const auto& log : logs_) {
+    if (!log->retained && log->number < number &&
+        (newest == nullptr || log->number > newest->number)) {
+      newest = log.get();
+    }
+  }
+  return newest;
+}
+
+// RocksDB has at most one log that is made ahead: it makes that when it has begun to write the one
+// before, with an empty memtable, so what is flushed is in none of the two.
 void WalSegments::Created(uint64_t number, const std::string& path,
                           std::shared_ptr<ActiveLog> writer) {
   Forget(path);  // it is written anew, so nobody needs what it was
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  const Log* const written =
+      makes_ahead_.load(std::memory_order_relaxed) ? NewestBefore(number) : nullptr;
   for (const auto& log : logs_) {
-    log->complete = true;
+    log->complete = log->complete || log.get() != written;
   }
   auto log = std::make_shared<Log>();
   log->number = number;

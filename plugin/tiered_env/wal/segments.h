@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -40,7 +41,10 @@ class WalSegments {
 
   // --- RocksDB's logs. ---
 
-  // Notes that RocksDB begins a log, so that all others are complete.
+  // Whether RocksDB makes a log while it still writes the one before.
+  void SetMakesAhead(bool ahead) { makes_ahead_.store(ahead, std::memory_order_relaxed); }
+  // Notes that RocksDB begins a log, so that all others are complete; if it makes them ahead, all
+  // but the newest.
   void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
   // Notes a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
@@ -162,6 +166,8 @@ class WalSegments {
   // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be
   // gained.
   static double ShareLeft(const Log& log, bool compressing);
+  // The newest of RocksDB's logs, of those before `number`; null: there is none. Requires mutex_.
+  const Log* NewestBefore(uint64_t number) const;
   // Requires mutex_.
   List::iterator FindByPath(const std::string& path);
   std::shared_ptr<Log> Find(const std::string& path);
@@ -179,6 +185,7 @@ class WalSegments {
 
   FileSystem* const fs_;
   std::string tag_;
+  std::atomic<bool> makes_ahead_{false};
 
   std::mutex index_mutex_;  // one Index() at a time
 

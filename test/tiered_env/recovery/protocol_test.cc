@@ -538,6 +538,40 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   Check();
 }
 
+// RocksDB's async_wal_precreate makes a log when it has begun to write the one before.
+TEST_F(ProtocolTest, ALogIsReadWhenItIsCompleteThoughTheNextIsMadeAhead) {
+  logs_->SetMakesAhead(true);
+  const auto create = [&](uint64_t number) {
+    logs_->Created(number, PathOf(number),
+                   std::make_shared<ActiveLog>(target_.get(), PathOf(number)));
+    std::unique_ptr<FSWritableFile> file;
+    EXPECT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
+    return std::make_unique<log::Writer>(
+        std::make_unique<WritableFileWriter>(std::move(file), PathOf(number), FileOptions()),
+        number, /*recycle_log_files=*/false);
+  };
+  const auto put = [&](uint64_t number, log::Writer* writer, const std::string& key) {
+    WriteBatch batch;
+    WriteBatchInternal::SetSequence(&batch, sequence_);
+    ASSERT_OK(batch.Put(key, "value"));
+    written_[number].push_back({key, sequence_++, "value"});
+    ASSERT_OK(writer->AddRecord(WriteOptions(), WriteBatchInternal::Contents(&batch)));
+  };
+  auto writer = create(1);
+  auto next = create(2);
+  for (uint64_t number = 1; number <= 3; number++) {
+    put(number, writer.get(), "key1");
+    logs_->Index(recipe_log_.get(), nullptr);  // of a flush of what is older
+    put(number, writer.get(), "key2");
+    writer = std::move(next);
+    next = create(number + 2);
+    number_ = 100 + number;
+    AddTable(written_[number]);
+    EXPECT_EQ(tables_.rbegin()->second.needs.size(), 2u) << number;
+    Check();
+  }
+}
+
 // A log whose writer is held up when the bytes are in the file, before it has said so.
 class HeldUp : public FSWritableFileOwnerWrapper {
  public:
