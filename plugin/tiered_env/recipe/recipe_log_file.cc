@@ -184,12 +184,32 @@ IOStatus RecipeLogFile::Write(Kind kind, const Slice& name, const Slice& body, u
   return s;
 }
 
-IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, RecipeLogContents* live) {
+IOStatus RecipeLogFile::CopyRecipe(const RecipeLogFile& from, const std::string& base,
+                                   LoggedRecipe* recipe) {
+  std::string bytes;
+  IOStatus s = from.Read(*recipe, &bytes);
+  if (s.ok() && bytes.size() != recipe->size) {
+    s = IOStatus::Corruption(base, "has a recipe that is cut off");
+  }
+  return s.ok() ? Write(Kind::kRecipe, base, bytes, &recipe->offset) : s;
+}
+
+IOStatus RecipeLogFile::WriteSegment(Kind kind, const LoggedSegment& segment) {
+  return Write(kind, Slice(), recipe_log::EncodeSegment(segment));
+}
+
+// A recipe that stands elsewhere is another one.
+IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, const Copied& copied,
+                                 RecipeLogContents* live) {
+  const RecipeLogContents& known = copied.there;
   LoggedSegment next;
   next.id = live->next_segment;
-  IOStatus s = Write(Kind::kNext, Slice(), recipe_log::EncodeSegment(next));
+  IOStatus s = WriteSegment(Kind::kNext, next);
   for (auto it = live->segments.begin(); s.ok() && it != live->segments.end(); ++it) {
-    s = Write(Kind::kSegment, Slice(), recipe_log::EncodeSegment(it->second));
+    s = WriteSegment(Kind::kSegment, it->second);
+  }
+  for (auto it = known.segments.begin(); s.ok() && it != known.segments.end(); ++it) {
+    s = live->segments.count(it->first) > 0 ? s : WriteSegment(Kind::kForget, it->second);
   }
   for (auto it = live->directories.begin(); s.ok() && it != live->directories.end(); ++it) {
     s = Write(Kind::kDirectory, *it, Slice());
@@ -197,14 +217,15 @@ IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, RecipeLogContents* l
   for (auto it = live->tiers.begin(); s.ok() && it != live->tiers.end(); ++it) {
     s = Write(Kind::kTier, *it, Slice());
   }
-  std::string recipe;
+  for (auto it = known.recipes.begin(); s.ok() && it != known.recipes.end(); ++it) {
+    s = live->recipes.count(it->first) > 0 ? s : Write(Kind::kDrop, it->first, Slice());
+  }
   for (auto it = live->recipes.begin(); s.ok() && it != live->recipes.end(); ++it) {
-    s = from->Read(it->second, &recipe);
-    if (s.ok() && recipe.size() != it->second.size) {
-      s = IOStatus::Corruption(it->first, "has a recipe that is cut off");
-    }
-    if (s.ok()) {
-      s = Write(Kind::kRecipe, it->first, recipe, &it->second.offset);
+    const auto there = known.recipes.find(it->first);
+    if (there != known.recipes.end() && there->second.offset == it->second.offset) {
+      it->second = copied.here.recipes.find(it->first)->second;
+    } else {
+      s = CopyRecipe(*from, it->first, &it->second);
     }
   }
   return s.ok() ? Sync() : s;

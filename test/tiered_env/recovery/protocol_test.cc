@@ -5,11 +5,15 @@
 // needed that is not.
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "db/dbformat.h"
 #include "db/log_writer.h"
@@ -483,6 +487,135 @@ TEST_F(ProtocolTest, ARecipeLogThatIsReplacedAndFails) {
     EXPECT_OK(reader.ReadRecipe(base, &recipe));
     EXPECT_EQ(recipe, expected) << base;
   }
+}
+
+// It can be large, and flushes wait for a recipe that is added.
+TEST_F(ProtocolTest, NobodyWaitsForARecipeLogThatIsWrittenAnew) {
+  const std::string directory = folder_ + "/recipes";
+  fs::create_directory(directory);
+  const auto disk = std::make_shared<HookedFs>();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_due = false;
+  bool copying = false;
+  bool added = false;
+  bool in_time = false;
+  disk->before_sync = [&](const std::string& path) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (is_due && tiered_env::EndsWith(path, kTemporary)) {
+      is_due = false;
+      copying = true;
+      changed.notify_all();
+      in_time = changed.wait_for(lock, std::chrono::seconds(30), [&] { return added; });
+    }
+    return IOStatus::OK();
+  };
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
+                                        [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  RecipeLog log(disk.get(), directory);
+  RecipeLog::Contents contents;
+  ASSERT_OK(log.Load(&contents));
+  ASSERT_OK(log.Start(contents));
+  ASSERT_OK(log.AddRecipe("000001.sst", std::string(10000, 'r')));
+  ASSERT_OK(log.AddRecipe("000002.sst", "the second"));
+  ASSERT_OK(log.AddRecipe("000003.sst", "the third"));
+  ASSERT_OK(log.AddRecipe("000004.sst", "the fourth"));
+  LoggedSegment segment;
+  segment.id = log.NewSegment();
+  ASSERT_OK(log.AddSegment(segment));
+  ASSERT_OK(log.Drop("000001.sst"));
+  ASSERT_OK(log.Sync());
+  is_due = true;
+  std::thread compact([&] { EXPECT_OK(log.Compact()); });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return copying; }));
+  }
+  EXPECT_OK(log.AddRecipe("000002.sst", "the second anew"));
+  EXPECT_OK(log.Drop("000003.sst"));
+  EXPECT_OK(log.AddRecipe("000005.sst", "the fifth"));
+  EXPECT_OK(log.ForgetSegment(segment.id));
+  segment.id = log.NewSegment();
+  EXPECT_OK(log.AddSegment(segment));
+  EXPECT_OK(log.AddDirectory("/logs"));
+  EXPECT_OK(log.Sync());
+  const auto check = [&] {
+    RecipeLog reader(disk.get(), directory);
+    RecipeLog::Contents found;
+    EXPECT_OK(reader.Load(&found));
+    EXPECT_EQ(found.recipes.size(), 3u);
+    for (const auto& [base, expected] :
+         std::map<std::string, std::string>{{"000002.sst", "the second anew"},
+                                            {"000004.sst", "the fourth"},
+                                            {"000005.sst", "the fifth"}}) {
+      std::string recipe;
+      EXPECT_OK(reader.ReadRecipe(base, &recipe));
+      EXPECT_EQ(recipe, expected) << base;
+    }
+    EXPECT_EQ(found.segments.size(), 1u);
+    EXPECT_EQ(found.segments.count(segment.id), 1u);
+    EXPECT_EQ(found.next_segment, segment.id + 1);
+    EXPECT_EQ(found.directories.count("/logs"), 1u);
+  };
+  check();  // if the power fails now
+  const uint64_t before = log.bytes();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    added = true;
+    changed.notify_all();
+  }
+  compact.join();
+  EXPECT_TRUE(in_time) << "somebody has waited for it";
+  EXPECT_LT(log.bytes(), before);
+  check();
+  std::string recipe;
+  EXPECT_OK(log.ReadRecipe("000004.sst", &recipe));
+  EXPECT_EQ(recipe, "the fourth");
+  EXPECT_OK(log.AddRecipe("000004.sst", "the fourth anew"));
+  EXPECT_OK(log.ReadRecipe("000004.sst", &recipe));
+  EXPECT_EQ(recipe, "the fourth anew");
+}
+
+// What came of the failure has all that is live: the copy is thrown away.
+TEST_F(ProtocolTest, ARecipeLogThatIsReplacedWhileItIsWrittenAnew) {
+  const std::string directory = folder_ + "/recipes";
+  fs::create_directory(directory);
+  const auto disk = std::make_shared<HookedFs>();
+  bool is_due = false;
+  std::unique_ptr<RecipeLog> log;
+  disk->before_sync = [&](const std::string& path) {
+    if (is_due && tiered_env::EndsWith(path, kTemporary)) {
+      is_due = false;
+      EXPECT_OK(log->AddRecipe("000003.sst", "the third"));
+      EXPECT_OK(log->Clear());
+      EXPECT_OK(log->AddRecipe("000004.sst", "the fourth"));
+    }
+    return IOStatus::OK();
+  };
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
+                                        [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  log = std::make_unique<RecipeLog>(disk.get(), directory);
+  RecipeLog::Contents contents;
+  ASSERT_OK(log->Load(&contents));
+  ASSERT_OK(log->Start(contents));
+  ASSERT_OK(log->AddRecipe("000001.sst", std::string(10000, 'r')));
+  ASSERT_OK(log->AddRecipe("000002.sst", "the second"));
+  ASSERT_OK(log->Drop("000001.sst"));
+  is_due = true;
+  ASSERT_OK(log->Compact());
+  EXPECT_FALSE(is_due);
+  ASSERT_OK(log->Sync());
+  RecipeLog reader(disk.get(), directory);
+  ASSERT_OK(reader.Load(&contents));
+  EXPECT_EQ(contents.recipes.size(), 1u);
+  EXPECT_EQ(contents.recipes.count("000004.sst"), 1u);
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1u);
 }
 
 // RocksDB makes the next log before it has written the last bytes of this one. A commit among them
