@@ -153,6 +153,67 @@ TEST_F(MemoryFaults, ALogThatIsKeptHoldsUpNobody) {
   LoseAndVerify();
 }
 
+// Nor for a recipe that is made, if RocksDB recycles the log that it does not need any more.
+TEST_F(MemoryFaults, ALogThatIsRecycledHoldsUpNobody) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_due = false;
+  bool making = false;
+  bool begun = false;
+  bool in_time = false;
+  SyncPoint::GetInstance()->SetCallBack("RecoveryManager::AddTable:WithSource", [&](void*) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (is_due) {
+      is_due = false;
+      making = true;
+      changed.notify_all();
+      in_time = changed.wait_for(lock, std::chrono::seconds(30), [&] { return begun; });
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  MountMemory();
+  Options options = Manual();
+  options.recycle_log_file_num = 1;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  PutAndFlush("a");
+  PutAndFlush("a");
+  std::vector<std::string> logs;
+  EXPECT_TRUE(WaitFor([&] {  // that which is written, and that which is to be recycled
+    logs = FilesOf(".log");
+    logs.erase(std::remove_if(logs.begin(), logs.end(), IsKept), logs.end());
+    return logs.size() == 2;
+  }));
+  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+  const std::string recycled = db_name_ + "/" + *std::min_element(logs.begin(), logs.end());
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    is_due = true;
+  }
+  std::thread compact(
+      [&] { EXPECT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr)); });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return making; }));
+  }
+  Put("b");
+  FlushOptions begin;
+  begin.wait = false;
+  EXPECT_OK(db_->Flush(begin));
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    begun = true;
+    changed.notify_all();
+  }
+  compact.join();
+  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(WaitFor([&] { return !fs::exists(recycled); }));
+  PutAndFlush("c");
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  LoseAndVerify();
+}
+
 // As a clean-up of /dev/shm does: of all that is there, or of single files.
 TEST_F(MemoryFaults, WhatIsCleanedUpIsThereAgain) {
   for (const bool all : {true, false}) {

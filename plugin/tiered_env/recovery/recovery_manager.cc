@@ -307,6 +307,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   {
     WalSegments::Source source(&logs_);
     MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), size), &source, &recipe, &summary);
+    TEST_SYNC_POINT("RecoveryManager::AddTable:WithSource");
     used = source.used();
   }
   if (recipe.size() >= summary.size / 2 && !anyway) {

@@ -141,6 +141,10 @@ class RecoveryManager {
     return logs_.Keep(&recipe_log_, log_directories_.PathOf(path), stays, kept);
   }
 
+  // Has a log that RocksDB does not need any more deleted, as if it did so itself, soon. RocksDB
+  // recycles logs while its writers wait. What a crash leaves is deleted by RocksDB.
+  void DeleteLater(const std::string& path);
+
   // Makes the recipes of the SSTs that were added durable. Before anything is written to the
   // MANIFEST.
   IOStatus Barrier();
@@ -167,6 +171,8 @@ class RecoveryManager {
   IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
   // Requires mutex_.
   void StartThreadIfNone();
+  // Those that are left to be deleted.
+  void DeleteLogs(const std::vector<std::string>& paths) const;
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
@@ -216,6 +222,7 @@ class RecoveryManager {
   std::condition_variable changed_;
   // All below: guarded by mutex_.
   bool started_ = false;  // Start() was called
+  std::vector<std::string> to_delete_;
   std::thread thread_;
   struct Compressed {
     uint32_t in_a_row = 0;  // SSTs that had to leave
