@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/segments.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -184,6 +185,28 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsEvacuatedOrSalvagedDeletesNoLogOfANew
     LoseMemory();
     model_.clear();
   }
+}
+
+// It needs none of those any more that both know: they are neither deleted nor trimmed.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsUsedDeletesNoLogOfANewerOne) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  ASSERT_GT(Stats().segments, 1u);
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "z"));
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([this] { return Stats().segments <= 1; }));  // that of the deletion
+  Close();
+  ExpectRetained(before);
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
 }
 
 // RocksDB deletes the logs that it has in wal_dir, whosever they are.

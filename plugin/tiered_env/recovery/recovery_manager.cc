@@ -17,7 +17,9 @@
 //   an older recipe log     the newer one is durable               recipe_log.cc, Rewrite()
 //   a log of RocksDB's      RocksDB deletes it, and no recipe      naming.cc, DeleteFile();
 //                           refers to it; else it gets our name    segments.cc, Keep()
-//   a retained log          no entry of it is referred to          segments.cc, Sweep()
+//   a retained log          no entry of it is referred to, and     segments.cc, Sweep()
+//                           the opening has found no log of a
+//                           newer home, which may need it, too
 //   the same                its archive is durable                 trim.cc, Trim()
 //   the same                an opening: the new recipe log is      segment_loader.cc,
 //                           durable, no recipe refers to it, all   DeleteUnused()

@@ -315,10 +315,13 @@ std::map<uint64_t, LoggedSegment> SegmentLoader::known() const {
 }
 
 void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
+  const bool has_newer = !alien().empty();
   for (auto& [id, loaded] : segments_) {
     if (loaded.segment != nullptr && loaded.segment->live() > 0) {
       used_.insert(loaded.path);
-      logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path));
+      const bool shared = has_newer && !IsAtHome(directory_, DirectoryOf(loaded.path));
+      logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path),
+                    shared);
     }
   }
   // Leaves out those in archives: nobody has made their names durable, and what recipes need of

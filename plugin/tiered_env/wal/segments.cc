@@ -375,13 +375,14 @@ IOStatus WalSegments::Sync(const std::set<uint64_t>& ids) {
 }
 
 void WalSegments::Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
-                          const std::string& path) {
+                          const std::string& path, bool shared) {
   auto log = std::make_shared<Log>();
   log->number = known.log_number;
   log->indexed = known.bytes;
   log->path = Normalized(path);
   log->complete = true;
   log->retained = IsKept(BaseOf(path));
+  log->shared = shared;
   log->compressed = EndsWith(path, kArchiveEnd);
   log->segment = std::move(segment);
   fs_->GetFileSize(path, IOOptions(), &log->bytes, nullptr).PermitUncheckedError();
@@ -412,17 +413,6 @@ WalSegments::Sizes WalSegments::GetSizes() const {
   return sizes;
 }
 
-std::set<uint64_t> WalSegments::Damaged() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  std::set<uint64_t> result;
-  for (const auto& log : logs_) {
-    if (log->damaged && log->segment->live() > 0) {
-      result.insert(log->segment->id());
-    }
-  }
-  return result;
-}
-
 void WalSegments::Sweep(RecipeLog* recipe_log) {
   List dead;
   std::vector<uint64_t> erased;
@@ -441,7 +431,9 @@ void WalSegments::Sweep(RecipeLog* recipe_log) {
   }
   for (const auto& log : dead) {
     recipe_log->ForgetSegment(log->segment->id()).PermitUncheckedError();
-    fs_->DeleteFile(log->path, IOOptions(), nullptr).PermitUncheckedError();
+    if (!log->shared) {
+      fs_->DeleteFile(log->path, IOOptions(), nullptr).PermitUncheckedError();
+    }
   }
 }
 

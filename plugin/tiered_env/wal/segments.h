@@ -91,9 +91,10 @@ class WalSegments {
   IOStatus Sync(const std::set<uint64_t>& ids);
   IOStatus Sync();
 
-  // Takes a segment that was read, from a log of RocksDB's or a file of ours.
+  // Takes a segment that was read, from a log of RocksDB's or a file of ours. `shared`: a newer
+  // home may need the file, too.
   void Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
-               const std::string& path);
+               const std::string& path, bool shared = false);
 
   // --- Retained logs. ---
 
@@ -109,8 +110,8 @@ class WalSegments {
   };
   Sizes GetSizes() const;
 
-  // Deletes what is retained and not needed any more. Has the recipe log forget segments that are
-  // gone.
+  // Deletes what is retained and not needed any more, and not shared. Has the recipe log forget
+  // segments that are gone.
   void Sweep(RecipeLog* recipe_log);
   // Rewrites the retained segment of which the smallest share of bytes would be left, if that share
   // is at most `most`, with the live entries only; with `rewrite_logs`, if there is none, a log
@@ -149,6 +150,7 @@ class WalSegments {
     bool complete = false;
     bool unreadable = false;
     bool retained = false;
+    bool shared = false;      // is neither deleted nor rewritten
     bool compressed = false;  // rewritten
     bool busy = false;        // is being rewritten or renamed
     bool damaged = false;     // could not be rewritten: has not what it had

@@ -73,7 +73,7 @@ std::shared_ptr<WalSegments::Log> WalSegments::ChooseForTrim(double most, bool r
   double smallest = most;
   const auto now = std::chrono::steady_clock::now();
   for (const auto& log : logs_) {
-    if (!log->retained || log->busy || log->damaged || log->segment->live() == 0 ||
+    if (!log->retained || log->shared || log->busy || log->damaged || log->segment->live() == 0 ||
         log->read_from > now) {
       continue;
     }
@@ -189,6 +189,17 @@ IOStatus WalSegments::Trim(double most, bool rewrite_logs, CompressionType compr
     fs_->DeleteFile(old, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
+}
+
+std::set<uint64_t> WalSegments::Damaged() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::set<uint64_t> result;
+  for (const auto& log : logs_) {
+    if (log->damaged && log->segment->live() > 0) {
+      result.insert(log->segment->id());
+    }
+  }
+  return result;
 }
 
 }  // namespace tiered_env
