@@ -153,6 +153,67 @@ TEST_F(MemoryFaults, ALogThatIsKeptHoldsUpNobody) {
   LoseAndVerify();
 }
 
+// Nor for a recipe that is made, if RocksDB recycles the log that it does not need any more.
+TEST_F(MemoryFaults, ALogThatIsRecycledHoldsUpNobody) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_due = false;
+  bool making = false;
+  bool begun = false;
+  bool in_time = false;
+  SyncPoint::GetInstance()->SetCallBack("RecoveryManager::AddTable:WithSource", [&](void*) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (is_due) {
+      is_due = false;
+      making = true;
+      changed.notify_all();
+      in_time = changed.wait_for(lock, std::chrono::seconds(30), [&] { return begun; });
+    }
+  });
+  SyncPoint::GetInstance()->EnableProcessing();
+  MountMemory();
+  Options options = Manual();
+  options.recycle_log_file_num = 1;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  PutAndFlush("a");
+  PutAndFlush("a");
+  std::vector<std::string> logs;
+  EXPECT_TRUE(WaitFor([&] {  // that which is written, and that which is to be recycled
+    logs = FilesOf(".log");
+    logs.erase(std::remove_if(logs.begin(), logs.end(), IsKept), logs.end());
+    return logs.size() == 2;
+  }));
+  ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
+  const std::string recycled = db_name_ + "/" + *std::min_element(logs.begin(), logs.end());
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    is_due = true;
+  }
+  std::thread compact(
+      [&] { EXPECT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr)); });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return making; }));
+  }
+  Put("b");
+  FlushOptions begin;
+  begin.wait = false;
+  EXPECT_OK(db_->Flush(begin));
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    begun = true;
+    changed.notify_all();
+  }
+  compact.join();
+  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(WaitFor([&] { return !fs::exists(recycled); }));
+  PutAndFlush("c");
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  LoseAndVerify();
+}
+
 // As a clean-up of /dev/shm does: of all that is there, or of single files.
 TEST_F(MemoryFaults, WhatIsCleanedUpIsThereAgain) {
   for (const bool all : {true, false}) {
@@ -192,6 +253,39 @@ TEST_F(MemoryFaults, WhatIsCleanedUpIsThereAgain) {
     ASSERT_OK(DestroyDB(db_name_, DbOptions()));
     model_.clear();
   }
+}
+
+// A log of one SST is missing: the others are there again.
+TEST_F(MemoryFaults, WhatCannotBeRebuiltKeepsNothingElseFromIt) {
+  TieredOptions tiered;
+  tiered.recovery_threads = 1;
+  Mount(tiered);
+  Open(Manual());
+  ASSERT_FALSE(HasFailure());
+  PutAndFlush("a");
+  ASSERT_TRUE(WaitFor([&] { return Kept(".log").size() == 1; }));
+  const std::string needed = Kept(".log").front();
+  PutAndFlush("b");
+  PutAndFlush("c");
+  std::vector<std::string> tables = FilesOf(".sst");
+  std::sort(tables.begin(), tables.end());
+  ASSERT_EQ(tables.size(), 3u);
+  ASSERT_TRUE(WaitFor([&] { return Kept(".log").size() == 3; }));
+  fs::rename(needed, folder_ + "/away");
+  LoseMemory();
+  std::string bytes;
+  const Status lost = ReadFileToString(env_.get(), db_name_ + "/" + tables[0], &bytes);
+  EXPECT_NE(lost.ToString().find("is lost"), std::string::npos) << lost.ToString();
+  EXPECT_EQ(FilesIn("memory"), 2u);
+  for (size_t i = 1; i < tables.size(); i++) {
+    EXPECT_OK(ReadFileToString(env_.get(), db_name_ + "/" + tables[i], &bytes));
+    EXPECT_FALSE(bytes.empty());
+  }
+  EXPECT_GT(LinesOfLog("cannot rebuild what is gone"), 0);
+  fs::rename(folder_ + "/away", needed);
+  ASSERT_OK(db_->VerifyChecksum());
+  Verify();
+  LoseAndVerify();
 }
 
 // The next tier takes what is new, until it can be made again.

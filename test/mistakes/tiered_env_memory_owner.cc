@@ -10,6 +10,7 @@
 #include "plugin/tiered_env/files/folders.h"
 #include "plugin/tiered_env/files/names.h"
 #include "plugin/tiered_env/wal/segments.h"
+#include "test/support/wait.h"
 #include "test/tiered_env/support/volatile.h"
 
 namespace rocktier {
@@ -155,6 +156,83 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
   Rename("newest", "db");
   LoseMemory();
   ExpectWhole();
+}
+
+// What is to go with the memory is the old home's, but for what it shares with the newest.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsEvacuatedOrSalvagedDeletesNoLogOfANewerOne) {
+  for (const bool salvage : {false, true}) {
+    SCOPED_TRACE(salvage);
+    MakeTwoHomes();
+    ASSERT_FALSE(HasFailure());
+    const auto before = Retained();
+    Rename("db", "newest");
+    Rename("old", "db");
+    LoseMemory();
+    Mount();
+    uint64_t moved = 0;
+    std::vector<std::string> given_up;
+    ASSERT_OK(salvage ? SalvageTiers(fs_.get(), db_name_, &given_up)
+                      : EvacuateTiers(fs_.get(), db_name_, &moved));
+    EXPECT_TRUE(Kept("RECIPES").empty());
+    ExpectRetained(before);
+    fs::remove_all(db_name_);
+    Rename("newest", "db");
+    LoseMemory();
+    ExpectWhole();
+    ASSERT_FALSE(HasFailure());
+    fs::remove_all(db_name_);
+    fs::remove_all(folder_ + "/logs");
+    LoseMemory();
+    model_.clear();
+  }
+}
+
+// It needs none of those any more that both know: they are neither deleted nor trimmed.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsUsedDeletesNoLogOfANewerOne) {
+  MakeTwoHomes();
+  ASSERT_FALSE(HasFailure());
+  const auto before = Retained();
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  OpenLogs();
+  ASSERT_FALSE(HasFailure());
+  ASSERT_GT(Stats().segments, 1u);
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "z"));
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([this] { return Stats().segments <= 1; }));  // that of the deletion
+  Close();
+  ExpectRetained(before);
+  Rename("db", "old");
+  Rename("newest", "db");
+  LoseMemory();
+  ExpectWhole();
+}
+
+// RocksDB deletes the logs that it has in wal_dir, whosever they are.
+TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsDestroyedDeletesNoLogOfANewerOne) {
+  OpenLogs();
+  FillMemory();
+  Close();
+  fs::copy(db_name_, folder_ + "/old", fs::copy_options::recursive);
+  const auto shared = Retained();
+  OpenLogs();
+  FillMemory();
+  Close();
+  std::set<std::string> newer;
+  for (const std::string& path : Retained()) {
+    if (shared.count(path) == 0) {
+      newer.insert(path);
+    }
+  }
+  ASSERT_FALSE(newer.empty());
+  Rename("db", "newest");
+  Rename("old", "db");
+  LoseMemory();
+  Mount();
+  ASSERT_OK(DestroyDB(db_name_, LogOptions()));
+  EXPECT_FALSE(fs::exists(db_name_));
+  ExpectRetained(newer);
 }
 
 // Without logs, for nothing has to be rebuilt.

@@ -205,6 +205,59 @@ TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
   hooks->before_create = nullptr;
 }
 
+// A disk that cannot read retained logs for a while.
+class UnreadableFs : public HookedFs {
+ public:
+  std::atomic<int> left{0};  // errors
+  std::atomic<int> failed{0};
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override {
+    if (left > 0 && IsKept(BaseOf(path)) && EndsWith(path, ".log")) {
+      left--;
+      failed++;
+      return IOStatus::IOError(path, "injected");
+    }
+    return HookedFs::NewSequentialFile(path, options, result, dbg);
+  }
+};
+
+// It counts as damaged when it cannot be read again and again.
+TEST_F(MemoryTrim, ALogThatCannotBeReadOnceIsTriedAgain) {
+  const auto disk = std::make_shared<UnreadableFs>();
+  target_ = disk;
+  OpenAllInMemory("", /*compactions=*/false);
+  ASSERT_FALSE(HasFailure());
+  const auto write = [this](const std::string& prefix, int count) {
+    for (int i = 0; i < count; i++) {
+      Put(prefix + std::to_string(1000 + i), 1000);
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  };
+  write("a", 300);
+  write("a", 250);
+  disk->left = 1;
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([this] { return Stats().trims >= 1 || Stats().damaged_logs > 0; }));
+  EXPECT_EQ(disk->failed, 1);
+  EXPECT_EQ(Stats().damaged_logs, 0u);
+  EXPECT_EQ(BytesIn("slow"), 0u);
+
+  SyncPoint::GetInstance()->SetCallBack("WalSegments::NoteUnread:Pause", [](void* pause) {
+    *static_cast<std::chrono::milliseconds*>(pause) = std::chrono::milliseconds(0);
+  });
+  write("b", 900);
+  write("b", 800);
+  disk->left = 1000;
+  ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
+  EXPECT_TRUE(WaitFor([this] { return Stats().damaged_logs > 0; }));
+  EXPECT_GE(disk->failed, 1 + 3);
+  disk->left = 0;
+  write("c", 300);
+  LoseAll(/*compactions=*/false);
+}
+
 // An iterator keeps them from being deleted.
 TEST_F(MemoryTrim, BitmapsFollowTheCompactionNotTheDeletion) {
   WriteThrice();

@@ -209,7 +209,7 @@ IOStatus Evacuate(AdminSession* session, Meter* meter) {
   }
   s = s.ok() ? RefuseIfReferenced(*session) : s;
   if (s.ok()) {
-    s = RecoveryManager::Remove(session->target(), session->directory());
+    s = RecoveryManager::Remove(*session->names(), session->directory());
   }
   if (s.ok()) {
     MetricsReporter::Delete(session->target(), session->PathOf(kMetricsName));

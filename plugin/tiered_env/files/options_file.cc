@@ -51,6 +51,11 @@ IOStatus ReadStatsPeriod(FileSystem* fs, const std::string& path, uint64_t* seco
   return s;
 }
 
+bool ReadMakesLogsAhead(FileSystem* fs, const std::string& path) {
+  std::string text;
+  return ReadOption(fs, path, "async_wal_precreate=", &text).ok() && text == "true";
+}
+
 IOStatus FindWalDir(FileSystem* fs, const std::string& directory, std::string* wal_dir) {
   wal_dir->clear();
   std::vector<std::string> names;

@@ -13,6 +13,9 @@ namespace tiered_env {
 IOStatus ReadWalDir(FileSystem* fs, const std::string& path, std::string* wal_dir);
 // DBOptions::stats_dump_period_sec as an OPTIONS file has it.
 IOStatus ReadStatsPeriod(FileSystem* fs, const std::string& path, uint64_t* seconds);
+// Whether an OPTIONS file says that RocksDB makes each log before it needs it: async_wal_precreate,
+// which came with 11.8. False after an error.
+bool ReadMakesLogsAhead(FileSystem* fs, const std::string& path);
 // The wal_dir of the newest OPTIONS file in a directory; empty if there is none.
 IOStatus FindWalDir(FileSystem* fs, const std::string& directory, std::string* wal_dir);
 

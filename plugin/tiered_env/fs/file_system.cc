@@ -204,9 +204,13 @@ IOStatus TieredFileSystem::ReuseWritableFile(const std::string& path, const std:
                                              IODebugContext* dbg) {
   const Use use(&uses_);
   std::shared_ptr<OpenDatabase> database;
-  if (RecoveryManagerOf(FileRef(old_path), &database) != nullptr) {  // recipes may need what it has
-    IOStatus deleted = DeleteFile(old_path, options.io_options, dbg);
-    return deleted.ok() ? NewWritableFile(path, options, result, dbg) : deleted;
+  RecoveryManager* const manager = RecoveryManagerOf(FileRef(old_path), &database);
+  if (manager != nullptr) {  // recipes may need what it has
+    IOStatus made = NewWritableFile(path, options, result, dbg);
+    if (made.ok()) {
+      manager->DeleteLater(old_path);
+    }
+    return made;
   }
   Place old;
   IOStatus s = names_->Resolve(old_path, &old);

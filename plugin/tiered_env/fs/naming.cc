@@ -156,7 +156,7 @@ IOStatus TieredFileSystem::DeleteOurs(const std::string& directory) {
       DeleteName(file, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
-  s = RecoveryManager::Remove(target_.get(), directory);
+  s = RecoveryManager::Remove(*names_, directory);
   if (s.ok() && !alone) {  // others may have stubs
     Survey survey(names_.get(), directory);
     if (!survey.Run().ok() || !survey.referenced().empty() || !survey.damaged().empty()) {
@@ -232,6 +232,9 @@ IOStatus TieredFileSystem::RenameOther(const std::shared_ptr<OpenDatabase>& data
   uint64_t period;
   if (ReadStatsPeriod(this, to.path, &period).ok()) {
     database->log_period.store(period);
+  }
+  if (manager != nullptr) {
+    manager->SetMakesLogsAhead(ReadMakesLogsAhead(this, to.path));
   }
   return s.ok() ? NoteWalDir(database, wal_dir) : s;
 }

@@ -88,7 +88,7 @@ IOStatus TieredFileSystem::Recover(OpenDatabase* database, std::vector<std::stri
     database->SetRecoveryManager(std::move(manager));
   } else if (s.ok() && manager->complete()) {  // nothing is in memory any more
     manager.reset();
-    s = RecoveryManager::Remove(target_.get(), directory);
+    s = RecoveryManager::Remove(*names_, directory);
   }
   return s;
 }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr uint64_t kSlack = 4 << 20;  // dead bytes that nobody minds
 constexpr int kMostTries = 8;         // of a file that is replaced while it is opened
+constexpr char kCompacted[] = "-compacted";
 
 std::string NewId() {
   std::random_device random;
@@ -129,24 +130,30 @@ IOStatus RecipeLog::Append(Kind kind, const Slice& name, const Slice& body, uint
   return s;
 }
 
-// A new file that may have its name already, and may not be complete for all we know, is as broken
-// as the old one.
 IOStatus RecipeLog::Rewrite(const RecipeLogFile* from, const Contents& live) {
-  const uint64_t number = number_ + 1;
+  const std::string temporary = PathOf(number_ + 1) + kTemporary;
   Contents moved = live;
   std::shared_ptr<RecipeLogFile> file;
-  IOStatus s = RecipeLogFile::Create(fs_, PathOf(number) + kTemporary, live.database, &file);
+  IOStatus s = RecipeLogFile::Create(fs_, temporary, live.database, &file);
   if (s.ok()) {
-    s = file->CopyFrom(from, &moved);
+    s = file->CopyFrom(from, RecipeLogFile::Copied(), &moved);
   }
+  return Replace(s, temporary, std::move(file), std::move(moved));
+}
+
+// A new file that may have its name already, and may not be complete for all we know, is as broken
+// as the old one.
+IOStatus RecipeLog::Replace(IOStatus s, const std::string& temporary,
+                            std::shared_ptr<RecipeLogFile> file, Contents live) {
+  const uint64_t number = number_ + 1;
   if (s.ok()) {
-    s = fs_->RenameFile(PathOf(number) + kTemporary, PathOf(number), IOOptions(), nullptr);
+    s = fs_->RenameFile(temporary, PathOf(number), IOOptions(), nullptr);
   }
   if (s.ok()) {
     s = SyncDirectory(fs_, directory_);
   }
   if (!s.ok()) {
-    fs_->DeleteFile(PathOf(number) + kTemporary, IOOptions(), nullptr).PermitUncheckedError();
+    fs_->DeleteFile(temporary, IOOptions(), nullptr).PermitUncheckedError();
     broken_ = broken_ || !IsMissing(fs_->FileExists(PathOf(number), IOOptions(), nullptr));
     return s;
   }
@@ -156,7 +163,7 @@ IOStatus RecipeLog::Rewrite(const RecipeLogFile* from, const Contents& live) {
   file_ = std::move(file);
   broken_ = false;
   number_ = number;
-  live_ = std::move(moved);
+  live_ = std::move(live);
   written_bytes_ += file_->size();
   return s;
 }
@@ -220,6 +227,11 @@ IOStatus RecipeLog::Clear() {
   nothing.next_segment = live_.next_segment;
   nothing.directories = live_.directories;
   nothing.tiers = live_.tiers;
+  for (const auto& [id, known] : live_.segments) {
+    if (known.log_number == kNoLog) {  // its log stays that of a newer home
+      nothing.segments.emplace(id, known);
+    }
+  }
   IOStatus s = Rewrite(nullptr, nothing);
   live_bytes_ = s.ok() ? 0 : live_bytes_;
   return s;
@@ -285,12 +297,44 @@ IOStatus RecipeLog::Sync() {
   return s;
 }
 
+// Recipes can have many bytes: whoever adds some or makes them durable meanwhile goes on with the
+// old file. What comes to that while its recipes are copied is appended to the new one when nobody
+// can add more; that is little, and durable before the new file has its name. If the old one was
+// replaced meanwhile, after a failure or by Clear(), the copy is of no use.
 IOStatus RecipeLog::Compact() {
-  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
+  std::lock_guard<std::mutex> compact_lock(compact_mutex_);
   uint64_t slack = kSlack;
   TEST_SYNC_POINT_CALLBACK("RecipeLog::Compact:Slack", &slack);
+  std::shared_ptr<RecipeLogFile> old;
+  RecipeLogFile::Copied copied;
+  std::string temporary;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (file_->size() <= 2 * live_bytes_ + slack) {
+      return IOStatus::OK();
+    }
+    old = file_;
+    copied.there = live_;
+    // Not the name that Rewrite() would take.
+    temporary = PathOf(number_ + 1) + kCompacted + kTemporary;
+  }
+  copied.here = copied.there;
+  std::shared_ptr<RecipeLogFile> file;
+  IOStatus s = RecipeLogFile::Create(fs_, temporary, copied.there.database, &file);
+  if (s.ok()) {
+    s = file->CopyFrom(old.get(), RecipeLogFile::Copied(), &copied.here);
+  }
+  std::lock_guard<std::mutex> sync_lock(sync_mutex_);
   std::lock_guard<std::mutex> lock(mutex_);
-  return file_->size() <= 2 * live_bytes_ + slack ? IOStatus::OK() : Rewrite(file_.get(), live_);
+  if (file_ != old) {
+    fs_->DeleteFile(temporary, IOOptions(), nullptr).PermitUncheckedError();
+    return s;
+  }
+  Contents moved = live_;
+  if (s.ok()) {
+    s = file->CopyFrom(old.get(), copied, &moved);
+  }
+  return Replace(s, temporary, std::move(file), std::move(moved));
 }
 
 std::string RecipeLog::TagOf(const Contents& contents) {

@@ -25,8 +25,8 @@ class RecipeLog {
 
   using Contents = RecipeLogContents;
 
-  // Reads what is there, up to its end or to what is damaged: behind it nothing can have been
-  // synced. Then recipes can be read.
+  // Reads what is there, without records that are damaged: Contents::damage. Then recipes can be
+  // read, after Corruption, too: RecipeLogFile::Scan().
   IOStatus Load(Contents* contents);
   // Reads what another process has written since the last call: instead of Load(), for whoever has
   // not locked the database. After an error what was known may be gone; the next call begins anew.
@@ -43,7 +43,7 @@ class RecipeLog {
   IOStatus AddSegment(const LoggedSegment& segment);
   IOStatus ForgetSegment(uint64_t id);
   IOStatus AddDirectory(const std::string& name);
-  // Drops all recipes and forgets all segments, durably.
+  // Drops all recipes and forgets all segments, durably, but for the ids of a newer home.
   IOStatus Clear();
 
   // NotFound: there is none.
@@ -51,7 +51,7 @@ class RecipeLog {
   bool Has(const std::string& base) const;
 
   IOStatus Sync();
-  // Writes what is live into a new file, if most is dead.
+  // Writes what is live into a new file, if most is dead. Others do not wait for the copy.
   IOStatus Compact();
 
   // Part of the database's id, in hexadecimal digits; empty: there is none.
@@ -71,6 +71,10 @@ class RecipeLog {
   // Goes on in a new file, with what is live, of which recipes are read from `from`. Requires
   // mutex_.
   IOStatus Rewrite(const RecipeLogFile* from, const Contents& live);
+  // Goes on with `file`, which is at `temporary` and durably has what is live, if `s` is OK; else
+  // deletes it. Requires mutex_.
+  IOStatus Replace(IOStatus s, const std::string& temporary, std::shared_ptr<RecipeLogFile> file,
+                   Contents live);
   // After a failure, in a new file. Requires mutex_.
   IOStatus Append(recipe_log::Kind kind, const Slice& name, const Slice& body,
                   uint64_t* body_at = nullptr);
@@ -80,6 +84,7 @@ class RecipeLog {
   FileSystem* const fs_;
   const std::string directory_;
 
+  std::mutex compact_mutex_;  // one Compact() at a time; before the others
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::shared_ptr<RecipeLogFile> file_;
@@ -89,7 +94,8 @@ class RecipeLog {
   uint64_t live_bytes_ = 0;
   uint64_t written_bytes_ = 0;
 
-  std::mutex sync_mutex_;  // one Sync() at a time: what another one makes durable is not yet so
+  // One Sync() at a time: what another one makes durable is not yet so. Before mutex_.
+  std::mutex sync_mutex_;
 };
 
 }  // namespace tiered_env

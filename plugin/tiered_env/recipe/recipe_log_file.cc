@@ -2,6 +2,7 @@
 
 #include "plugin/tiered_env/recipe/recipe_log_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace tiered_env {
 using recipe_log::Kind;
 
 namespace {
+
+constexpr uint64_t kMostSearched = 64 << 20;  // bytes, for records behind what is not sound
 
 // Reads a file from its beginning. False at its end.
 class Scanner {
@@ -46,6 +49,37 @@ class Scanner {
   uint64_t offset_;
 };
 
+// Reads records of a file of `size` bytes. *end: behind the last one that is sound. *bad: of the
+// first one before it that is not; 0: there is none. Its length tells where the next one begins.
+IOStatus ScanRecords(Scanner* scanner, const std::string& path, uint64_t size, uint64_t* end,
+                     uint64_t* bad, RecipeLogContents* contents) {
+  IOStatus s;
+  std::string bytes;
+  uint64_t first = 0;
+  while (s.ok() && scanner->Next(recipe_log::kFrameSize, &bytes)) {
+    const recipe_log::Frame frame(bytes);
+    const uint64_t at = scanner->offset();
+    // A length that was damaged takes no memory.
+    if (frame.length > recipe_log::kMostRecord || at > size || frame.length > size - at ||
+        !scanner->Next(frame.length, &bytes)) {
+      break;
+    }
+    Slice body(bytes);
+    Slice name;
+    if (!frame.IsSound(bytes) || !GetLengthPrefixedSlice(&body, &name)) {
+      first = first == 0 ? at : first;
+      continue;
+    }
+    const uint64_t body_at = at + (frame.length - body.size());
+    if (!recipe_log::Apply(frame.kind, name, body, body_at, contents).ok()) {
+      s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
+    }
+    *end = scanner->offset();
+    *bad = first;
+  }
+  return s.ok() ? scanner->status() : s;
+}
+
 }  // namespace
 
 RecipeLogFile::~RecipeLogFile() {
@@ -69,35 +103,31 @@ IOStatus RecipeLogFile::Scan(FileSystem* fs, const std::string& path, RecipeLogC
   }
   Scanner scanner(std::move(file), size_);
   std::string bytes;
+  IOStatus header;
   if (size_ == 0) {
     const bool has_header = scanner.Next(recipe_log::kHeaderSize, &bytes);
-    s = scanner.status();
-    if (s.ok()) {
-      s = has_header ? recipe_log::DecodeHeader(bytes, path, &contents->database)
-                     : IOStatus::Corruption(path, "has no header");
+    if (scanner.status().ok()) {
+      header = has_header ? recipe_log::DecodeHeader(bytes, path, &contents->database)
+                          : IOStatus::Corruption(path, "has no header");
+      contents->knows_database = header.ok();
     }
     size_ = scanner.offset();
   }
-  while (s.ok() && scanner.Next(recipe_log::kFrameSize, &bytes)) {
-    const recipe_log::Frame frame(bytes);
-    const uint64_t at = scanner.offset();
-    // A length that was damaged takes no memory.
-    if (frame.length > recipe_log::kMostRecord || at > size || frame.length > size - at ||
-        !scanner.Next(frame.length, &bytes) || !frame.IsSound(bytes)) {
-      break;  // it was never synced: nothing depends on it
-    }
-    Slice body(bytes);
-    Slice name;
-    if (!GetLengthPrefixedSlice(&body, &name)) {
-      break;
-    }
-    const uint64_t body_at = at + (frame.length - body.size());
-    if (!recipe_log::Apply(frame.kind, name, body, body_at, contents).ok()) {
-      s = IOStatus::Corruption(path, "has a record of an unknown kind at " + std::to_string(at));
-    }
-    size_ = scanner.offset();
+  if (!header.ok() && !header.IsCorruption()) {
+    return header;
   }
-  return s.ok() ? scanner.status() : s;
+  // Who salvages what there is needs the records behind a header that is damaged.
+  uint64_t bad = 0;
+  s = ScanRecords(&scanner, path, size, &size_, &bad, contents);
+  if (s.ok() && bad == 0 && size_ < size) {
+    std::string rest;
+    s = Read({size_, std::min(size - size_, kMostSearched)}, &rest);
+    bad = s.ok() && recipe_log::HasRecord(rest) ? size_ : 0;
+  }
+  if (bad != 0) {
+    contents->damage = path + " is damaged at " + std::to_string(bad);
+  }
+  return s.ok() ? header : s;
 }
 
 IOStatus RecipeLogFile::Open(FileSystem* fs, const std::string& path,
@@ -154,12 +184,32 @@ IOStatus RecipeLogFile::Write(Kind kind, const Slice& name, const Slice& body, u
   return s;
 }
 
-IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, RecipeLogContents* live) {
+IOStatus RecipeLogFile::CopyRecipe(const RecipeLogFile& from, const std::string& base,
+                                   LoggedRecipe* recipe) {
+  std::string bytes;
+  IOStatus s = from.Read(*recipe, &bytes);
+  if (s.ok() && bytes.size() != recipe->size) {
+    s = IOStatus::Corruption(base, "has a recipe that is cut off");
+  }
+  return s.ok() ? Write(Kind::kRecipe, base, bytes, &recipe->offset) : s;
+}
+
+IOStatus RecipeLogFile::WriteSegment(Kind kind, const LoggedSegment& segment) {
+  return Write(kind, Slice(), recipe_log::EncodeSegment(segment));
+}
+
+// A recipe that stands elsewhere is another one.
+IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, const Copied& copied,
+                                 RecipeLogContents* live) {
+  const RecipeLogContents& known = copied.there;
   LoggedSegment next;
   next.id = live->next_segment;
-  IOStatus s = Write(Kind::kNext, Slice(), recipe_log::EncodeSegment(next));
+  IOStatus s = WriteSegment(Kind::kNext, next);
   for (auto it = live->segments.begin(); s.ok() && it != live->segments.end(); ++it) {
-    s = Write(Kind::kSegment, Slice(), recipe_log::EncodeSegment(it->second));
+    s = WriteSegment(Kind::kSegment, it->second);
+  }
+  for (auto it = known.segments.begin(); s.ok() && it != known.segments.end(); ++it) {
+    s = live->segments.count(it->first) > 0 ? s : WriteSegment(Kind::kForget, it->second);
   }
   for (auto it = live->directories.begin(); s.ok() && it != live->directories.end(); ++it) {
     s = Write(Kind::kDirectory, *it, Slice());
@@ -167,14 +217,15 @@ IOStatus RecipeLogFile::CopyFrom(const RecipeLogFile* from, RecipeLogContents* l
   for (auto it = live->tiers.begin(); s.ok() && it != live->tiers.end(); ++it) {
     s = Write(Kind::kTier, *it, Slice());
   }
-  std::string recipe;
+  for (auto it = known.recipes.begin(); s.ok() && it != known.recipes.end(); ++it) {
+    s = live->recipes.count(it->first) > 0 ? s : Write(Kind::kDrop, it->first, Slice());
+  }
   for (auto it = live->recipes.begin(); s.ok() && it != live->recipes.end(); ++it) {
-    s = from->Read(it->second, &recipe);
-    if (s.ok() && recipe.size() != it->second.size) {
-      s = IOStatus::Corruption(it->first, "has a recipe that is cut off");
-    }
-    if (s.ok()) {
-      s = Write(Kind::kRecipe, it->first, recipe, &it->second.offset);
+    const auto there = known.recipes.find(it->first);
+    if (there != known.recipes.end() && there->second.offset == it->second.offset) {
+      it->second = copied.here.recipes.find(it->first)->second;
+    } else {
+      s = CopyRecipe(*from, it->first, &it->second);
     }
   }
   return s.ok() ? Sync() : s;

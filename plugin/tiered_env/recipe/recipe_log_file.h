@@ -30,8 +30,10 @@ class RecipeLogFile {
   static IOStatus Create(FileSystem* fs, const std::string& path, const std::string& database,
                          std::shared_ptr<RecipeLogFile>* result);
 
-  // Reads what is behind size(), the header first, up to the file's end or what is damaged: that is
-  // size() then. For a file that was opened, at `path`.
+  // Reads what is behind size(), the header first. size() is behind the last record that is sound
+  // then; those before it that are not are left out. Corruption: the header is damaged, or there is
+  // a record of another version; *contents has what was read nevertheless. For a file that was
+  // opened, at `path`.
   IOStatus Scan(FileSystem* fs, const std::string& path, RecipeLogContents* contents);
   // Reads a recipe. Fewer bytes than it has, where the file is shorter.
   IOStatus Read(const LoggedRecipe& recipe, std::string* bytes) const;
@@ -39,15 +41,25 @@ class RecipeLogFile {
   // Appends a record. `body_at`, if not null: where its body is in the file.
   IOStatus Write(recipe_log::Kind kind, const Slice& name, const Slice& body,
                  uint64_t* body_at = nullptr);
-  // Appends all that `live` has, of which recipes are read from `from`, and makes it durable.
-  // Recipes have their new offsets in *live then. `from` may be null if there are none.
-  IOStatus CopyFrom(const RecipeLogFile* from, RecipeLogContents* live);
+  // What this file has already of another one: what that had, and the same with its places here.
+  struct Copied {
+    RecipeLogContents there;
+    RecipeLogContents here;
+  };
+  // Appends all that `live` has, of which recipes are read from `from`, but for those that are
+  // copied, drops what is copied and not live, and makes it durable. Recipes have their new offsets
+  // in *live then. `from` may be null if there are none.
+  IOStatus CopyFrom(const RecipeLogFile* from, const Copied& copied, RecipeLogContents* live);
   IOStatus Sync() { return writer_->Sync(IOOptions(), nullptr); }
 
   // Bytes that were scanned or written.
   uint64_t size() const { return size_; }
 
  private:
+  // *recipe: its place in `from`, and then here.
+  IOStatus CopyRecipe(const RecipeLogFile& from, const std::string& base, LoggedRecipe* recipe);
+  IOStatus WriteSegment(recipe_log::Kind kind, const LoggedSegment& segment);
+
   std::unique_ptr<FSWritableFile> writer_;
   std::unique_ptr<FSRandomAccessFile> reader_;
   uint64_t size_ = 0;

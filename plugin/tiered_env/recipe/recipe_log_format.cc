@@ -20,6 +20,7 @@ constexpr char kPrefix[] = "TIERS-RECIPES-";
 constexpr char kMagic[] = "rktrecip";
 constexpr uint32_t kVersion = 2;
 constexpr size_t kIdAt = 12;
+constexpr size_t kSegmentSize = 40;  // bytes of EncodeSegment()
 
 bool DecodeSegment(Slice bytes, LoggedSegment* segment) {
   return GetFixed64(&bytes, &segment->id) && GetFixed64(&bytes, &segment->log_number) &&
@@ -27,7 +28,36 @@ bool DecodeSegment(Slice bytes, LoggedSegment* segment) {
          GetFixed64(&bytes, &segment->bytes);
 }
 
+// Whether a frame, which may be any bytes, can be of a record: so that few checksums are computed.
+bool MayBeRecord(const Frame& frame, const Slice& record) {
+  const auto name = static_cast<uint8_t>(record[0]);  // its length, where it is that of an SST
+  switch (static_cast<Kind>(frame.kind)) {
+    case Kind::kRecipe:
+    case Kind::kDrop:
+      return record.size() > name && Slice(record.data() + 1, name).ends_with(".sst");
+    case Kind::kSegment:
+    case Kind::kForget:
+    case Kind::kNext:
+      return name == 0 && record.size() == 1 + kSegmentSize;
+    default:  // stands at the beginning, and tells of no recipe
+      return false;
+  }
+}
+
 }  // namespace
+
+bool HasRecord(const Slice& bytes) {
+  for (size_t at = 0; at + kFrameSize < bytes.size(); at++) {
+    const Frame frame(Slice(bytes.data() + at, kFrameSize));
+    const Slice rest(bytes.data() + at + kFrameSize, bytes.size() - at - kFrameSize);
+    if (frame.length > 0 && frame.length <= rest.size() &&
+        MayBeRecord(frame, Slice(rest.data(), frame.length)) &&
+        frame.IsSound(Slice(rest.data(), frame.length))) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::string NameOf(uint64_t number) {
   char name[32];
@@ -54,13 +84,18 @@ std::string EncodeHeader(const std::string& id) {
 }
 
 IOStatus DecodeHeader(const Slice& header, const std::string& path, std::string* id) {
+  if (header.size() >= kHeaderSize) {
+    id->assign(header.data() + kIdAt, kIdSize);
+  }
   if (header.size() < kHeaderSize || memcmp(header.data(), kMagic, 8) != 0 ||
       DecodeFixed32(header.data() + kHeaderSize - 4) !=
           crc32c::Mask(crc32c::Value(header.data(), kHeaderSize - 4))) {
     return IOStatus::Corruption(path, "is no recipe log, or its header is damaged");
   }
   const uint32_t version = DecodeFixed32(header.data() + 8);
-  *id = version == kVersion ? std::string(header.data() + kIdAt, kIdSize) : "";
+  if (version != kVersion) {
+    id->clear();
+  }
   return version == kVersion || version == 1
              ? IOStatus::OK()
              : IOStatus::NotSupported(path, "is of version " + std::to_string(version));

@@ -51,11 +51,14 @@ struct LoggedRecipe {
 // What a recipe log says, once all its records are applied.
 struct RecipeLogContents {
   std::string database;                         // its id, random bytes; empty: there is none yet
+  bool knows_database = true;                   // false: the header is damaged, so the id may be
   std::map<std::string, LoggedRecipe> recipes;  // by name of the SST
   std::map<uint64_t, LoggedSegment> segments;   // by id
   uint64_t next_segment = 1;                    // the least id that was never used
   std::set<std::string> directories;            // NameOfLogDirectory() of others, with logs
   std::set<std::string> tiers;                  // names of those that are memory
+  // What there is to say of records that are not sound, in which file; empty: all are sound.
+  std::string damage;
 };
 
 namespace recipe_log {
@@ -90,12 +93,17 @@ struct Frame {
   const std::string checked_;  // length and kind, as they are in the file
 };
 
+// Whether there is a sound record anywhere in some bytes. What is before it is damaged then, and no
+// end of the log that a crash has torn.
+bool HasRecord(const Slice& bytes);
+
 // The name of a file, and its number; 0 of what is no recipe log.
 std::string NameOf(uint64_t number);
 uint64_t NumberOf(const std::string& name);
 
 std::string EncodeHeader(const std::string& id);
-// Corruption, NotSupported: as for all formats. `id` is empty in the first version.
+// Corruption, NotSupported: as for all formats. *id is empty in the first version, and what stands
+// in its place after Corruption.
 IOStatus DecodeHeader(const Slice& header, const std::string& path, std::string* id);
 
 std::string EncodeSegment(const LoggedSegment& segment);

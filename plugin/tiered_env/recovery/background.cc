@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "logging/logging.h"
 #include "plugin/tiered_env/files/names.h"
@@ -52,11 +53,33 @@ void RecoveryManager::Stop() {
   }
 }
 
+void RecoveryManager::DeleteLater(const std::string& path) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    StartThreadIfNone();
+    if (thread_.joinable() && !stop_.load()) {
+      to_delete_.push_back(path);
+      return;
+    }
+  }
+  DeleteLogs({path});
+}
+
+// Through all of the FileSystem, which has the log kept if recipes need it.
+void RecoveryManager::DeleteLogs(const std::vector<std::string>& paths) const {
+  for (const std::string& path : paths) {
+    names_->shown()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
 void RecoveryManager::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_.load()) {
     changed_.wait_for(lock, kPeriod);
+    const std::vector<std::string> to_delete = std::move(to_delete_);
+    to_delete_.clear();
     lock.unlock();
+    DeleteLogs(to_delete);
     const auto now = std::chrono::steady_clock::now();
     {
       std::lock_guard<std::mutex> retained_lock(retained_mutex_);
@@ -68,6 +91,9 @@ void RecoveryManager::Run() {
     PersistDamaged(now);
     lock.lock();
   }
+  const std::vector<std::string> to_delete = std::move(to_delete_);
+  lock.unlock();
+  DeleteLogs(to_delete);
 }
 
 // What cannot be written now uses up space each time that it is tried.

@@ -2,6 +2,8 @@
 //
 // The part of RecoveryManager that rebuilds what a volatile tier loses while the database is open.
 
+#include <vector>
+
 #include "logging/logging.h"
 #include "plugin/tiered_env/db/database.h"
 #include "plugin/tiered_env/files/io.h"
@@ -32,22 +34,30 @@ std::map<uint64_t, LiveTable> RecoveryManager::FindLost() const {
   return lost;
 }
 
+// What cannot be rebuilt keeps nothing else from being so.
 IOStatus RecoveryManager::BringBack() {
   std::lock_guard<std::mutex> lock(retained_mutex_);
-  const std::map<uint64_t, LiveTable> lost = FindLost();
+  std::map<uint64_t, LiveTable> lost = FindLost();
   if (lost.empty()) {  // somebody else has done it
     return IOStatus::OK();
   }
   const std::shared_ptr<Logger> info_log = names_->InfoLog(database_->directory());
   ROCKS_LOG_ERROR(info_log, "tiered_env: %zu SSTs in memory are gone, and are rebuilt",
                   lost.size());
-  IOStatus s = IOStatus::NotFound();
-  for (int i = 0; !s.ok() && i < kMostTries; i++) {
+  IOStatus s;
+  std::vector<Recovery::Failure> failures;
+  for (int i = 0; !lost.empty() && i < kMostTries; i++) {
     RecipeLog recipe_log(names_->target(), database_->directory());
     Recovery recovery(names_, database_->directory(), &recipe_log, options_.recovery_threads);
     s = recovery.BringBack(lost);
+    failures = recovery.failures();
     rebuilt_files_.fetch_add(recovery.rebuilt_files(), std::memory_order_relaxed);
     rebuilt_bytes_.fetch_add(recovery.rebuilt_bytes(), std::memory_order_relaxed);
+    lost = FindLost();
+  }
+  for (const Recovery::Failure& failure : failures) {
+    ROCKS_LOG_ERROR(info_log, "tiered_env: cannot rebuild what is gone: %s",
+                    failure.reason.c_str());
   }
   if (!s.ok()) {
     ROCKS_LOG_ERROR(info_log, "tiered_env: cannot rebuild what is gone: %s", s.ToString().c_str());

@@ -76,7 +76,7 @@ IOStatus Recovery::ForTables(const std::vector<VolatileTable*>& tables,
                              const std::function<IOStatus(VolatileTable*)>& work) {
   return ForAll(tables.size(), [&](size_t i) {
     IOStatus s = work(tables[i]);
-    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+    if (s.IsCorruption() && goes_on()) {
       std::lock_guard<std::mutex> lock(mutex_);
       tables[i]->given_up = true;
       failures_.push_back({tables[i]->base, s.ToString()});
@@ -107,12 +107,17 @@ IOStatus Recovery::Salvage(const std::map<uint64_t, LiveTable>& tables,
 IOStatus Recovery::Run(const std::map<uint64_t, LiveTable>& tables,
                        const std::map<uint64_t, LiveBlob>& blobs, const Families& families) {
   IOStatus s = recipe_log_->Load(&contents_);
-  if (s.IsCorruption() && salvage_) {
-    contents_ = RecipeLog::Contents();
+  if (s.IsCorruption() && salvage_) {  // what was read counts
     s = IOStatus::OK();
+  }
+  if (!contents_.damage.empty()) {
+    ROCKS_LOG_WARN(info_log_, "tiered_env: the recipe log: %s", contents_.damage.c_str());
   }
   if (s.ok()) {
     s = FindTables(tables, blobs, families);
+  }
+  if (s.ok() && !salvage_) {
+    s = CheckDamage();
   }
   if (s.ok()) {
     s = ForTables(All(), [this](VolatileTable* table) { return Check(table); });
@@ -195,7 +200,12 @@ IOStatus Recovery::BringBack(const std::map<uint64_t, LiveTable>& tables) {
   if (s.ok()) {
     s = LoadSegments();
   }
-  return s.ok() ? ForTables(All(), [this](VolatileTable* table) { return Rebuild(table); }) : s;
+  if (s.ok()) {
+    s = ForTables(All(), [this](VolatileTable* table) {
+      return table->given_up ? IOStatus::OK() : Rebuild(table);
+    });
+  }
+  return s;
 }
 
 IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
@@ -207,6 +217,16 @@ IOStatus Recovery::FindTables(const std::map<uint64_t, LiveTable>& tables,
     writer_.Count(file);
   }
   return s;
+}
+
+// An SST without a stub may have its recipe where the recipe log is damaged. That would be written
+// anew without it, and the damaged one deleted.
+IOStatus Recovery::CheckDamage() const {
+  return contents_.damage.empty() || finder_.missing().empty()
+             ? IOStatus::OK()
+             : IOStatus::Corruption(
+                   directory_ + "/" + finder_.missing().front(),
+                   "is missing, and so may be its recipe: " + contents_.damage + kSalvageHint);
 }
 
 // What cannot be looked at now is rebuilt. Who gives SSTs up does not take that for a loss.
@@ -242,15 +262,14 @@ IOStatus Recovery::CollectReferences() {
       continue;
     }
     s = recipe_log_->ReadRecipe(table->base, &recipe);
-    if (!s.ok()) {
-      break;
+    if (s.ok()) {
+      s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     }
-    s = segments_.Add(contents_, recipe, /*wanted=*/!table->intact);
     if (!s.ok()) {
       s = IsFinal(s) ? IOStatus::Corruption(directory_ + "/" + table->base, s.ToString())
                      : NotYet(*table, s);
     }
-    if (s.IsCorruption() && (salvage_ || rehearse_)) {
+    if (s.IsCorruption() && goes_on()) {
       std::lock_guard<std::mutex> lock(mutex_);
       table->has_recipe = false;
       table->given_up = !table->intact;

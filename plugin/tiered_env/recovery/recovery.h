@@ -39,9 +39,9 @@ class Recovery {
   // in the budgets of column families, too.
   IOStatus Run(const std::map<uint64_t, LiveTable>& tables,
                const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
-  // The same, but such SSTs are failures(), and so is all that a damaged recipe log would know of;
-  // what cannot be read now, or by this version, is an error. So is a directory of logs that are
-  // needed whose disk may not be mounted, if it is not in `gone`.
+  // The same, but such SSTs are failures(), and so are those whose recipes are damaged; what cannot
+  // be read now, or by this version, is an error. So is a directory of logs that are needed whose
+  // disk may not be mounted, if it is not in `gone`.
   IOStatus Salvage(const std::map<uint64_t, LiveTable>& tables,
                    const std::map<uint64_t, LiveBlob>& blobs, const Families& families,
                    const std::vector<std::string>& gone);
@@ -52,8 +52,8 @@ class Recovery {
                     const std::vector<std::string>& gone, std::string* refusal);
 
   // Rebuilds those of `tables` that have a stub of a volatile tier and a recipe, whether they are
-  // there or not: instead of Run(), while the database is open. Requires that nobody trims or
-  // deletes retained logs meanwhile.
+  // there or not: instead of Run(), while the database is open. What cannot be rebuilt is in
+  // failures(). Requires that nobody trims or deletes retained logs meanwhile.
   IOStatus BringBack(const std::map<uint64_t, LiveTable>& tables);
 
   struct Failure {
@@ -98,12 +98,16 @@ class Recovery {
 
   IOStatus FindTables(const std::map<uint64_t, LiveTable>& tables,
                       const std::map<uint64_t, LiveBlob>& blobs, const Families& families);
+  // Corruption: an SST is missing, and the recipe log is damaged.
+  IOStatus CheckDamage() const;
   // Reads the logs that recipes refer to.
   IOStatus LoadSegments();
   IOStatus CollectReferences();
   // TableFinder::Check().
   IOStatus Check(VolatileTable* table);
   IOStatus Rebuild(VolatileTable* table);
+  // Whether SSTs that cannot be rebuilt are failures(), and the others are rebuilt.
+  bool goes_on() const { return salvage_ || rehearse_ || in_use_; }
   // Whether an SST is lost for that: not for what another attempt, or another version, may read.
   bool IsFinal(const Status& why) const;
   IOStatus NotYet(const VolatileTable& table, const Status& why) const;

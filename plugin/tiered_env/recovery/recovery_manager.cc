@@ -17,7 +17,9 @@
 //   an older recipe log     the newer one is durable               recipe_log.cc, Rewrite()
 //   a log of RocksDB's      RocksDB deletes it, and no recipe      naming.cc, DeleteFile();
 //                           refers to it; else it gets our name    segments.cc, Keep()
-//   a retained log          no entry of it is referred to          segments.cc, Sweep()
+//   a retained log          no entry of it is referred to, and     segments.cc, Sweep()
+//                           the opening has found no log of a
+//                           newer home, which may need it, too
 //   the same                its archive is durable                 trim.cc, Trim()
 //   the same                an opening: the new recipe log is      segment_loader.cc,
 //                           durable, no recipe refers to it, all   DeleteUnused()
@@ -35,7 +37,9 @@
 //                           all SSTs at home, salvage in durable   volatile.cc, Recover():
 //                           tiers; tiers= has no memory any        Remove()
 //                           more, all SSTs are there, and no log
-//                           is a newer home's
+//                           is a newer home's. By any of them:
+//                           what is in another directory stays
+//                           while there is a newer home's log
 //   an SST in memory        RocksDB deletes it; its copy in a      naming.cc, DeleteName();
 //                           durable tier, and the stub of that,    relocate.cc
 //                           are durable
@@ -122,30 +126,42 @@ bool RecoveryManager::HasRecipes(FileSystem* fs, const std::string& directory) {
   return recipe_log.bytes() == 0 && HasRetained(fs, directory);  // it is lost
 }
 
-IOStatus RecoveryManager::Remove(FileSystem* fs, const std::string& directory) {
+IOStatus RecoveryManager::Remove(const Namespace& names, const std::string& directory) {
+  FileSystem* const fs = names.target();
   RecipeLog::Contents contents;
   RecipeLog(fs, directory).Load(&contents).PermitUncheckedError();  // damaged: is removed, too
   const std::string tag = RecipeLog::TagOf(contents);
-  IOStatus s;
+  SegmentLoader loader(names.shown(), fs, directory, nullptr);
+  IOStatus s = loader.Find(contents);
+  if (!s.ok()) {  // a newer home's logs may be there
+    return s;
+  }
+  const bool newer = !loader.alien().empty();
+  if (newer) {
+    ROCKS_LOG_WARN(names.InfoLog(directory),
+                   "tiered_env: retained logs that are not in %s stay: some are of a newer state "
+                   "of the database than this one",
+                   directory.c_str());
+  }
   std::vector<std::string> bases = FindLogDirectories(fs, directory, contents.directories);
   std::reverse(bases.begin(), bases.end());  // who is interrupted must find the others
   for (const std::string& base : bases) {
     const bool at_home = IsAtHome(directory, base);
     for (const std::string& place : {ArchivalDirectory(base), base}) {
-      std::vector<std::string> names;
-      IOStatus listed = fs->GetChildren(place, IOOptions(), &names, nullptr);
+      std::vector<std::string> files;
+      IOStatus listed = fs->GetChildren(place, IOOptions(), &files, nullptr);
       if (s.ok() && !IsMissing(listed)) {
         s = listed;
       }
       // The recipe log last: retained logs without one are taken for those of a database that has
       // lost it.
-      std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+      std::stable_partition(files.begin(), files.end(), [](const std::string& name) {
         uint64_t id;
         std::string its_tag;
         return WalSegments::ParseName(name, &id, &its_tag);
       });
-      for (const std::string& name : names) {
-        if (s.ok() && IsKept(name) && (at_home || IsOf(name, tag))) {
+      for (const std::string& name : files) {
+        if (s.ok() && IsKept(name) && (at_home || (!newer && IsOf(name, tag)))) {
           s = fs->DeleteFile(place + "/" + name, IOOptions(), nullptr);
         }
       }
@@ -293,6 +309,7 @@ IOStatus RecoveryManager::AddTable(const std::string& base, const Place& place, 
   {
     WalSegments::Source source(&logs_);
     MakeRecipe(Slice(static_cast<const char*>(sst->GetBase()), size), &source, &recipe, &summary);
+    TEST_SYNC_POINT("RecoveryManager::AddTable:WithSource");
     used = source.used();
   }
   if (recipe.size() >= summary.size / 2 && !anyway) {

@@ -70,8 +70,9 @@ class RecoveryManager {
   // Returns whether an SST may need these: false if the creation of the database was interrupted,
   // or if it was destroyed.
   static bool HasRecipes(FileSystem* fs, const std::string& directory);
-  // Deletes them.
-  static IOStatus Remove(FileSystem* fs, const std::string& directory);
+  // Deletes them. In directories that are not in this one nothing goes as long as one of them has a
+  // log of a newer home, which may need all that are there.
+  static IOStatus Remove(const Namespace& names, const std::string& directory);
   // Deletes retained logs of a newer home, which openings leave alone. Adds to *files and *bytes
   // what was deleted, or with `dry_run` would be.
   static IOStatus DeleteAlien(const Namespace& names, const std::string& directory, bool dry_run,
@@ -98,8 +99,8 @@ class RecoveryManager {
   // Rebuilds all SSTs of `tables` in volatile tiers, for a trial: Recovery::Rehearse().
   IOStatus Rehearse(const std::map<uint64_t, LiveTable>& tables,
                     const std::vector<std::string>& gone, Rehearsal* result);
-  // Rebuilds what volatile tiers have lost while the database is open. Not with a lock that Trim()
-  // or Sweep() need.
+  // Rebuilds what volatile tiers have lost while the database is open. OK, if some of it cannot be:
+  // who needs that looks whether it is there. Not with a lock that Trim() or Sweep() need.
   IOStatus BringBack();
   // No more SSTs come into volatile tiers: the database is being repaired.
   void Close() { closed_.store(true, std::memory_order_relaxed); }
@@ -130,6 +131,8 @@ class RecoveryManager {
   // RocksDB begins a log, `file`. Returns what is to be written instead.
   std::unique_ptr<FSWritableFile> Track(const std::string& path,
                                         std::unique_ptr<FSWritableFile>&& file);
+  // WalSegments::SetMakesAhead(). Called before RocksDB begins to do so.
+  void SetMakesLogsAhead(bool ahead) { logs_.SetMakesAhead(ahead); }
   // RocksDB has logs in another directory than the database's, too; it may have begun one there
   // already. After an error these are left alone.
   IOStatus AddLogDirectory(const std::string& directory);
@@ -137,6 +140,10 @@ class RecoveryManager {
   IOStatus KeepLog(const std::string& path, bool stays, bool* kept) {
     return logs_.Keep(&recipe_log_, log_directories_.PathOf(path), stays, kept);
   }
+
+  // Has a log that RocksDB does not need any more deleted, as if it did so itself, soon. RocksDB
+  // recycles logs while its writers wait. What a crash leaves is deleted by RocksDB.
+  void DeleteLater(const std::string& path);
 
   // Makes the recipes of the SSTs that were added durable. Before anything is written to the
   // MANIFEST.
@@ -164,6 +171,8 @@ class RecoveryManager {
   IOStatus SyncLogs(const std::string& base, const std::set<uint64_t>& segments);
   // Requires mutex_.
   void StartThreadIfNone();
+  // Those that are left to be deleted.
+  void DeleteLogs(const std::vector<std::string>& paths) const;
   void Run();
   void Trim();
   void WarnOfTrim(const IOStatus& reason);
@@ -213,6 +222,7 @@ class RecoveryManager {
   std::condition_variable changed_;
   // All below: guarded by mutex_.
   bool started_ = false;  // Start() was called
+  std::vector<std::string> to_delete_;
   std::thread thread_;
   struct Compressed {
     uint32_t in_a_row = 0;  // SSTs that had to leave

@@ -10,7 +10,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
 
-// A recipe log that is damaged has what is before the damage; besides there are the stubs. One that
+// A recipe log that is damaged has what is sound in it; besides there are the stubs. One that
 // cannot be read now may have recipes of SSTs without a stub, and a stub may be of an SST without a
 // recipe.
 IOStatus RecoveryManager::FindTables(std::map<uint64_t, LiveTable>* tables) const {
@@ -86,7 +86,7 @@ IOStatus RecoveryManager::Salvage(const std::map<uint64_t, LiveTable>* tables,
     }
   }
   s = SyncDirectory(names_->target(), directory);
-  return s.ok() ? Remove(names_->target(), directory) : s;
+  return s.ok() ? Remove(*names_, directory) : s;
 }
 
 IOStatus RecoveryManager::Rehearse(const std::map<uint64_t, LiveTable>& tables,

@@ -122,6 +122,7 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
   next_segment_ = unused_segment_ = contents.next_segment;
   IOStatus s;
   tag_ = RecipeLog::TagOf(contents);
+  knows_tag_ = contents.knows_database;
   searched_ = FindLogDirectories(fs_, directory_, contents.directories);
   for (const std::string& base : searched_) {
     for (const std::string& directory : {base, ArchivalDirectory(base)}) {
@@ -141,12 +142,17 @@ IOStatus SegmentLoader::Find(const RecipeLogContents& contents) {
   if (!retained_.empty()) {
     unused_segment_ = std::max(unused_segment_, retained_.rbegin()->first + 1);
   }
+  if (!segments_.empty()) {  // what says that its id was given may be damaged
+    unused_segment_ = std::max(unused_segment_, segments_.rbegin()->first + 1);
+  }
   return s;
 }
 
 bool SegmentLoader::AddLogs(const std::string& directory, const std::vector<std::string>& names) {
   const size_t before = retained_.size();
-  WalSegments::FindRetained(directory, names, &retained_, &tag_);
+  // At home they are nobody else's, whatever is left of the tag.
+  const bool is_ours = !knows_tag_ && IsAtHome(directory_, directory);
+  WalSegments::FindRetained(directory, names, &retained_, is_ours ? nullptr : &tag_);
   bool found = retained_.size() > before;
   for (const std::string& name : names) {
     uint64_t number;
@@ -309,10 +315,13 @@ std::map<uint64_t, LoggedSegment> SegmentLoader::known() const {
 }
 
 void SegmentLoader::Restore(WalSegments* logs, LogDirectories* directories) {
+  const bool has_newer = !alien().empty();
   for (auto& [id, loaded] : segments_) {
     if (loaded.segment != nullptr && loaded.segment->live() > 0) {
       used_.insert(loaded.path);
-      logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path));
+      const bool shared = has_newer && !IsAtHome(directory_, DirectoryOf(loaded.path));
+      logs->Restore(std::move(loaded.segment), loaded.known, directories->PathOf(loaded.path),
+                    shared);
     }
   }
   // Leaves out those in archives: nobody has made their names durable, and what recipes need of

@@ -119,6 +119,7 @@ class SegmentLoader {
   const std::shared_ptr<Logger> info_log_;
 
   std::string tag_;               // RecipeLog::TagOf()
+  bool knows_tag_ = true;         // RecipeLogContents::knows_database
   std::set<uint64_t> alien_ids_;  // those that an earlier opening has found
   uint64_t next_segment_ = 1;     // the least id that this one has not given
   uint64_t unused_segment_ = 1;   // and that nobody else has

@@ -180,9 +180,11 @@ IOStatus TableFinder::Check(VolatileTable* table) const {
   const bool there = s.ok() && size == table->size;
   if (!table->has_recipe) {
     table->intact = there;
-    return there ? IOStatus::OK()
-                 : IOStatus::Corruption(path, "is lost with " + table->place.tier->ToString() +
-                                                  ", and has no recipe");
+    return there
+               ? IOStatus::OK()
+               : IOStatus::Corruption(
+                     path, "is lost with " + table->place.tier->ToString() + ", and has no recipe" +
+                               (contents_.damage.empty() ? "" : "; " + contents_.damage));
   }
   if (!there) {
     return IOStatus::OK();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,15 +39,18 @@ class ActiveLog {
     }
     return IOStatus::OK();
   }
-  // Something was appended.
-  void Written() { dirty_.store(true, std::memory_order_release); }
+  // Something is about to be written, and then it was. In between it may be in the file already, be
+  // read there and be referred to.
+  void Begin() { begun_.fetch_add(1); }
+  void End() { ended_.fetch_add(1); }
 
   // Has `sync` make durable what was appended, whoever asks.
   template <typename SyncFile>
   IOStatus Sync(const SyncFile& sync) {
     std::lock_guard<std::mutex> lock(mutex_);
-    dirty_.store(false, std::memory_order_release);
+    const uint64_t ended = ended_.load();
     IOStatus s = sync();
+    synced_ = s.ok() ? ended : synced_;
     failed_.store(failed() || !s.ok(), std::memory_order_release);
     return s;
   }
@@ -57,11 +61,13 @@ class ActiveLog {
       return IOStatus::IOError(path_,
                                "could not be synced before, so it may have lost what was written");
     }
-    if (!dirty_.exchange(false, std::memory_order_acq_rel)) {
+    const uint64_t ended = ended_.load();
+    if (synced_ == begun_.load()) {
       return IOStatus::OK();
     }
     IOStatus s = file_ != nullptr && file_->IsSyncThreadSafe() ? file_->Sync(IOOptions(), nullptr)
                                                                : SyncByPath();
+    synced_ = s.ok() ? ended : synced_;
     failed_.store(!s.ok(), std::memory_order_release);
     return s;
   }
@@ -79,10 +85,13 @@ class ActiveLog {
 
   FileSystem* const fs_;
   const std::string path_;
-  std::atomic<bool> dirty_{false};
+  // Writes. Never less than ended_.
+  std::atomic<uint64_t> begun_{0};
+  std::atomic<uint64_t> ended_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   // All below: guarded by mutex_.
+  uint64_t synced_ = 0;  // of them: those that had ended when the last sync began
   FSWritableFile* file_ = nullptr;
   bool named_ = false;
 };

@@ -11,6 +11,7 @@
 #include "plugin/tiered_env/wal/bitmap.h"
 #include "plugin/tiered_env/wal/size_code.h"
 #include "port/port.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -18,7 +19,8 @@ namespace tiered_env {
 namespace {
 
 constexpr uint8_t kStuck = 255;
-constexpr size_t kChunk = 1024;  // entries that memory is taken for at once
+constexpr size_t kChunk = 1024;       // entries that memory is taken for at once
+constexpr uint64_t kSmallBatch = 64;  // entries that are looked through each time
 constexpr int kMostRuns = 64;  // that are searched for a sequence number; then the entry is literal
 
 struct Mark {
@@ -63,8 +65,12 @@ struct Segment::Index {
   uint64_t IndexOf(uint64_t ordinal) const;
   // The first that is kept, not below `ordinal`, or kNone.
   uint64_t NextKept(uint64_t ordinal) const;
-  uint64_t FindInBatch(uint64_t begin, uint64_t fingerprint) const;
-  bool Find(SequenceNumber sequence, uint64_t fingerprint, Reference* reference) const;
+  // Calls visit(ordinal, fingerprint) of what is kept, in [begin, behind), until it is false.
+  template <typename Visit>
+  void ForEachOf(uint64_t begin, uint64_t behind, const Visit& visit) const;
+  uint64_t FindInBatch(uint64_t begin, uint64_t fingerprint, Batches* batches) const;
+  bool Find(SequenceNumber sequence, uint64_t fingerprint, Reference* reference,
+            Batches* batches) const;
   std::vector<Run> RunsByOrdinal() const;
 
   uint64_t fingerprint(uint64_t index) const {
@@ -188,23 +194,39 @@ uint64_t Segment::Index::NextKept(uint64_t ordinal) const {
   return kept.Next(ordinal);
 }
 
-// The ordinal of an entry of the batch that begins there, or kNone.
-uint64_t Segment::Index::FindInBatch(uint64_t begin, uint64_t fp) const {
-  const uint64_t next_batch = begins.Next(begin + 1);
+template <typename Visit>
+void Segment::Index::ForEachOf(uint64_t begin, uint64_t behind, const Visit& visit) const {
   uint64_t ordinal = NextKept(begin);
-  if (ordinal == kNone) {
-    return kNone;
-  }
-  for (uint64_t index = IndexOf(ordinal); ordinal < next_batch; index++) {
-    if (fingerprint(index) == fp) {
-      return ordinal;
-    }
+  uint64_t index = ordinal < behind ? IndexOf(ordinal) : 0;
+  while (ordinal < behind && visit(ordinal, fingerprint(index))) {
+    TEST_SYNC_POINT("Segment::Index::ForEachOf:Next");
     ordinal = NextKept(ordinal + 1);
-    if (ordinal == kNone) {
-      break;
-    }
+    index++;
   }
-  return kNone;
+}
+
+// The ordinal of the first entry of the batch that begins there with this fingerprint, or kNone.
+uint64_t Segment::Index::FindInBatch(uint64_t begin, uint64_t fp, Batches* batches) const {
+  const uint64_t next_batch = std::min(begins.Next(begin + 1), end);
+  if (batches != nullptr && next_batch > begin + kSmallBatch) {
+    const auto [batch, is_new] = batches->try_emplace(begin);
+    if (is_new) {
+      ForEachOf(begin, next_batch, [&to = batch->second](uint64_t ordinal, uint64_t its) {
+        to.emplace_back(its, static_cast<Ordinal>(ordinal));
+        return true;
+      });
+      std::sort(batch->second.begin(), batch->second.end());
+    }
+    const auto found = std::lower_bound(batch->second.begin(), batch->second.end(),
+                                        std::make_pair(fp, Ordinal{0}));
+    return found != batch->second.end() && found->first == fp ? found->second : kNone;
+  }
+  uint64_t result = kNone;
+  ForEachOf(begin, next_batch, [&](uint64_t ordinal, uint64_t its) {
+    result = its == fp ? ordinal : kNone;
+    return its != fp;
+  });
+  return result;
 }
 
 std::vector<Run>::const_iterator Segment::Index::After(SequenceNumber sequence) const {
@@ -229,7 +251,8 @@ void Segment::Index::Expect(SequenceNumber sequence) const {
 
 // Several runs can have the number: where transactions are prepared, where batches have one number,
 // where numbers are used again.
-bool Segment::Index::Find(SequenceNumber sequence, uint64_t fp, Reference* reference) const {
+bool Segment::Index::Find(SequenceNumber sequence, uint64_t fp, Reference* reference,
+                          Batches* batches) const {
   auto run = After(sequence);
   for (int i = 0; i < kMostRuns && run != runs.begin(); i++) {
     --run;
@@ -246,7 +269,7 @@ bool Segment::Index::Find(SequenceNumber sequence, uint64_t fp, Reference* refer
       reference->of_batch = false;
       return true;
     }
-    const uint64_t found = begins.Get(ordinal) ? FindInBatch(ordinal, fp) : kNone;
+    const uint64_t found = begins.Get(ordinal) ? FindInBatch(ordinal, fp, batches) : kNone;
     if (found != kNone) {
       reference->ordinal = static_cast<Ordinal>(found);
       reference->of_batch = true;
@@ -305,8 +328,9 @@ uint64_t Segment::digest() const { return index_->digest; }
 
 void Segment::Expect(SequenceNumber sequence) const { index_->Expect(sequence); }
 
-bool Segment::Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference) {
-  if (!index_->Find(sequence, fingerprint, reference)) {
+bool Segment::Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference,
+                   Batches* batches) {
+  if (!index_->Find(sequence, fingerprint, reference, batches)) {
     return false;
   }
   reference->segment = id_;

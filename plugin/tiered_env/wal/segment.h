@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "plugin/tiered_env/recipe/entry.h"
@@ -36,11 +38,18 @@ class Segment {
   // What follows, up to Bitmap(), is thread-safe, but not against Add() and Trim(): the caller
   // holds a shared lock.
 
+  // Fingerprints and ordinals of the entries of large batches, sorted, by the ordinals that these
+  // begin at. As long as the segment is not trimmed; not thread-safe.
+  using Batches = std::map<uint64_t, std::vector<std::pair<uint64_t, Ordinal>>>;
+
   // Has the processor fetch what Take() will look at.
   void Expect(SequenceNumber sequence) const;
   // Finds the entry with this sequence number, its own or its batch's, and this fingerprint, and
-  // takes a reference to it. False if there is none.
-  bool Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference);
+  // takes a reference to it. False if there is none. Whoever takes many has them share `batches`,
+  // empty at first: of a batch that was prepared all entries have the batch's number in an SST, and
+  // it would be looked through for each.
+  bool Take(SequenceNumber sequence, uint64_t fingerprint, Reference* reference,
+            Batches* batches = nullptr);
   // A reference that was found in a recipe. False if there is no such entry.
   bool Take(Ordinal ordinal);
   // One that was taken.

@@ -84,12 +84,27 @@ WalSegments::List::iterator WalSegments::FindByPath(const std::string& path) {
                       [&](const std::shared_ptr<Log>& log) { return log->path == path; });
 }
 
+const WalSegments::Log* WalSegments::NewestBefore(uint64_t number) const {
+  const Log* newest = nullptr;
+  for (const auto& log : logs_) {
+    if (!log->retained && log->number < number &&
+        (newest == nullptr || log->number > newest->number)) {
+      newest = log.get();
+    }
+  }
+  return newest;
+}
+
+// RocksDB has at most one log that is made ahead: it makes that when it has begun to write the one
+// before, with an empty memtable, so what is flushed is in none of the two.
 void WalSegments::Created(uint64_t number, const std::string& path,
                           std::shared_ptr<ActiveLog> writer) {
   Forget(path);  // it is written anew, so nobody needs what it was
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  const Log* const written =
+      makes_ahead_.load(std::memory_order_relaxed) ? NewestBefore(number) : nullptr;
   for (const auto& log : logs_) {
-    log->complete = true;
+    log->complete = log->complete || log.get() != written;
   }
   auto log = std::make_shared<Log>();
   log->number = number;
@@ -125,7 +140,8 @@ void WalSegments::Found(uint64_t number, const std::string& found, bool complete
     log->complete = complete;
     log->writer = std::make_shared<ActiveLog>(fs_, path);
     // Was written by a process that may have died before it was synced, or by who knows.
-    log->writer->Written();
+    log->writer->Begin();
+    log->writer->End();
     logs_.push_back(std::move(log));
   }
 }
@@ -252,7 +268,7 @@ WalSegments::Source::Source(WalSegments* logs) : lock_(logs->references_mutex_) 
           !log->damaged) {
         logs_.push_back(log);
         segments_.push_back(
-            {log->segment->smallest(), log->segment->largest(), log->segment.get(), false});
+            {log->segment->smallest(), log->segment->largest(), log->segment.get(), false, {}});
       }
     }
   }
@@ -297,7 +313,7 @@ bool WalSegments::Source::Take(const Entry& entry, Reference* reference) {
     if (fingerprint == 0) {
       fingerprint = FingerprintOf(entry.type, entry.key, entry.value);
     }
-    if (candidate.segment->Take(entry.sequence, fingerprint, reference)) {
+    if (candidate.segment->Take(entry.sequence, fingerprint, reference, &candidate.batches)) {
       candidate.used = true;
       return true;
     }
@@ -359,13 +375,14 @@ IOStatus WalSegments::Sync(const std::set<uint64_t>& ids) {
 }
 
 void WalSegments::Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
-                          const std::string& path) {
+                          const std::string& path, bool shared) {
   auto log = std::make_shared<Log>();
   log->number = known.log_number;
   log->indexed = known.bytes;
   log->path = Normalized(path);
   log->complete = true;
   log->retained = IsKept(BaseOf(path));
+  log->shared = shared;
   log->compressed = EndsWith(path, kArchiveEnd);
   log->segment = std::move(segment);
   fs_->GetFileSize(path, IOOptions(), &log->bytes, nullptr).PermitUncheckedError();
@@ -396,17 +413,6 @@ WalSegments::Sizes WalSegments::GetSizes() const {
   return sizes;
 }
 
-std::set<uint64_t> WalSegments::Damaged() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  std::set<uint64_t> result;
-  for (const auto& log : logs_) {
-    if (log->damaged && log->segment->live() > 0) {
-      result.insert(log->segment->id());
-    }
-  }
-  return result;
-}
-
 void WalSegments::Sweep(RecipeLog* recipe_log) {
   List dead;
   std::vector<uint64_t> erased;
@@ -425,7 +431,9 @@ void WalSegments::Sweep(RecipeLog* recipe_log) {
   }
   for (const auto& log : dead) {
     recipe_log->ForgetSegment(log->segment->id()).PermitUncheckedError();
-    fs_->DeleteFile(log->path, IOOptions(), nullptr).PermitUncheckedError();
+    if (!log->shared) {
+      fs_->DeleteFile(log->path, IOOptions(), nullptr).PermitUncheckedError();
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,7 +41,10 @@ class WalSegments {
 
   // --- RocksDB's logs. ---
 
-  // Notes that RocksDB begins a log, so that all others are complete.
+  // Whether RocksDB makes a log while it still writes the one before.
+  void SetMakesAhead(bool ahead) { makes_ahead_.store(ahead, std::memory_order_relaxed); }
+  // Notes that RocksDB begins a log, so that all others are complete; if it makes them ahead, all
+  // but the newest.
   void Created(uint64_t number, const std::string& path, std::shared_ptr<ActiveLog> writer);
   // Notes a log that was begun before; if it is not `complete`, it is RocksDB's newest one.
   void Found(uint64_t number, const std::string& path, bool complete);
@@ -69,6 +74,7 @@ class WalSegments {
       SequenceNumber largest;
       Segment* segment;
       bool used;
+      Segment::Batches batches;  // of this SST's entries
     };
 
     // The end of those that may have it.
@@ -85,9 +91,10 @@ class WalSegments {
   IOStatus Sync(const std::set<uint64_t>& ids);
   IOStatus Sync();
 
-  // Takes a segment that was read, from a log of RocksDB's or a file of ours.
+  // Takes a segment that was read, from a log of RocksDB's or a file of ours. `shared`: a newer
+  // home may need the file, too.
   void Restore(std::unique_ptr<Segment> segment, const LoggedSegment& known,
-               const std::string& path);
+               const std::string& path, bool shared = false);
 
   // --- Retained logs. ---
 
@@ -103,14 +110,15 @@ class WalSegments {
   };
   Sizes GetSizes() const;
 
-  // Deletes what is retained and not needed any more. Has the recipe log forget segments that are
-  // gone.
+  // Deletes what is retained and not needed any more, and not shared. Has the recipe log forget
+  // segments that are gone.
   void Sweep(RecipeLog* recipe_log);
   // Rewrites the retained segment of which the smallest share of bytes would be left, if that share
   // is at most `most`, with the live entries only; with `rewrite_logs`, if there is none, a log
   // that was not rewritten yet, to be compressed. *before == 0: there was none. Aborted: `stop`
-  // says so, or it was referred to meanwhile. Corruption: it is damaged, and is left alone from now
-  // on.
+  // says so, or it was referred to meanwhile. Corruption: it is damaged, or could not be read three
+  // times, and is left alone from now on. Another error: it is tried again, not at once if it could
+  // not be read.
   struct Trimmed {
     uint64_t before = 0;  // bytes
     uint64_t after = 0;
@@ -142,11 +150,14 @@ class WalSegments {
     bool complete = false;
     bool unreadable = false;
     bool retained = false;
-    bool compressed = false;            // rewritten
-    bool busy = false;                  // is being rewritten or renamed
-    bool damaged = false;               // could not be rewritten: has not what it had
-    std::unique_ptr<Segment> segment;   // null: was not read
-    std::shared_ptr<ActiveLog> writer;  // null: is durable
+    bool shared = false;      // is neither deleted nor rewritten
+    bool compressed = false;  // rewritten
+    bool busy = false;        // is being rewritten or renamed
+    bool damaged = false;     // could not be rewritten: has not what it had
+    int read_errors = 0;      // one after the other, of a disk that may be back soon
+    std::chrono::steady_clock::time_point read_from;  // not before
+    std::unique_ptr<Segment> segment;                 // null: was not read
+    std::shared_ptr<ActiveLog> writer;                // null: is durable
 
     bool failed() const { return writer != nullptr && writer->failed(); }
   };
@@ -157,6 +168,8 @@ class WalSegments {
   // What part of a log's bytes would be left if it was rewritten now; 1 or more if nothing would be
   // gained.
   static double ShareLeft(const Log& log, bool compressing);
+  // The newest of RocksDB's logs, of those before `number`; null: there is none. Requires mutex_.
+  const Log* NewestBefore(uint64_t number) const;
   // Requires mutex_.
   List::iterator FindByPath(const std::string& path);
   std::shared_ptr<Log> Find(const std::string& path);
@@ -165,13 +178,16 @@ class WalSegments {
   std::shared_ptr<Log> TakeIfNeeded(const std::string& path);
   // Requires mutex_.
   std::shared_ptr<Log> ChooseForTrim(double most, bool rewrite_logs, bool compressing);
-  // What is kept, to a new archive.
+  // What is kept, to a new archive. *is_read: no error is one of reading the log.
   IOStatus Rewrite(const Log& log, const std::string& path, const std::vector<bool>& kept,
                    CompressionType compression, RateLimiter* limiter, const std::atomic<bool>& stop,
-                   uint64_t* bytes);
+                   uint64_t* bytes, bool* is_read);
+  // A log could not be read. Corruption: it is damaged, or it was the third time. Requires mutex_.
+  static IOStatus NoteUnread(Log* log, const IOStatus& s);
 
   FileSystem* const fs_;
   std::string tag_;
+  std::atomic<bool> makes_ahead_{false};
 
   std::mutex index_mutex_;  // one Index() at a time
 

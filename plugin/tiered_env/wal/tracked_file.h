@@ -23,24 +23,27 @@ class TrackedFile : public FSWritableFileOwnerWrapper {
   using FSWritableFileOwnerWrapper::Append;
   using FSWritableFileOwnerWrapper::PositionedAppend;
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
-    return Note(FSWritableFileOwnerWrapper::Append(data, options, dbg));
+    return Note([&] { return FSWritableFileOwnerWrapper::Append(data, options, dbg); });
   }
   IOStatus Append(const Slice& data, const IOOptions& options,
                   const DataVerificationInfo& verification, IODebugContext* dbg) override {
-    return Note(FSWritableFileOwnerWrapper::Append(data, options, verification, dbg));
+    return Note(
+        [&] { return FSWritableFileOwnerWrapper::Append(data, options, verification, dbg); });
   }
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             IODebugContext* dbg) override {
-    return Note(FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, dbg));
+    return Note(
+        [&] { return FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, dbg); });
   }
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             const DataVerificationInfo& verification,
                             IODebugContext* dbg) override {
-    return Note(
-        FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, verification, dbg));
+    return Note([&] {
+      return FSWritableFileOwnerWrapper::PositionedAppend(data, offset, options, verification, dbg);
+    });
   }
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
-    return Note(FSWritableFileOwnerWrapper::Truncate(size, options, dbg));
+    return Note([&] { return FSWritableFileOwnerWrapper::Truncate(size, options, dbg); });
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
     return log_->Sync([&] { return FSWritableFileOwnerWrapper::Sync(options, dbg); });
@@ -56,8 +59,11 @@ class TrackedFile : public FSWritableFileOwnerWrapper {
 
  private:
   // What failed may have been done in part.
-  IOStatus Note(IOStatus s) {
-    log_->Written();
+  template <typename Write>
+  IOStatus Note(const Write& write) {
+    log_->Begin();
+    IOStatus s = write();
+    log_->End();
     return s;
   }
 

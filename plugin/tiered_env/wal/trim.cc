@@ -4,6 +4,7 @@
 // "WAL-assisted tiering", section 3.2).
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "plugin/tiered_env/files/io.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr uint64_t kFixed =
     ArchiveHeader::kSize + 2 * ArchiveBlockHeader::kSize;  // bytes of any archive
+constexpr int kMostReadErrors = 3;  // one after the other: then a log counts as damaged
+constexpr auto kReadAgain = std::chrono::milliseconds(5000);
 
 // Writes the entries that are kept.
 class Copier : public EntryVisitor {
@@ -68,8 +71,10 @@ std::shared_ptr<WalSegments::Log> WalSegments::ChooseForTrim(double most, bool r
   std::shared_ptr<Log> best;
   std::shared_ptr<Log> fresh;  // one that was not rewritten yet
   double smallest = most;
+  const auto now = std::chrono::steady_clock::now();
   for (const auto& log : logs_) {
-    if (!log->retained || log->busy || log->damaged || log->segment->live() == 0) {
+    if (!log->retained || log->shared || log->busy || log->damaged || log->segment->live() == 0 ||
+        log->read_from > now) {
       continue;
     }
     const double share = ShareLeft(*log, compressing);
@@ -86,10 +91,11 @@ std::shared_ptr<WalSegments::Log> WalSegments::ChooseForTrim(double most, bool r
 
 IOStatus WalSegments::Rewrite(const Log& log, const std::string& path,
                               const std::vector<bool>& kept, CompressionType compression,
-                              RateLimiter* limiter, const std::atomic<bool>& stop,
-                              uint64_t* bytes) {
+                              RateLimiter* limiter, const std::atomic<bool>& stop, uint64_t* bytes,
+                              bool* is_read) {
   std::unique_ptr<ArchiveWriter> writer;
   uint64_t id = log.segment->id();
+  *is_read = true;
   IOStatus s = ArchiveWriter::Open(fs_, path, id, compression, limiter, &writer);
   if (!s.ok()) {
     return s;
@@ -97,8 +103,9 @@ IOStatus WalSegments::Rewrite(const Log& log, const std::string& path,
   Copier copier(writer.get(), kept, stop);
   s = log.compressed ? ReadArchive(fs_, log.path, &id, &copier)
                      : ReadLog(fs_, log.path, log.number, &copier, log.indexed);
+  *is_read = s.ok();
   if (!s.ok()) {
-    return IOStatus::Corruption(log.path, "cannot be read: " + s.ToString());
+    return s;
   }
   s = copier.status();
   if (s.ok() &&
@@ -110,6 +117,18 @@ IOStatus WalSegments::Rewrite(const Log& log, const std::string& path,
     *bytes = writer->bytes();
   }
   return s;
+}
+
+// What needs a damaged log leaves memory at once, and nobody refers to it any more: not for a disk
+// that fails for a moment, or for too many files that are open.
+IOStatus WalSegments::NoteUnread(Log* log, const IOStatus& s) {
+  auto pause = kReadAgain;
+  TEST_SYNC_POINT_CALLBACK("WalSegments::NoteUnread:Pause", &pause);
+  log->read_from = std::chrono::steady_clock::now() + pause;
+  log->read_errors++;
+  return s.IsCorruption() || log->read_errors >= kMostReadErrors
+             ? IOStatus::Corruption(log->path, "cannot be read: " + s.ToString())
+             : s;
 }
 
 IOStatus WalSegments::Trim(double most, bool rewrite_logs, CompressionType compression,
@@ -130,7 +149,8 @@ IOStatus WalSegments::Trim(double most, bool rewrite_logs, CompressionType compr
   const std::string path = DirectoryOf(log->path) + "/" + ArchiveName(log->segment->id(), tag_);
   const std::string temporary = path + kTemporary;
   uint64_t bytes = 0;
-  IOStatus s = Rewrite(*log, temporary, kept, compression, limiter, stop, &bytes);
+  bool is_read = true;
+  IOStatus s = Rewrite(*log, temporary, kept, compression, limiter, stop, &bytes, &is_read);
   TEST_SYNC_POINT("WalSegments::Trim:BeforeSwap");
   std::string old = log->path;
   if (s.ok()) {
@@ -156,8 +176,10 @@ IOStatus WalSegments::Trim(double most, bool rewrite_logs, CompressionType compr
   {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     log->busy = false;
+    s = is_read ? s : NoteUnread(log.get(), s);
     log->damaged = s.IsCorruption();
     if (s.ok()) {
+      log->read_errors = 0;
       log->path = path;
       log->bytes = bytes;
       log->compressed = true;
@@ -167,6 +189,17 @@ IOStatus WalSegments::Trim(double most, bool rewrite_logs, CompressionType compr
     fs_->DeleteFile(old, IOOptions(), nullptr).PermitUncheckedError();
   }
   return s;
+}
+
+std::set<uint64_t> WalSegments::Damaged() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::set<uint64_t> result;
+  for (const auto& log : logs_) {
+    if (log->damaged && log->segment->live() > 0) {
+      result.insert(log->segment->id());
+    }
+  }
+  return result;
 }
 
 }  // namespace tiered_env

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "plugin/tiered_env/recipe/recipe_log.h"
 #include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "test/support/wait.h"
@@ -118,6 +119,25 @@ class LossTest : public VolatileTest {
     }
     return result;
   }
+  static void Flip(const std::string& path, uint64_t at) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 1));
+  }
+  // Name of the SST whose recipe is the first one in the recipe log.
+  std::string FirstRecipe(LoggedRecipe* recipe) const {
+    RecipeLog log(FileSystem::Default().get(), db_name_);
+    RecipeLog::Contents contents;
+    EXPECT_OK(log.Load(&contents));
+    EXPECT_GT(contents.recipes.size(), 1u);
+    const auto first = std::min_element(
+        contents.recipes.begin(), contents.recipes.end(),
+        [](const auto& a, const auto& b) { return a.second.offset < b.second.offset; });
+    *recipe = first->second;
+    return first->first;
+  }
   void ExpectRefused(const std::string& missing, const std::string& what) {
     EXPECT_TRUE(IsRefused(missing, what)) << missing;
   }
@@ -197,9 +217,9 @@ TEST_F(LossTest, ARecipeLogThatIsMissingOrDamagedIsTold) {
   fs::remove(path);
   ExpectRefused(path, "has no recipe");
   put_back();
+  const uint64_t size = fs::file_size(path);  // recipes are at its end
   for (int i = 0; i < 5; i++) {
-    const auto at =
-        static_cast<std::streamoff>(i == 0 ? 3 : 32 + random_() % (fs::file_size(path) / 2));
+    const auto at = static_cast<std::streamoff>(i == 0 ? 3 : size / 4 + random_() % (size / 2));
     {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
       file.seekp(at);
@@ -216,6 +236,100 @@ TEST_F(LossTest, ARecipeLogThatIsMissingOrDamagedIsTold) {
     put_back();
   }
   LoseAndVerify();
+}
+
+// The others are sound.
+TEST_F(LossTest, ADamagedRecipeCostsNoOther) {
+  Prepare();
+  ASSERT_FALSE(HasFailure());
+  LoggedRecipe recipe;
+  const std::string base = FirstRecipe(&recipe);
+  Flip(Kept("RECIPES")[0], recipe.offset + recipe.size / 2);
+  ExpectRefused("the recipe", "TIERS-RECIPES");
+  std::vector<std::string> given_up;
+  MountMemory();
+  ASSERT_OK(SalvageTiers(fs_.get(), db_name_, &given_up));
+  ASSERT_EQ(given_up.size(), 1u);
+  EXPECT_EQ(given_up[0].compare(0, base.size(), base), 0) << given_up[0];
+}
+
+// A loss of power has taken their stubs, so that nothing but the recipe log knows where they were.
+TEST_F(LossTest, ADamagedRecipeLogIsNotWrittenAnewWithoutWhatIsMissing) {
+  Prepare();
+  ASSERT_FALSE(HasFailure());
+  LoseMemory();
+  for (const std::string& base : FilesOf(".sst")) {
+    if (TierOf(base) == "memory") {
+      fs::remove(db_name_ + "/" + base);
+    }
+  }
+  LoggedRecipe recipe;
+  const std::string first = FirstRecipe(&recipe);
+  const std::string path = Kept("RECIPES")[0];
+  const uint64_t length = recipe.offset - 1 - first.size() - recipe_log::kFrameSize + 4;
+  for (const uint64_t at : {recipe.offset + recipe.size / 2, length}) {
+    SCOPED_TRACE(at);
+    Flip(path, at);
+    const auto before = Listing();
+    MountMemory();
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("TIERS-RECIPES"), std::string::npos) << s.ToString();
+    EXPECT_EQ(Listing(), before);
+    Flip(path, at);
+    ASSERT_FALSE(HasFailure());
+  }
+  LoseAndVerify();
+}
+
+// The power fails while the database is being destroyed: what RocksDB has deleted is missing.
+TEST_F(LossTest, ADatabaseWithATornRecipeLogIsDestroyed) {
+  Prepare();
+  ASSERT_FALSE(HasFailure());
+  LoggedRecipe recipe;
+  const std::string base = FirstRecipe(&recipe);
+  {
+    RecipeLog log(FileSystem::Default().get(), db_name_);
+    RecipeLog::Contents contents;
+    ASSERT_OK(log.Load(&contents));
+    ASSERT_OK(log.Start(contents));
+    ASSERT_OK(log.Drop(base));
+    ASSERT_OK(log.Sync());
+  }
+  fs::remove(db_name_ + "/" + base);
+  {
+    uint64_t body_at = 0;
+    std::ofstream file(Kept("RECIPES")[0], std::ios::app | std::ios::binary);
+    file << recipe_log::EncodeRecord(recipe_log::Kind::kDrop, "000001.sst", "", &body_at)
+                .substr(0, 12);
+  }
+  MountMemory();
+  ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+  EXPECT_FALSE(fs::exists(db_name_));
+}
+
+// In the version, or in the database's id, which retained logs have in their names.
+TEST_F(LossTest, RecipesBehindADamagedHeaderAreSalvaged) {
+  for (const uint64_t at : {uint64_t{9}, uint64_t{14}}) {
+    SCOPED_TRACE(at);
+    Prepare();
+    ASSERT_FALSE(HasFailure());
+    Flip(Kept("RECIPES")[0], at);
+    LoseMemory();
+    MountMemory();
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    EXPECT_NE(s.ToString().find("its header is damaged"), std::string::npos) << s.ToString();
+    std::vector<std::string> given_up;
+    ASSERT_OK(SalvageTiers(fs_.get(), db_name_, &given_up));
+    EXPECT_EQ(given_up, std::vector<std::string>());
+    OpenMemory();
+    ASSERT_FALSE(HasFailure());
+    Verify();
+    Close();
+    ASSERT_OK(DestroyDB(db_name_, DbOptions()));
+    model_.clear();
+  }
 }
 
 // What it seems not to name must not be forgotten. RocksDB takes a torn end for that of a crash, so

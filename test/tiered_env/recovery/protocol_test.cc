@@ -5,9 +5,15 @@
 // needed that is not.
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "db/dbformat.h"
 #include "db/log_writer.h"
@@ -20,6 +26,7 @@
 #include "plugin/tiered_env/wal/archive.h"
 #include "plugin/tiered_env/wal/log_reader.h"
 #include "plugin/tiered_env/wal/segments.h"
+#include "plugin/tiered_env/wal/tracked_file.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 #include "table/table_builder.h"
@@ -482,6 +489,135 @@ TEST_F(ProtocolTest, ARecipeLogThatIsReplacedAndFails) {
   }
 }
 
+// It can be large, and flushes wait for a recipe that is added.
+TEST_F(ProtocolTest, NobodyWaitsForARecipeLogThatIsWrittenAnew) {
+  const std::string directory = folder_ + "/recipes";
+  fs::create_directory(directory);
+  const auto disk = std::make_shared<HookedFs>();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_due = false;
+  bool copying = false;
+  bool added = false;
+  bool in_time = false;
+  disk->before_sync = [&](const std::string& path) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (is_due && tiered_env::EndsWith(path, kTemporary)) {
+      is_due = false;
+      copying = true;
+      changed.notify_all();
+      in_time = changed.wait_for(lock, std::chrono::seconds(30), [&] { return added; });
+    }
+    return IOStatus::OK();
+  };
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
+                                        [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  RecipeLog log(disk.get(), directory);
+  RecipeLog::Contents contents;
+  ASSERT_OK(log.Load(&contents));
+  ASSERT_OK(log.Start(contents));
+  ASSERT_OK(log.AddRecipe("000001.sst", std::string(10000, 'r')));
+  ASSERT_OK(log.AddRecipe("000002.sst", "the second"));
+  ASSERT_OK(log.AddRecipe("000003.sst", "the third"));
+  ASSERT_OK(log.AddRecipe("000004.sst", "the fourth"));
+  LoggedSegment segment;
+  segment.id = log.NewSegment();
+  ASSERT_OK(log.AddSegment(segment));
+  ASSERT_OK(log.Drop("000001.sst"));
+  ASSERT_OK(log.Sync());
+  is_due = true;
+  std::thread compact([&] { EXPECT_OK(log.Compact()); });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return copying; }));
+  }
+  EXPECT_OK(log.AddRecipe("000002.sst", "the second anew"));
+  EXPECT_OK(log.Drop("000003.sst"));
+  EXPECT_OK(log.AddRecipe("000005.sst", "the fifth"));
+  EXPECT_OK(log.ForgetSegment(segment.id));
+  segment.id = log.NewSegment();
+  EXPECT_OK(log.AddSegment(segment));
+  EXPECT_OK(log.AddDirectory("/logs"));
+  EXPECT_OK(log.Sync());
+  const auto check = [&] {
+    RecipeLog reader(disk.get(), directory);
+    RecipeLog::Contents found;
+    EXPECT_OK(reader.Load(&found));
+    EXPECT_EQ(found.recipes.size(), 3u);
+    for (const auto& [base, expected] :
+         std::map<std::string, std::string>{{"000002.sst", "the second anew"},
+                                            {"000004.sst", "the fourth"},
+                                            {"000005.sst", "the fifth"}}) {
+      std::string recipe;
+      EXPECT_OK(reader.ReadRecipe(base, &recipe));
+      EXPECT_EQ(recipe, expected) << base;
+    }
+    EXPECT_EQ(found.segments.size(), 1u);
+    EXPECT_EQ(found.segments.count(segment.id), 1u);
+    EXPECT_EQ(found.next_segment, segment.id + 1);
+    EXPECT_EQ(found.directories.count("/logs"), 1u);
+  };
+  check();  // if the power fails now
+  const uint64_t before = log.bytes();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    added = true;
+    changed.notify_all();
+  }
+  compact.join();
+  EXPECT_TRUE(in_time) << "somebody has waited for it";
+  EXPECT_LT(log.bytes(), before);
+  check();
+  std::string recipe;
+  EXPECT_OK(log.ReadRecipe("000004.sst", &recipe));
+  EXPECT_EQ(recipe, "the fourth");
+  EXPECT_OK(log.AddRecipe("000004.sst", "the fourth anew"));
+  EXPECT_OK(log.ReadRecipe("000004.sst", &recipe));
+  EXPECT_EQ(recipe, "the fourth anew");
+}
+
+// What came of the failure has all that is live: the copy is thrown away.
+TEST_F(ProtocolTest, ARecipeLogThatIsReplacedWhileItIsWrittenAnew) {
+  const std::string directory = folder_ + "/recipes";
+  fs::create_directory(directory);
+  const auto disk = std::make_shared<HookedFs>();
+  bool is_due = false;
+  std::unique_ptr<RecipeLog> log;
+  disk->before_sync = [&](const std::string& path) {
+    if (is_due && tiered_env::EndsWith(path, kTemporary)) {
+      is_due = false;
+      EXPECT_OK(log->AddRecipe("000003.sst", "the third"));
+      EXPECT_OK(log->Clear());
+      EXPECT_OK(log->AddRecipe("000004.sst", "the fourth"));
+    }
+    return IOStatus::OK();
+  };
+  SyncPoint::GetInstance()->SetCallBack("RecipeLog::Compact:Slack",
+                                        [](void* slack) { *static_cast<uint64_t*>(slack) = 0; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  log = std::make_unique<RecipeLog>(disk.get(), directory);
+  RecipeLog::Contents contents;
+  ASSERT_OK(log->Load(&contents));
+  ASSERT_OK(log->Start(contents));
+  ASSERT_OK(log->AddRecipe("000001.sst", std::string(10000, 'r')));
+  ASSERT_OK(log->AddRecipe("000002.sst", "the second"));
+  ASSERT_OK(log->Drop("000001.sst"));
+  is_due = true;
+  ASSERT_OK(log->Compact());
+  EXPECT_FALSE(is_due);
+  ASSERT_OK(log->Sync());
+  RecipeLog reader(disk.get(), directory);
+  ASSERT_OK(reader.Load(&contents));
+  EXPECT_EQ(contents.recipes.size(), 1u);
+  EXPECT_EQ(contents.recipes.count("000004.sst"), 1u);
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1u);
+}
+
 // RocksDB makes the next log before it has written the last bytes of this one. A commit among them
 // gives entries that were prepared their sequence numbers.
 TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
@@ -533,6 +669,108 @@ TEST_F(ProtocolTest, WhatIsAppendedAfterTheNextLogChangesNothing) {
   ASSERT_OK(logs_->Trim(1, true, kNoCompression, nullptr, stop, &trimmed));
   EXPECT_GT(trimmed.before, 0u);
   Check();
+}
+
+// RocksDB's async_wal_precreate makes a log when it has begun to write the one before.
+TEST_F(ProtocolTest, ALogIsReadWhenItIsCompleteThoughTheNextIsMadeAhead) {
+  logs_->SetMakesAhead(true);
+  const auto create = [&](uint64_t number) {
+    logs_->Created(number, PathOf(number),
+                   std::make_shared<ActiveLog>(target_.get(), PathOf(number)));
+    std::unique_ptr<FSWritableFile> file;
+    EXPECT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
+    return std::make_unique<log::Writer>(
+        std::make_unique<WritableFileWriter>(std::move(file), PathOf(number), FileOptions()),
+        number, /*recycle_log_files=*/false);
+  };
+  const auto put = [&](uint64_t number, log::Writer* writer, const std::string& key) {
+    WriteBatch batch;
+    WriteBatchInternal::SetSequence(&batch, sequence_);
+    ASSERT_OK(batch.Put(key, "value"));
+    written_[number].push_back({key, sequence_++, "value"});
+    ASSERT_OK(writer->AddRecord(WriteOptions(), WriteBatchInternal::Contents(&batch)));
+  };
+  auto writer = create(1);
+  auto next = create(2);
+  for (uint64_t number = 1; number <= 3; number++) {
+    put(number, writer.get(), "key1");
+    logs_->Index(recipe_log_.get(), nullptr);  // of a flush of what is older
+    put(number, writer.get(), "key2");
+    writer = std::move(next);
+    next = create(number + 2);
+    number_ = 100 + number;
+    AddTable(written_[number]);
+    EXPECT_EQ(tables_.rbegin()->second.needs.size(), 2u) << number;
+    Check();
+  }
+}
+
+// A log whose writer is held up when the bytes are in the file, before it has said so.
+class HeldUp : public FSWritableFileOwnerWrapper {
+ public:
+  HeldUp(std::unique_ptr<FSWritableFile>&& target, std::function<void()> when_written, int* syncs)
+      : FSWritableFileOwnerWrapper(std::move(target)),
+        when_written_(std::move(when_written)),
+        syncs_(syncs) {}
+  using FSWritableFileOwnerWrapper::Append;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    IOStatus s = FSWritableFileOwnerWrapper::Append(data, options, dbg);
+    when_written_();
+    return s;
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    ++*syncs_;
+    return FSWritableFileOwnerWrapper::Sync(options, dbg);
+  }
+
+ private:
+  const std::function<void()> when_written_;
+  int* const syncs_;
+};
+
+// What a flush has read is not durable, whatever its writer has counted.
+TEST_F(ProtocolTest, WhatIsReadBeforeItsWriterGoesOnIsSynced) {
+  const uint64_t number = ++number_;
+  const auto active = std::make_shared<ActiveLog>(target_.get(), PathOf(number));
+  logs_->Created(number, PathOf(number), active);
+  int syncs = 0;
+  int writes = 0;
+  const auto sync = [&] {
+    std::set<uint64_t> ids;
+    for (const auto& [base, table] : tables_) {
+      for (const Place& place : table.needs) {
+        ids.insert(place.first);
+      }
+    }
+    EXPECT_EQ(ids.size(), 1u);
+    EXPECT_OK(logs_->Sync(ids));
+  };
+  const auto flush = [&] {
+    writes++;
+    NewLog();
+    AddTable(written_[number]);
+    sync();
+    EXPECT_EQ(syncs, 1);
+  };
+  std::unique_ptr<FSWritableFile> file;
+  ASSERT_OK(target_->NewWritableFile(PathOf(number), FileOptions(), &file, nullptr));
+  file = std::make_unique<HeldUp>(std::move(file), flush, &syncs);
+  file = std::make_unique<TrackedFile>(std::move(file), active);
+  log::Writer writer(
+      std::make_unique<WritableFileWriter>(std::move(file), PathOf(number), FileOptions()), number,
+      /*recycle_log_files=*/false);
+  WriteBatch batch;
+  WriteBatchInternal::SetSequence(&batch, 10);
+  for (SequenceNumber i = 0; i < 5; i++) {
+    written_[number].push_back({"key" + std::to_string(i), 10 + i, "value" + std::to_string(i)});
+    ASSERT_OK(batch.Put(written_[number].back().key, written_[number].back().value));
+  }
+  ASSERT_OK(writer.AddRecord(WriteOptions(), WriteBatchInternal::Contents(&batch)));
+  EXPECT_EQ(writes, 1);
+  sync();  // that write had not ended when the first one began
+  EXPECT_EQ(syncs, 2);
+  sync();
+  EXPECT_EQ(syncs, 2) << "there is nothing to do";
 }
 
 // Its recipe need not be: else a loss of power leaves a log with an id that nobody has given.

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "plugin/tiered_env/compat.h"
 #include "plugin/tiered_env/fs/find.h"
 #include "rocksdb/table.h"
 #include "test/support/files.h"
@@ -480,6 +481,28 @@ TEST_F(VolatileTest, CompressedLevelsAreWarnedOfOnce) {
   EXPECT_EQ(warnings, 1);
   LoseAndVerify();
 }
+
+#ifdef TIERED_HAS_SUBMIT_READ_ASYNC  // since the version that has it
+TEST_F(VolatileTest, LogsThatAreMadeAheadAreRead) {
+  MountMemory();
+  Options options = DbOptions();
+  options.async_wal_precreate = true;
+  options.disable_auto_compactions = true;
+  Open(options);
+  ASSERT_FALSE(HasFailure());
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 100; i++) {
+      const std::string key = "key" + std::to_string(round * 100 + i);
+      model_[key] = std::string(200, 'v') + key;
+      ASSERT_OK(db_->Put(WriteOptions(), key, model_[key]));
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
+  EXPECT_EQ(Stats().references, 300u);
+  EXPECT_EQ(BytesIn("slow"), 0u);
+  LoseAndVerify();
+}
+#endif
 
 // RocksDB calls them db//archive/000007.log when it deletes them.
 TEST_F(VolatileTest, ArchivedLogsAreKept) {

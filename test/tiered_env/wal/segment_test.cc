@@ -8,9 +8,12 @@
 #include <thread>
 
 #include "plugin/tiered_env/wal/archive_format.h"
+#include "plugin/tiered_env/wal/segments.h"
 #include "plugin/tiered_env/wal/size_code.h"
+#include "rocksdb/file_system.h"
 #include "test/support/seed.h"
 #include "test/tiered_env/support/entries.h"
+#include "test_util/sync_point.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace tiered_env {
@@ -222,6 +225,40 @@ TEST(SegmentTest, LargeBatchesThatHaveOneNumberAreFound) {
   for (size_t i = 0; i < entries.size(); i += 37) {
     ASSERT_TRUE(Takes(segment.get(), entries, entries[i].batch, entries[i].fingerprint()));
   }
+}
+
+// As WritePrepared's are, in the SST: not once for each of its entries.
+TEST(SegmentTest, ALargeBatchIsLookedThroughOnce) {
+  constexpr Ordinal kEntries = 300000;
+  constexpr SequenceNumber kBatch = 1000;
+  std::vector<Kept> entries;
+  for (Ordinal i = 0; i < kEntries; i++) {
+    entries.push_back(Make(i, kBatch + i, kBatch, "key" + std::to_string(i * uint64_t{7919})));
+  }
+  std::atomic<uint64_t> steps{0};
+  SyncPoint::GetInstance()->SetCallBack("Segment::Index::ForEachOf:Next",
+                                        [&](void* /*arg*/) { steps++; });
+  SyncPoint::GetInstance()->EnableProcessing();
+  WalSegments logs(FileSystem::Default().get());
+  logs.Restore(Build(entries), LoggedSegment(), "/none/TIERS-7.log");
+  {
+    WalSegments::Source source(&logs);
+    for (const Kept& kept : entries) {
+      Entry entry = kept.AsEntry();
+      entry.sequence = kBatch;
+      Reference reference;
+      ASSERT_TRUE(source.Take(entry, &reference)) << kept;
+      ASSERT_EQ(reference.ordinal, kept.ordinal);
+      ASSERT_EQ(reference.of_batch, kept.ordinal != 0);
+      ASSERT_LE(steps, 2 * kEntries) << kept;
+    }
+    Entry other = Make(0, kBatch, kBatch, "another key").AsEntry();
+    Reference reference;
+    EXPECT_FALSE(source.Take(other, &reference));
+  }
+  SyncPoint::GetInstance()->DisableProcessing();
+  SyncPoint::GetInstance()->ClearAllCallBacks();
+  EXPECT_EQ(logs.GetSizes().live_entries, kEntries);
 }
 
 TEST(SegmentTest, CountsGoUpAndDown) {
