@@ -378,6 +378,7 @@ TEST_P(FileTest, FullWriteBufferDropsAndCounts) {
 
 // A disk that is busy: what goes before it is written makes room at once for what comes.
 TEST_P(FileTest, BlocksThatGoBeforeTheyAreWrittenKeepNothing) {
+  ASSERT_OK(Open("write_buffer_size=64K"));
   std::mutex mutex;
   std::condition_variable changed;
   bool holds = false;
@@ -389,7 +390,6 @@ TEST_P(FileTest, BlocksThatGoBeforeTheyAreWrittenKeepNothing) {
     changed.wait(lock, [&] { return let_go; });
   });
   SyncPoint::GetInstance()->EnableProcessing();
-  ASSERT_OK(Open("write_buffer_size=64K"));
   Offer(cache_.get(), Key(1), Noise(1, 4000), /*force=*/true);
   {
     std::unique_lock<std::mutex> lock(mutex);
