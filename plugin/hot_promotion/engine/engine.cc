@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -13,6 +14,12 @@
 #include "plugin/hot_promotion/engine/clock.h"
 #include "plugin/hot_promotion/engine/registry.h"
 #include "plugin/hot_promotion/metrics.h"
+#include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/options.h"
+#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace hot_promotion {
@@ -28,6 +35,36 @@ Registry<Engine>* Engines() {
 }
 
 pid_t process = 0;  // whose threads EndAll() ends: a child of fork() has none
+
+// RocksDB makes static objects when it first writes and reads an SST. They are destroyed at exit in
+// the opposite order: what is made after atexit() is gone while EndAll() waits for threads that
+// read. So they are made here, by an SST in memory.
+void MakeStaticObjects() {
+  const std::unique_ptr<Env> env(NewMemEnv(Env::Default()));
+  BlockBasedTableOptions table;
+  table.filter_policy.reset(NewBloomFilterPolicy(10));
+  Options options;
+  options.env = env.get();
+  options.table_factory.reset(NewBlockBasedTableFactory(table));
+  SstFileWriter writer(EnvOptions(), options);
+  Status s = writer.Open("/sst");
+  if (s.ok()) {
+    s = writer.Put("key", "value");
+  }
+  if (s.ok()) {
+    s = writer.Finish();
+  }
+  SstFileReader reader(options);
+  if (s.ok()) {
+    s = reader.Open("/sst");
+  }
+  if (s.ok()) {
+    const std::unique_ptr<Iterator> iterator(reader.NewIterator(ReadOptions()));
+    iterator->SeekToFirst();
+    s = iterator->status();
+  }
+  s.PermitUncheckedError();
+}
 
 // Returns the name of a folder in the registry: its id if it is there, else its path.
 std::string KeyOf(const std::string& path) {
@@ -45,6 +82,7 @@ std::shared_ptr<Engine> Engine::Get(const HotPromotionOptions& options) {
   static std::once_flag once;
   std::call_once(once, [] {
     process = getpid();
+    MakeStaticObjects();
     atexit(EndAll);
   });
   Folder::Make(options.path);
