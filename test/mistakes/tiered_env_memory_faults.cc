@@ -29,6 +29,40 @@ namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
 
+// Holds threads of RocksDB at a place until the test lets them go. Thread-safe.
+class Held {
+ public:
+  explicit Held(std::chrono::seconds limit) : limit_(limit) {}
+
+  // Called by the thread.
+  void Wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    is_there_ = true;
+    changed_.notify_all();
+    in_time_ = changed_.wait_for(lock, limit_, [this] { return let_go_; }) && in_time_;
+  }
+  // Whether one is there, in time.
+  bool IsThere() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, limit_, [this] { return is_there_; });
+  }
+  void LetGo() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    let_go_ = true;
+    changed_.notify_all();
+  }
+  // Whether all were let go in time; for when they are joined.
+  bool in_time() const { return is_there_ && in_time_; }
+
+ private:
+  const std::chrono::seconds limit_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_there_ = false;
+  bool let_go_ = false;
+  bool in_time_ = true;
+};
+
 class MemoryFaults : public VolatileTest {
  protected:
   MemoryFaults() {
@@ -43,6 +77,15 @@ class MemoryFaults : public VolatileTest {
   void OpenManual() {
     MountMemory();
     Open(Manual());
+  }
+  // RocksDB begins a log while another thread is held.
+  void BeginLogBeside(Held* held) {
+    EXPECT_TRUE(held->IsThere());
+    Put("b");
+    FlushOptions begin;
+    begin.wait = false;
+    EXPECT_OK(db_->Flush(begin));
+    held->LetGo();
   }
   // With other options, over hooks_.
   void Mount(TieredOptions tiered) {
@@ -116,17 +159,10 @@ TEST_F(MemoryFaults, ASyncOfAClosedLogThatFailsOnce) {
 
 // Whoever begins a log does not wait for the renaming of another one.
 TEST_F(MemoryFaults, ALogThatIsKeptHoldsUpNobody) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool renaming = false;
-  bool begun = false;
-  bool in_time = true;
+  Held renaming(std::chrono::seconds(120));
   hooks_->before_rename = [&](const std::string&, const std::string& to) {
     if (IsKept(BaseOf(to)) && EndsWith(to, ".log")) {
-      std::unique_lock<std::mutex> lock(mutex);
-      renaming = true;
-      changed.notify_all();
-      in_time = changed.wait_for(lock, std::chrono::seconds(120), [&] { return begun; }) && in_time;
+      renaming.Wait();
     }
     return IOStatus::OK();
   };
@@ -134,40 +170,20 @@ TEST_F(MemoryFaults, ALogThatIsKeptHoldsUpNobody) {
   ASSERT_FALSE(HasFailure());
   Put("a");
   std::thread flush([&] { EXPECT_OK(db_->Flush(FlushOptions())); });
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(120), [&] { return renaming; }));
-  }
-  Put("b");
-  FlushOptions begin;
-  begin.wait = false;
-  EXPECT_OK(db_->Flush(begin));
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    begun = true;
-    changed.notify_all();
-  }
+  BeginLogBeside(&renaming);
   flush.join();
-  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(renaming.in_time());
   ASSERT_OK(db_->Flush(FlushOptions()));
   LoseAndVerify();
 }
 
 // Nor for a recipe that is made, if RocksDB recycles the log that it does not need any more.
 TEST_F(MemoryFaults, ALogThatIsRecycledHoldsUpNobody) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool is_due = false;
-  bool making = false;
-  bool begun = false;
-  bool in_time = false;
+  std::atomic<bool> is_due{false};
+  Held making(std::chrono::seconds(30));
   SyncPoint::GetInstance()->SetCallBack("RecoveryManager::AddTable:WithSource", [&](void*) {
-    std::unique_lock<std::mutex> lock(mutex);
-    if (is_due) {
-      is_due = false;
-      making = true;
-      changed.notify_all();
-      in_time = changed.wait_for(lock, std::chrono::seconds(30), [&] { return begun; });
+    if (is_due.exchange(false)) {
+      making.Wait();
     }
   });
   SyncPoint::GetInstance()->EnableProcessing();
@@ -186,27 +202,12 @@ TEST_F(MemoryFaults, ALogThatIsRecycledHoldsUpNobody) {
   }));
   ASSERT_OK(db_->WaitForCompact(WaitForCompactOptions()));
   const std::string recycled = db_name_ + "/" + *std::min_element(logs.begin(), logs.end());
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    is_due = true;
-  }
+  is_due = true;
   std::thread compact(
       [&] { EXPECT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr)); });
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return making; }));
-  }
-  Put("b");
-  FlushOptions begin;
-  begin.wait = false;
-  EXPECT_OK(db_->Flush(begin));
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    begun = true;
-    changed.notify_all();
-  }
+  BeginLogBeside(&making);
   compact.join();
-  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(making.in_time());
   EXPECT_TRUE(WaitFor([&] { return !fs::exists(recycled); }));
   PutAndFlush("c");
   SyncPoint::GetInstance()->DisableProcessing();

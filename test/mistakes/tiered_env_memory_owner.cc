@@ -92,6 +92,18 @@ class MemoryOwnerMistakes : public VolatileTest {
     FillMemory();
     Close();
   }
+  // By mistake, and the host has been rebooted.
+  void PutOldHomeBack() {
+    Rename("db", "newest");
+    Rename("old", "db");
+    LoseMemory();
+  }
+  void ExpectNewestIsWhole() {
+    Rename("db", "old");
+    Rename("newest", "db");
+    LoseMemory();
+    ExpectWhole();
+  }
 };
 
 TEST_F(MemoryOwnerMistakes, AnOldHomeOverNewerMemoryIsRefused) {
@@ -104,10 +116,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeOverNewerMemoryIsRefused) {
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find("rocktier tier adopt"), std::string::npos) << s.ToString();
   EXPECT_EQ(Retained(), before);
-  Rename("db", "old");
-  Rename("newest", "db");
-  LoseMemory();
-  ExpectWhole();
+  ExpectNewestIsWhole();
 }
 
 // Then there is no OWNER that tells. Whatever the old home does, logs of the newest one stay.
@@ -129,10 +138,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeAfterARebootDeletesNoLogOfANewerOne) {
     Close();
     ExpectRetained(before);
   }
-  Rename("db", "old");
-  Rename("newest", "db");
-  LoseMemory();
-  ExpectWhole();
+  ExpectNewestIsWhole();
 }
 
 // It is drained, and opened without its memory.
@@ -140,9 +146,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
   MakeTwoHomes();
   ASSERT_FALSE(HasFailure());
   const auto before = Retained();
-  Rename("db", "newest");
-  Rename("old", "db");
-  LoseMemory();
+  PutOldHomeBack();
   Mount();
   uint64_t moved = 0;
   ASSERT_OK(DrainTier(fs_.get(), db_name_, "memory", &moved));
@@ -152,10 +156,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatLeavesMemoryDeletesNoLogOfANewerOne) {
   ASSERT_FALSE(HasFailure());
   Close();
   ExpectRetained(before);
-  Rename("db", "old");
-  Rename("newest", "db");
-  LoseMemory();
-  ExpectWhole();
+  ExpectNewestIsWhole();
 }
 
 // What is to go with the memory is the old home's, but for what it shares with the newest.
@@ -165,9 +166,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsEvacuatedOrSalvagedDeletesNoLogOfANew
     MakeTwoHomes();
     ASSERT_FALSE(HasFailure());
     const auto before = Retained();
-    Rename("db", "newest");
-    Rename("old", "db");
-    LoseMemory();
+    PutOldHomeBack();
     Mount();
     uint64_t moved = 0;
     std::vector<std::string> given_up;
@@ -192,9 +191,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsUsedDeletesNoLogOfANewerOne) {
   MakeTwoHomes();
   ASSERT_FALSE(HasFailure());
   const auto before = Retained();
-  Rename("db", "newest");
-  Rename("old", "db");
-  LoseMemory();
+  PutOldHomeBack();
   OpenLogs();
   ASSERT_FALSE(HasFailure());
   ASSERT_GT(Stats().segments, 1u);
@@ -203,10 +200,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsUsedDeletesNoLogOfANewerOne) {
   EXPECT_TRUE(WaitFor([this] { return Stats().segments <= 1; }));  // that of the deletion
   Close();
   ExpectRetained(before);
-  Rename("db", "old");
-  Rename("newest", "db");
-  LoseMemory();
-  ExpectWhole();
+  ExpectNewestIsWhole();
 }
 
 // RocksDB deletes the logs that it has in wal_dir, whosever they are.
@@ -226,9 +220,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsDestroyedDeletesNoLogOfANewerOne) {
     }
   }
   ASSERT_FALSE(newer.empty());
-  Rename("db", "newest");
-  Rename("old", "db");
-  LoseMemory();
+  PutOldHomeBack();
   Mount();
   ASSERT_OK(DestroyDB(db_name_, LogOptions()));
   EXPECT_FALSE(fs::exists(db_name_));
@@ -298,9 +290,7 @@ TEST_F(MemoryOwnerMistakes, AnOldHomeThatIsAdopted) {
 TEST_F(MemoryOwnerMistakes, APurgeDeletesLogsOfANewerHome) {
   MakeTwoHomes();
   ASSERT_FALSE(HasFailure());
-  Rename("db", "newest");
-  Rename("old", "db");
-  LoseMemory();
+  PutOldHomeBack();
   ASSERT_OK(TryLogs());
   const auto stays = [this] {
     std::string log;
@@ -330,9 +320,7 @@ TEST_F(MemoryOwnerMistakes, APurgeDeletesLogsOfANewerHome) {
 TEST_F(MemoryOwnerMistakes, LogsOfANewerHomeWhoseDiskWasNotMounted) {
   MakeTwoHomes();
   ASSERT_FALSE(HasFailure());
-  Rename("db", "newest");
-  Rename("old", "db");
-  LoseMemory();
+  PutOldHomeBack();
   ASSERT_OK(TryLogs());
   std::string log;
   ASSERT_OK(ReadFileToString(Env::Default(), db_name_ + "/LOG", &log));

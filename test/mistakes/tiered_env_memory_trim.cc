@@ -52,6 +52,13 @@ class MemoryTrim : public VolatileTest {
     ASSERT_OK(db_->Put(WriteOptions(), key, value));
     model_[key] = std::move(value);
   }
+  // Records of 1,000 bytes.
+  void WriteAndFlush(const std::string& prefix, int count) {
+    for (int i = 0; i < count; i++) {
+      Put(prefix + std::to_string(1000 + i), 1000);
+    }
+    ASSERT_OK(db_->Flush(FlushOptions()));
+  }
   void ExpectThresholdHolds() {
     Settle();
     EXPECT_TRUE(WaitFor([this] { return Stats().wal_amplification() <= 1.5; }));
@@ -169,13 +176,7 @@ TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
   target_ = hooks;
   OpenAllInMemory("", /*compactions=*/false);
   ASSERT_FALSE(HasFailure());
-  const auto write = [this](const std::string& prefix, int count) {
-    for (int i = 0; i < count; i++) {
-      Put(prefix + std::to_string(1000 + i), 1000);
-    }
-    ASSERT_OK(db_->Flush(FlushOptions()));
-  };
-  write("a", 300);
+  WriteAndFlush("a", 300);
   ASSERT_TRUE(WaitFor([this] { return Kept(".log").size() == 1; }));
   const std::string damaged = Kept(".log").front();
   {
@@ -183,11 +184,11 @@ TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
     file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(damaged) / 2));
     file << "something else";
   }
-  write("b", 300);
-  write("c", 300);
-  write("a", 250);  // the least is left of the damaged one: it is tried first
-  write("b", 200);
-  write("c", 200);
+  WriteAndFlush("b", 300);
+  WriteAndFlush("c", 300);
+  WriteAndFlush("a", 250);  // the least is left of the damaged one: it is tried first
+  WriteAndFlush("b", 200);
+  WriteAndFlush("c", 200);
   ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
   EXPECT_TRUE(WaitFor([this] { return Stats().damaged_logs == 1; }));
   EXPECT_TRUE(WaitFor([this] { return Stats().trims >= 2; })) << Stats().trims;
@@ -199,7 +200,7 @@ TEST_F(MemoryTrim, ADamagedLogIsLeftOut) {
   fails = false;
   EXPECT_TRUE(WaitFor([&] { return !std::filesystem::exists(damaged); })) << "nothing needs it";
   EXPECT_EQ(Stats().damaged_logs, 1u);
-  write("d", 300);
+  WriteAndFlush("d", 300);
   LoseAll(/*compactions=*/false);
   Close();
   hooks->before_create = nullptr;
@@ -229,14 +230,8 @@ TEST_F(MemoryTrim, ALogThatCannotBeReadOnceIsTriedAgain) {
   target_ = disk;
   OpenAllInMemory("", /*compactions=*/false);
   ASSERT_FALSE(HasFailure());
-  const auto write = [this](const std::string& prefix, int count) {
-    for (int i = 0; i < count; i++) {
-      Put(prefix + std::to_string(1000 + i), 1000);
-    }
-    ASSERT_OK(db_->Flush(FlushOptions()));
-  };
-  write("a", 300);
-  write("a", 250);
+  WriteAndFlush("a", 300);
+  WriteAndFlush("a", 250);
   disk->left = 1;
   ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
   EXPECT_TRUE(WaitFor([this] { return Stats().trims >= 1 || Stats().damaged_logs > 0; }));
@@ -247,14 +242,14 @@ TEST_F(MemoryTrim, ALogThatCannotBeReadOnceIsTriedAgain) {
   SyncPoint::GetInstance()->SetCallBack("WalSegments::NoteUnread:Pause", [](void* pause) {
     *static_cast<std::chrono::milliseconds*>(pause) = std::chrono::milliseconds(0);
   });
-  write("b", 900);
-  write("b", 800);
+  WriteAndFlush("b", 900);
+  WriteAndFlush("b", 800);
   disk->left = 1000;
   ASSERT_OK(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr));
   EXPECT_TRUE(WaitFor([this] { return Stats().damaged_logs > 0; }));
   EXPECT_GE(disk->failed, 1 + 3);
   disk->left = 0;
-  write("c", 300);
+  WriteAndFlush("c", 300);
   LoseAll(/*compactions=*/false);
 }
 
