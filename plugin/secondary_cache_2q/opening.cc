@@ -44,7 +44,7 @@
 //   TwoQSecondaryCache::capacity_mutex_
 //   DeadSsts::mutex_
 //   Shard::mutex_                      no I/O under it, and no other lock but the next one
-//   FileStore::queue_mutex_            no I/O under it, and no other lock but the next one
+//   FileStore::queue_mutex_            no I/O under it, and no other lock but FilePart::mutex_
 //   FilePart::mutex_, FileStore::staged_mutex_, IndexMap::mutex_, KernelRing::mutex_
 //                                      never two of these at once
 
