@@ -71,6 +71,45 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(set(tree.blobs), {other, tree.place[3]})
         self.assertEqual(tree.levels[6][0].references, {other: 3 * STORED, tree.place[3]: STORED})
 
+    def test_young_files_are_sorted_once_and_rest(self):
+        writes = writes_of([0, 1, 2, 3, 4, 2, 0])
+        tree = tree_of(writes, lifetimes.YoungDeaths(writes, 2))
+        tree.flush([0, 1, 2, 3], lsm_model.LARGE)
+        young = tree.blobs[tree.place[0]]
+        tree.flush([4], lsm_model.LARGE)
+        tree.compact(tree.levels[0], 6, lsm_model.Aim(young=True))
+        kept = [put for put in range(5) if tree.place[put] == young.number]
+        self.assertEqual(set(kept) - {4}, {0, 2})  # they die
+        self.assertEqual((young.young, young.rest), (False, 2 * STORED))
+
+    def test_a_part_of_a_victim_moves(self):
+        writes = writes_of([0, 1, 2, 3, 2, 0])
+        tree = tree_of(writes, lifetimes.PartDeaths(writes, 2))
+        tree.flush([0, 1, 2, 3], lsm_model.LARGE)
+        victim = tree.place[0]
+        tree.compact(tree.levels[0], 6, victims(victim))
+        self.assertEqual([tree.place[put] == victim for put in range(4)],
+                         [True, False, True, False])
+        tree.blobs[victim].let_rest()
+        tree.compact(tree.levels[6], 6, victims(victim))  # now all
+        self.assertNotIn(victim, tree.blobs)
+
+    def test_what_rests_is_spared_until_half_of_it_has_died(self):
+        policy, blob = lifetimes.PartPast(writes_of([0]), 2), lsm_model.Blob(1, [], 100)
+        self.assertTrue(policy.may_collect(blob, 0))
+        blob.let_rest()
+        self.assertFalse(policy.may_collect(blob, 0))
+        blob.garbage = 50
+        self.assertTrue(policy.may_collect(blob, 0))
+
+    def test_neighbours_are_read_together_if_they_are(self):
+        tree = tree_of(writes_of([0, 1, 2, 3, 1]))
+        tree.flush([0, 1, 2, 3], lsm_model.LARGE)
+        self.assertEqual(tree.scan_shares(), (1, 1 / 4))
+        tree.flush([4], lsm_model.LARGE)
+        self.assertEqual(tree.scan_shares()[0], 1)
+        self.assertIn(tree.scan_shares()[1], (2 / 4, 3 / 4))  # 1 is at an end, or within
+
     def test_a_hidden_value_moves_and_is_counted(self):
         tree = tree_of(writes_of([0, 1, 0]))
         tree.flush([0, 1], lsm_model.LARGE)

@@ -20,6 +20,9 @@ QUICK_MEGABYTES = 16
 REAL, MODEL = "blob_hybrid", "sim_today"
 ORACLES = ("sim_split2", "sim_split4", "sim_split8", "sim_pick", "sim_both8")
 PAST = "sim_past4"
+# What RocksDB's flushes and compactions can do, with one stream of values each.
+FEASIBLE = ("sim_part_deaths", "sim_young_deaths")
+FEASIBLE_PAST = ("sim_part_past", "sim_young_past")
 QUICK_SYSTEMS = (MODEL, "sim_split4", "sim_both8", PAST)
 WORTH = 0.15  # of the moved bytes: what has to be gained for it to be worth building
 CLOSE = 0.2  # of the real plugin's moved bytes
@@ -33,10 +36,13 @@ METRICS = (
     Metric("control", "off the real one %", "ratio", "{:.1f}", 100),
     Metric("blob_written", "to blob files B/B", "bytes/byte of updates", "{:.3f}"),
     Metric("written", "all written B/B", "bytes/byte of updates", "{:.2f}"),
+    Metric("written_gained", "written gained %", "ratio", "{:.1f}", 100),
     Metric("space_max", "space, most", "1", "{:.2f}"),
     Metric("space_mean", "mean", "1", "{:.2f}"),
     Metric("blob_files", "blob files", "count", "{:.0f}"),
     Metric("jobs", "jobs", "count", "{:.0f}"),
+    Metric("scan_values", "values of 50", "count", "{:.1f}"),
+    Metric("scan_reads", "reads of 50", "count", "{:.1f}"),
     *(Metric(name, "", "bytes", in_table=False) for name in (
         "moved_bytes", "moved_dead_bytes", "moved_blob_bytes", "merged_bytes",
         "flushed_blob_bytes", "written_sst_bytes", "update_bytes", "sst_bytes", "blob_bytes")),
@@ -57,13 +63,18 @@ def add_arguments(group):
                        help="of each record, on average (default %(default)s)")
     group.add_argument("--lifetimes-sizes", default=",".join(MIXES),
                        help="mixes of sizes (default %(default)s)")
+    group.add_argument("--lifetimes-systems", default=",".join(lifetimes.SYSTEMS),
+                       help="models, sim_today among them (default: all)")
 
 
 def cases(args):
     megabytes = args.lifetimes_megabytes
-    mixes, simulated = args.lifetimes_sizes.split(","), tuple(lifetimes.SYSTEMS)
+    mixes, simulated = args.lifetimes_sizes.split(","), args.lifetimes_systems.split(",")
     if set(mixes) - set(MIXES):
         raise RuntimeError(f"not known: {', '.join(sorted(set(mixes) - set(MIXES)))}")
+    if MODEL not in simulated or set(simulated) - set(lifetimes.SYSTEMS):
+        raise RuntimeError(f"--lifetimes-systems: {MODEL}, and some of "
+                           f"{', '.join(lifetimes.SYSTEMS)}")
     if args.quick:
         megabytes, simulated = min(megabytes, QUICK_MEGABYTES), QUICK_SYSTEMS
         mixes = [sizes for sizes in mixes if sizes in QUICK_MIXES]
@@ -90,7 +101,7 @@ def run_mix(sizes, megabytes, overwrites, simulated, context, number):
     if models[MODEL]["update_bytes"] != real["user_written_bytes"]:
         raise RuntimeError("the trace has not what the clients have written")
     return {REAL: figures_of_real(real),
-            **{system: figures_of_model(figures, models[MODEL]["moved_bytes"],
+            **{system: figures_of_model(figures, models[MODEL],
                                         real["hybrid_moved_bytes"] if system == MODEL else None)
                for system, figures in models.items()}}
 
@@ -128,15 +139,21 @@ def figures_of_real(real):
 
 
 def figures_of_model(figures, today, real):
-    """`today`: bytes that the model of the plugin moves; `real`: bytes that this one is to move."""
+    """`today`: what the model of the plugin does; `real`: bytes that this one is to move."""
     updates, moved = figures["update_bytes"], figures["moved_bytes"]
     blobs = figures["flushed_blob_bytes"] + figures["moved_blob_bytes"]
     return {
         **figures, "moved": moved / updates, "blob_written": blobs / updates,
-        "written": (blobs + figures["written_sst_bytes"]) / updates,
-        "gained": 1 - moved / today if today else 0.0,
+        "written": written_by(figures) / updates,
+        "gained": 1 - moved / today["moved_bytes"] if today["moved_bytes"] else 0.0,
+        "written_gained": 1 - written_by(figures) / written_by(today),
         "control": abs(moved / real - 1) if real else None,
     }
+
+
+def written_by(figures):
+    return sum(figures[name] for name in ("flushed_blob_bytes", "moved_blob_bytes",
+                                          "written_sst_bytes"))
 
 
 def gates(results):
@@ -148,6 +165,10 @@ def gates(results):
         yield gained(judge, f"{sizes}: share of moved bytes gained, best oracle", sizes,
                      results.best(sizes, "gained", ORACLES, True) or ORACLES[0])
         yield gained(judge, f"{sizes}: share of moved bytes gained, {PAST}", sizes, PAST)
+        for name, systems in ("deaths", FEASIBLE), ("the past", FEASIBLE_PAST):
+            best = results.best(sizes, "written_gained", systems, True) or systems[0]
+            yield judge.figure(f"{sizes}: share of written bytes gained, one stream, {name} known",
+                               sizes, "written_gained", best, WORTH, True)
 
 
 def gained(judge, name, sizes, system):

@@ -302,7 +302,8 @@ class Job:
     def compact(self, inputs, output_level):
         """A compaction, whoever has picked it. Returns the numbers of the outputs."""
         merge_level = max(1, self._tree.last_level) if self._options.medium else lsm_model.LEVELS
-        aim = lsm_model.Aim(self._victims(), self._near, merge_level)
+        aim = lsm_model.Aim(self._victims(), self._near, merge_level,
+                            self._near and self._policy.sorts_young)
         return self._tree.compact(inputs, output_level, aim)
 
     def _step(self, space, needs):
@@ -326,10 +327,15 @@ class Job:
         return plans or (push(self._tree) if space.hidden + space.hidden_sst > 0 else [])
 
     def _victims(self):
+        victims = self._victims_of(lambda blob: self._policy.may_collect(blob, self._tree.now))
+        if not victims and self._near and self._policy.collects_all_in_need:
+            victims = self._victims_of(lambda blob: True)
+        return victims
+
+    def _victims_of(self, may_collect):
         ratio = (1 - 1 / self._options.bound) / 2 if self._near else 1
         return pick_victims(self._tree.blobs.values(), ratio, self._options.bound, self._room,
-                            self._collected,
-                            lambda blob: self._policy.may_collect(blob, self._tree.now))
+                            self._collected, may_collect)
 
     def _track(self):
         self._near = True
@@ -337,6 +343,16 @@ class Job:
         newest = max((sst.number for sst in self._tree.ssts()), default=0)
         self._since = {number: self._since.get(number, newest) for number in self._victims()}
         self._find_collected()
+        if self._policy.moves_a_part:
+            self._let_rest()
+
+    def _let_rest(self):
+        """Those of which all is moved that is to be."""
+        for number in [number for number, done in self._collected.items() if done]:
+            blob = self._tree.blobs.get(number)
+            if blob is not None and blob.rest is None:
+                blob.let_rest()
+                del self._since[number], self._collected[number]
 
     def _find_collected(self):
         self._collected = {

@@ -6,13 +6,14 @@ write_trace.h has it.
 """
 
 import argparse
+import itertools
 import json
 import math
 import multiprocessing
 import os
 import struct
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -22,10 +23,16 @@ WRITE = struct.Struct("=QII")
 LOAD, RUN = 0, 1
 SOON = 0.2  # of a write of each record
 FEW = 0.5  # of a file's live bytes
+SCAN = 50  # records
+DIED = 0.5  # the rest of what rests
 
 
 class Today:
     """What blob_hybrid does. The others say what is different."""
+
+    moves_a_part = False  # of the values of a victim; the file rests afterwards
+    sorts_young = False  # compactions of level 0 move old_ones() of what was flushed
+    collects_all_in_need = False  # also what may_collect() spares, if there is nothing else
 
     def __init__(self, writes):
         self.writes = writes
@@ -37,6 +44,10 @@ class Today:
     def may_collect(self, _blob, _now):
         """Tells whether a file may be collected that has enough garbage."""
         return True
+
+    def moves(self, puts, _tree):
+        """Which of these values of victims are moved."""
+        return puts
 
 
 class Split(Today):
@@ -111,6 +122,66 @@ class Pick(Split):
         return [self.writes.deaths[put] for put in values], alive
 
 
+class OneStream:
+    """As RocksDB is: what a flush or a compaction writes to blob files it writes in one stream. A
+    file rests when what lives longest was moved out of it, until most of the rest has died."""
+
+    collects_all_in_need = True
+
+    def files(self, puts, _now):
+        return [puts]
+
+    def may_collect(self, blob, _now):
+        return blob.rest is None or blob.live <= DIED * blob.rest
+
+    def old_ones(self, puts, tree):
+        """Half of the bytes: those that live longest."""
+        puts = sorted(puts, key=lambda put: -self.remaining(put, tree.now))
+        ends = list(itertools.accumulate(map(self.writes.stored, puts)))
+        return puts[:bisect_left(ends, ends[-1] / 2) + 1] if puts else []
+
+
+class PartMixin(OneStream):
+    """A job moves half of the values of a victim that it takes for the first time."""
+
+    moves_a_part = True
+
+    def moves(self, puts, tree):
+        first = [put for put in puts if tree.blobs[tree.place[put]].rest is None]
+        left = set(first).difference(self.old_ones(first, tree))
+        return [put for put in puts if put not in left]
+
+
+class YoungMixin(OneStream):
+    """Half of what was flushed is moved when RocksDB compacts level 0 anyway, near the bound."""
+
+    sorts_young = True
+
+
+class PartDeaths(PartMixin, Split):
+    pass
+
+
+class PartRates(PartMixin, SplitRates):
+    pass
+
+
+class PartPast(PartMixin, SplitPast):
+    pass
+
+
+class YoungDeaths(YoungMixin, Split):
+    pass
+
+
+class YoungRates(YoungMixin, SplitRates):
+    pass
+
+
+class YoungPast(YoungMixin, SplitPast):
+    pass
+
+
 # Name: (policy of the puts, the job keeps up with the writers).
 SYSTEMS = {
     "sim_today": (Today, False),
@@ -123,6 +194,12 @@ SYSTEMS = {
     "sim_run4": (lambda writes: SplitRun(writes, 4), False),
     "sim_rates4": (lambda writes: SplitRates(writes, 4), False),
     "sim_past4": (lambda writes: SplitPast(writes, 4), False),
+    "sim_part_deaths": (lambda writes: PartDeaths(writes, 2), False),
+    "sim_part_rates": (lambda writes: PartRates(writes, 2), False),
+    "sim_part_past": (lambda writes: PartPast(writes, 2), False),
+    "sim_young_deaths": (lambda writes: YoungDeaths(writes, 2), False),
+    "sim_young_rates": (lambda writes: YoungRates(writes, 2), False),
+    "sim_young_past": (lambda writes: YoungPast(writes, 2), False),
 }
 
 
@@ -160,6 +237,7 @@ class Database:
         self._look()
 
     def figures(self):
+        in_blobs, apart = self._tree.scan_shares()
         counters = {name: count - self._counted.get(name, 0)
                     for name, count in self._tree.counters.items()}
         return {
@@ -169,6 +247,7 @@ class Database:
             "space_max": max(self._spaces),
             "space_mean": math.fsum(self._spaces) / len(self._spaces),
             "space_end": self._spaces[-1], "blob_files": len(self._tree.blobs),
+            "scan_values": SCAN * in_blobs, "scan_reads": SCAN * apart,
             "sst_bytes": self._tree.sst_bytes, "blob_bytes": self._tree.blob_file_bytes,
         }
 

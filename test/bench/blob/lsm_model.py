@@ -60,8 +60,10 @@ class Writes:
 
 
 class Blob:
-    def __init__(self, number, values, size):
+    def __init__(self, number, values, size, flushed=False):
         self.number, self.values, self.bytes, self.garbage = number, values, size, 0
+        self.young = flushed  # no compaction has sorted its values yet
+        self.rest = None  # live bytes when what lives long was moved out of it
 
     @property
     def file_bytes(self):
@@ -71,6 +73,9 @@ class Blob:
     def live(self):
         """Bytes that SSTs refer to: all that RocksDB knows."""
         return self.bytes - self.garbage
+
+    def let_rest(self):
+        self.young, self.rest = False, max(self.live, 1)
 
 
 @dataclasses.dataclass
@@ -109,6 +114,7 @@ class Aim:
     victims: frozenset = frozenset()
     medium: bool = False  # also those of the victims
     merge_level: int = LEVELS  # and all of them from this output level on
+    young: bool = False  # what the policy says of files of which the values were never sorted
 
 
 class Tree:
@@ -169,7 +175,7 @@ class Tree:
             self._drop_value(entry & PUT)
         puts = [entry & PUT for entry in kept]
         self._merge(puts, output_level, aim)
-        self._move(puts, aim.victims)
+        self._move(puts, aim.victims, aim.young and inputs[0].level == 0)
         for sst in inputs:
             self._remove(sst)
         outputs = self._add_ssts(kept, output_level)
@@ -181,6 +187,17 @@ class Tree:
     def overlapping(self, level, smallest, largest):
         return [sst for sst in self.levels[level]
                 if sst.largest >= smallest and sst.smallest <= largest]
+
+    def scan_shares(self):
+        """(of all records, those whose value is in a blob file; and those of which it does not follow
+        that of the one before)"""
+        places = {put: (blob.number, i) for blob in self.blobs.values()
+                  for i, put in enumerate(blob.values)}
+        puts = [put for put in self._newest if put is not None]
+        values = [places[put] for put in puts if self.place[put]]
+        breaks = sum(value != (before[0], before[1] + 1)
+                     for before, value in zip([(0, 0), *values], values))
+        return len(values) / len(puts), breaks / len(puts)
 
     def _expanded(self, inputs, output_level):
         inputs = list(inputs)
@@ -211,22 +228,31 @@ class Tree:
                 self._count(one, put, 1)
             self.counters["merged_bytes"] += sizes[put]
 
-    def _move(self, puts, victims):
-        if not victims:
-            return
+    def _move(self, puts, victims, sorts_young):
         sizes = self.writes.sizes
         moved = [put for put in puts if self.place[put] in victims and sizes[put] >= LARGE]
+        if moved:
+            moved = self._policy.moves(moved, self)
+        young = {}
+        if sorts_young:
+            young = {blob.number: blob for blob in self.blobs.values()
+                     if blob.young and blob.number not in victims}
+            moved = set(moved).union(self._policy.old_ones(
+                [put for put in puts if self.place[put] in young and sizes[put] >= LARGE], self))
+            moved = [put for put in puts if put in moved]
         for put in moved:
             self._drop_value(put)
             self.counters["moved_bytes"] += sizes[put]
             self.counters["moved_dead_bytes"] += sizes[put] * (self.writes.deaths[put] < self.now)
+        for blob in young.values():
+            blob.let_rest()
         self._write_values(moved, "moved_blob_bytes")
 
     def _write_values(self, puts, counter):
         for group in self._policy.files(puts, self.now) if puts else ():
             for values in self._cut_values(group):
                 size = sum(map(self.writes.stored, values))
-                blob = Blob(next(self._numbers), values, size)
+                blob = Blob(next(self._numbers), values, size, counter == "flushed_blob_bytes")
                 self.blobs[blob.number] = blob
                 for put in values:
                     self.place[put], self._weights[put] = blob.number, IN_BLOCK + REFERENCE
