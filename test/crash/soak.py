@@ -10,7 +10,8 @@ there are.
 
 With --kills it goes on after the hours until each plugin has had as many, those in stacks of
 several plugins not counted; it fails if one has not. As long as the file of --pause exists no test
-begins, and the time does not count.
+begins, and the time does not count. --resume goes on with what was interrupted: the lines of this
+commit and this version of RocksDB count, their hours, kills and findings.
 """
 
 import argparse
@@ -112,7 +113,8 @@ class Rotation:
 
     Then those that kill quickly, for each plugin that had fewer than `kills` so far."""
 
-    def __init__(self, tests, hours, kills, pause):
+    def __init__(self, tests, hours, kills, pause, before=()):
+        """`before`: results of earlier runs, which count."""
         self._tests = collections.deque(tests)
         self._end = time.monotonic() + hours * 3600
         self._kills = kills
@@ -120,6 +122,8 @@ class Rotation:
         self._killed = collections.Counter()  # By plugin.
         self._rates = {}  # Kills for each second, by name of the test.
         self._lock = threading.Lock()
+        for result in before:
+            self._note(result["test"], result["plugin"], result)
 
     def take(self):
         with self._lock:
@@ -130,9 +134,12 @@ class Rotation:
 
     def give_back(self, test, result):
         with self._lock:
-            self._killed[test["plugin"]] += result["kills"]
-            self._rates[test["name"]] = result["kills"] / max(result["seconds"], 0.1)
+            self._note(test["name"], test["plugin"], result)
             self._tests.append({**test, "faults": test["stress"] and not test["faults"]})
+
+    def _note(self, name, plugin, result):
+        self._killed[plugin] += result["kills"]
+        self._rates[name] = result["kills"] / max(result["seconds"], 0.1)
 
     def _wait(self):
         begin = time.monotonic()
@@ -196,6 +203,12 @@ def read_lines(path):
         return [json.loads(line) for line in results]
 
 
+def lines_before(path, about):
+    """Those of the same commit and version of RocksDB."""
+    lines = read_lines(path) if os.path.exists(path) else []
+    return [line for line in lines if all(line[name] == value for name, value in about.items())]
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", help="the build directory")
@@ -203,6 +216,7 @@ def parse_arguments():
     parser.add_argument("--slice", type=int, default=120, help="seconds of each run, about")
     parser.add_argument("--kills", type=int, default=0, help="of each plugin, at least")
     parser.add_argument("--pause", help="a file")
+    parser.add_argument("--resume", action="store_true", help="what was interrupted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="a regular expression that tests' names match")
     parser.add_argument("--results", default="results/soak/soak.jsonl")
@@ -223,7 +237,9 @@ def main():
     tests = [t for t in tests_of(arguments.build) if re.search(arguments.only, t["name"])]
     if not tests:
         sys.exit("soak: no test has one of the labels " + ", ".join(sorted(LABELS)))
-    rotation = Rotation(tests, arguments.hours, arguments.kills, arguments.pause)
+    before = lines_before(arguments.results, about) if arguments.resume else []
+    hours = arguments.hours - sum(line["seconds"] for line in before) / 3600 / arguments.jobs
+    rotation = Rotation(tests, hours, arguments.kills, arguments.pause, before)
     begin = os.path.getsize(arguments.results) if os.path.exists(arguments.results) else 0
     with open(arguments.results, "a") as results:
         workers = [threading.Thread(target=work, args=(rotation, arguments, about, results))
@@ -234,7 +250,7 @@ def main():
             worker.join()
     with open(arguments.results) as results:
         results.seek(begin)
-        lines = [json.loads(line) for line in results]
+        lines = before + [json.loads(line) for line in results]
     findings = summarize(lines)
     missing = too_few(lines, {t["plugin"] for t in tests}, arguments.kills)
     if arguments.kills:

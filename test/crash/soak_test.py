@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import json
 import os
 import tempfile
 import unittest
@@ -117,6 +118,23 @@ class Turns(unittest.TestCase):
         # Each once, as nobody knows them. Then those that are quick enough, in turn.
         self.assertEqual(taken, ["slow", "none", "quick", "other", "quick", "other", "quick",
                                  "other", "blob"])
+
+    def test_what_was_interrupted_counts(self):
+        tests = [made("quick", "raw_wal_fs"), made("slow", "raw_wal_fs")]
+        before = [{"test": "quick", "plugin": "raw_wal_fs", "kills": 30, "seconds": 10},
+                  {"test": "slow", "plugin": "raw_wal_fs", "kills": 1, "seconds": 10}]
+        rotation = soak.Rotation(tests, hours=0, kills=40, pause=None, before=before)
+        self.assertEqual(self.take(rotation, {"quick": 9}), "quick")
+        self.assertIsNone(rotation.take(), "30, 1 and 9")
+
+    def test_other_commits_do_not_count(self):
+        about = {"rocksdb": "9.10.0", "commit": "new"}
+        lines = [{**about, "kills": 1}, {**about, "commit": "old"}, {**about, "rocksdb": "11.8.1"}]
+        with tempfile.NamedTemporaryFile("w") as results:
+            results.write("".join(json.dumps(one) + "\n" for one in lines))
+            results.flush()
+            self.assertEqual(soak.lines_before(results.name, about), lines[:1])
+        self.assertEqual(soak.lines_before("/does/not/exist", about), [])
 
 
 if __name__ == "__main__":
