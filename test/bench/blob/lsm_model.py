@@ -189,8 +189,8 @@ class Tree:
                 if sst.largest >= smallest and sst.smallest <= largest]
 
     def scan_shares(self):
-        """(of all records, those whose value is in a blob file; and those of which it does not follow
-        that of the one before)"""
+        """Of all records, those whose value is in a blob file; and those where that does not follow
+        the value of the one before."""
         places = {put: (blob.number, i) for blob in self.blobs.values()
                   for i, put in enumerate(blob.values)}
         puts = [put for put in self._newest if put is not None]
