@@ -37,8 +37,10 @@ using TieredProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 // An SST or blob file, or a file of any kind that is not at home.
 struct TieredFileInfo {
-  std::string name;                                 // below the database directory
-  uint64_t size = 0;                                // bytes
+  std::string name;   // below the database directory
+  uint64_t size = 0;  // bytes
+  // Whether `needed` is known: it is an SST or blob file, and RocksDB could read the MANIFEST.
+  bool need_is_known = false;
   bool needed = false;                              // the MANIFEST names it
   int level = -1;                                   // of an SST that is needed; -1: not known
   uint32_t column_family = 0;                       // its id, of an SST that is needed

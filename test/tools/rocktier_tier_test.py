@@ -5,6 +5,7 @@
 ROCKTIER_BIN: the folder of the programs; TEST_TMPDIR: an empty folder.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -166,6 +167,7 @@ class Looking(TierTest):
         self.write()
         files = self.ls()
         for file in files:
+            self.assertEqual(file["needed"] is None, not file["name"].endswith(".sst"), file)
             if file["needed"]:
                 self.assertEqual(file["tier"], "fast" if file["level"] <= 1 else "slow", file)
             self.assertEqual(os.path.getsize(file["path"]), file["size"])
@@ -182,6 +184,17 @@ class Looking(TierTest):
         self.assertEqual(len(text.splitlines()), len(files) + 1)
         self.assertIn("0 problems", self.succeed(tier("check", self.uri, self.db)))
         self.assertEqual(len(self.succeed(tier("df", self.uri, self.db)).splitlines()), 4)
+
+    def test_a_damaged_manifest_does_not_tell_what_is_needed(self):
+        self.write()
+        self.assertTrue(any(file["needed"] for file in self.ls()))
+        manifest = glob.glob(self.db + "/MANIFEST-*")[0]
+        with open(manifest, "r+b") as file:
+            content = bytearray(file.read())
+            content[len(content) // 2] ^= 0x40
+            file.seek(0)
+            file.write(content)
+        self.assertEqual({file["needed"] for file in self.ls()}, {None})
 
     def test_what_found_no_room_is_stranded(self):
         uri = self.make_uri(fast="budget=40K")

@@ -24,8 +24,10 @@ namespace {
 
 constexpr size_t kMostStatistics = 1 << 20;  // bytes
 
-TieredFileInfo Describe(const AdminSession& session, const Survey::File& file) {
+TieredFileInfo Describe(const AdminSession& session, const Survey::File& file,
+                        bool manifest_is_sound) {
   TieredFileInfo info;
+  info.need_is_known = file.counts && manifest_is_sound;
   info.name = file.base;
   info.size = file.size;
   info.tier = file.place.tier->name();
@@ -161,8 +163,9 @@ Status InspectTiers(FileSystem* fs, const std::string& directory, TieredDirector
   for (const Database::Misplaced& file : session.database().FindMisplaced(session.policy())) {
     misplaced[file.base] = file;
   }
+  const bool manifest_is_sound = session.CheckManifest().ok();
   for (const Survey::File& file : session.survey().files()) {
-    info->files.push_back(Describe(session, file));
+    info->files.push_back(Describe(session, file, manifest_is_sound));
     TieredTierInfo& tier = info->tiers[static_cast<size_t>(file.place.tier->index())];
     Count(file, &tier);
     const auto it = misplaced.find(file.base);

@@ -89,7 +89,7 @@ void PrintFiles(const TieredDirectoryInfo& info, Call* call) {
     const std::string temperature = tiered_env::PrintTemperature(file.temperature);
     call->json.push_back({{"name", file.name},
                           {"size", file.size},
-                          {"needed", file.needed},
+                          {"needed", file.need_is_known ? Json(file.needed) : Json()},
                           {"level", file.level},
                           {"column_family", file.column_family},
                           {"tier", file.tier},
