@@ -3,6 +3,7 @@ CompressedSecondaryCache without compression (csc)."""
 
 import functools
 import json
+import os
 
 from cache import cache_systems
 from common import slice_cases
@@ -134,6 +135,8 @@ def run_case(scale, system, workload, how, context, number):
 
 def run_micro(quick, context, number):
     path = context.path("micro-file")
+    if os.path.exists(path):
+        os.unlink(path)  # what the round before has left are no blocks of SSTs, which go when read
     out = context.child(
         [context.program("cache_micro"), f"--blocks={10_000 if quick else 100_000}",
          f"--seed={42 + number}", f"--file={path}"]
