@@ -23,6 +23,7 @@ class Model {
  public:
   // Less than before is not possible.
   void AdvanceTo(uint64_t count);
+  uint64_t count() const { return count_; }  // of changes
   const std::map<std::string, std::string>& records() const { return records_; }
 
  private:
