@@ -69,6 +69,9 @@ bool TwoQ::Offer(uint64_t hash, bool room) {
   if (room || marked_.Has(tag) || (policy_ == Policy::k2QPaper && ghosts_.Has(tag))) {
     return true;
   }
+  if (policy_ == Policy::k2Q && window_.TakesNewcomer()) {
+    return true;
+  }
   if (index_.Find(tag) == kNoBlock) {
     Remember(tag, /*victim=*/false);
   }

@@ -47,6 +47,7 @@ class TwoQ {
   // Whether a block that leaves the primary cache shall enter AM. If not, A1 remembers it.
   // `room`: AM can take it without evicting another one, and policy=2q has not yet used up the free
   // room of the cache that it fills with blocks nobody has asked for twice.
+  // policy=2q takes unknown ones, too, while the hot set moves fast: see Window.
   bool Offer(uint64_t hash, bool room);
 
   // The primary cache took a block that stays here, and will offer it when it evicts it. Does

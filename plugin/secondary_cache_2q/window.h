@@ -15,6 +15,10 @@ namespace secondary_cache_2q {
 // that were not admitted. The share of each that is asked for again soon tells which of the two AM
 // should hold. If victims return much more often than newcomers, the hot set is stable and AM is to
 // be guarded. If they do not, the hot set moves on, and AM must follow.
+//
+// If newcomers return much more often than victims, waiting for their return costs a miss each, and
+// keeps what is worth less. Then they are taken at once, but for one in eight: these go on to tell
+// how often newcomers return.
 // Not thread-safe.
 class Window {
  public:
@@ -29,6 +33,8 @@ class Window {
   void OnReturn(bool victim) { (victim ? victims_ : newcomers_).returned++; }
 
   double factor() const { return factor_; }
+  // Whether AM takes this newcomer, of which nothing is known.
+  bool TakesNewcomer() { return takes_newcomers_ && ++newcomers_seen_ % kSample != 0; }
   // Goes on with a factor that was in force before; bounded.
   void Restore(double factor) { factor_ = std::min(std::max(factor, 1.0), kMost); }
 
@@ -43,6 +49,12 @@ class Window {
   static constexpr double kMinVictims = 64;  // below that the share says nothing
   static constexpr double kStep = 1.2;
   static constexpr double kMost = 8;
+  // Newcomers are taken from below the first quotient on until it is above the second one, if there
+  // are as many references as make it sure enough.
+  static constexpr double kTakeBelow = 0.375;
+  static constexpr double kTakeUpTo = 0.65;
+  static constexpr double kMinReferences = 3500;
+  static constexpr uint64_t kSample = 8;
 
   // The factor for a quotient of the shares. The quotient is far below 1 if the hot set moves fast,
   // about 1 if it moves slowly, and above 1 if it stays; scans make it several times as large.
@@ -56,9 +68,7 @@ class Window {
   void Adapt() {
     pushes_ = 0;
     if (victims_.pushed >= kMinVictims) {
-      const double target = Target(victims_.Share() / newcomers_.Share());
-      factor_ =
-          factor_ < target ? std::min(factor_ * kStep, target) : std::max(factor_ / kStep, target);
+      Adapt(victims_.Share() / newcomers_.Share());
     }
     for (Count* count : {&victims_, &newcomers_}) {
       count->pushed *= kDecay;
@@ -66,10 +76,20 @@ class Window {
     }
   }
 
+  void Adapt(double quotient) {
+    const double target = Target(quotient);
+    factor_ =
+        factor_ < target ? std::min(factor_ * kStep, target) : std::max(factor_ / kStep, target);
+    const bool sure = victims_.pushed + newcomers_.pushed >= kMinReferences;
+    takes_newcomers_ = takes_newcomers_ ? quotient < kTakeUpTo : sure && quotient < kTakeBelow;
+  }
+
   Count victims_;
   Count newcomers_;
   uint64_t pushes_ = 0;
+  uint64_t newcomers_seen_ = 0;  // while they are taken
   double factor_ = 1.0;
+  bool takes_newcomers_ = false;
 };
 
 }  // namespace secondary_cache_2q
