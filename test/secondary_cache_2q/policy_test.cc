@@ -300,8 +300,8 @@ TEST(PolicyTest, TwoQBeatsLruOnSkewWithScans) {
   EXPECT_EQ(two_q, HitsOnZipfWithScans(Policy::k2Q, 0.5));  // the same calls, the same answers
 }
 
-// Blocks that are used for some time, then never again: all caches of this size would do better with
-// the latest ones. Misses of the second half, where it is known how they are used.
+// Blocks that are used for some time, then never again: the latest ones are the best to have.
+// Misses of the second half, where it is known how they are used.
 uint64_t MissesOnMovingHotSet(Policy policy) {
   constexpr int kAccesses = 400000;
   Simulation s(policy, 0.5, 1000);
