@@ -49,10 +49,14 @@ public final class Storage {
     DBOptions database = text.database(config);
     StorageOptionsFactory.registerRocksDBOptions(user, database);
     StorageOptionsFactory.registerRocksDBColumnFamilyOptions(user, text.family(config));
-    return envOf(database, file.resolveSibling("env"));
+    return envOf(database, file.resolveSibling(file.getFileName() + ".env"));
   }
 
-  /** The Env that options from text name. Options do not tell it to Java, but a database does. */
+  /**
+   * The Env that options from text name. Options do not tell it to Java, but a database does. Each
+   * Env has a folder of its own for that: a process that is killed may leave the database there,
+   * and another Env would not read it.
+   */
   private static Env envOf(DBOptions options, Path scratch) throws RocksDBException {
     Env env;
     try (Options all = new Options(options, new ColumnFamilyOptions());
