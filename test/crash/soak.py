@@ -203,6 +203,12 @@ def read_lines(path):
         return [json.loads(line) for line in results]
 
 
+def cut_torn_line(path):
+    """Removes the part of a line that an interrupted run has left at the end."""
+    with open(path, "rb+") as results:
+        results.truncate(results.read().rfind(b"\n") + 1)
+
+
 def lines_before(path, about):
     """Those of the same commit and version of RocksDB."""
     lines = read_lines(path) if os.path.exists(path) else []
@@ -237,6 +243,8 @@ def main():
     tests = [t for t in tests_of(arguments.build) if re.search(arguments.only, t["name"])]
     if not tests:
         sys.exit("soak: no test has one of the labels " + ", ".join(sorted(LABELS)))
+    if os.path.exists(arguments.results):
+        cut_torn_line(arguments.results)
     before = lines_before(arguments.results, about) if arguments.resume else []
     hours = arguments.hours - sum(line["seconds"] for line in before) / 3600 / arguments.jobs
     rotation = Rotation(tests, hours, arguments.kills, arguments.pause, before)

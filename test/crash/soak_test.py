@@ -136,6 +136,14 @@ class Turns(unittest.TestCase):
             self.assertEqual(soak.lines_before(results.name, about), lines[:1])
         self.assertEqual(soak.lines_before("/does/not/exist", about), [])
 
+    def test_the_part_of_a_line_does_not_count(self):
+        for torn in ("", '{"kills": 1'):
+            with tempfile.NamedTemporaryFile("w") as results:
+                results.write('{"kills": 3}\n' + torn)
+                results.flush()
+                soak.cut_torn_line(results.name)
+                self.assertEqual(soak.read_lines(results.name), [{"kills": 3}])
+
 
 if __name__ == "__main__":
     unittest.main()
