@@ -349,7 +349,7 @@ TEST_F(VolatileTest, TwoMovesOfOneFileHome) {
   Place place;
   ASSERT_OK(ours->names()->Resolve(path, &place));
   const std::string contents = ReadFile(place.path);
-  Database database(ours, db_name_);
+  auto database = std::make_unique<Database>(ours, db_name_);
   Database::Misplaced file;
   file.base = base;
   file.size = contents.size();
@@ -377,7 +377,7 @@ TEST_F(VolatileTest, TwoMovesOfOneFileHome) {
   SyncPoint::GetInstance()->EnableProcessing();
   const auto bring_home = [&](Move which, Status* result) {
     move = which;
-    *result = ours->relocator()->Move(&database, file, nullptr, /*anyway=*/true);
+    *result = ours->relocator()->Move(database.get(), file, nullptr, /*anyway=*/true);
   };
   Status results[2];
   std::thread first(bring_home, kFirst, &results[0]);
@@ -394,6 +394,7 @@ TEST_F(VolatileTest, TwoMovesOfOneFileHome) {
   EXPECT_TRUE(home == contents);
   EXPECT_TRUE(ReadFile(path) == contents);
   EXPECT_TRUE(FilesOf(kTemporary).empty());
+  database.reset();  // it needs the FileSystem that is replaced next
   mount();
   Open(options);
   ASSERT_FALSE(HasFailure());
