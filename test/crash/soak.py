@@ -199,14 +199,18 @@ def too_few(lines, plugins, kills):
 
 
 def read_lines(path):
+    """All but parts of lines, which interrupted runs have left."""
     with open(path) as results:
-        return [json.loads(line) for line in results]
+        return [json.loads(line) for line in results if line.rstrip().endswith("}")]
 
 
-def cut_torn_line(path):
-    """Removes the part of a line that an interrupted run has left at the end."""
-    with open(path, "rb+") as results:
-        results.truncate(results.read().rfind(b"\n") + 1)
+def end_last_line(path):
+    """Makes what is appended begin a line, whatever is there. Makes the file, if there is none."""
+    with open(path, "ab+") as results:
+        if results.seek(0, os.SEEK_END) > 0:
+            results.seek(-1, os.SEEK_END)
+            if results.read() != b"\n":
+                results.write(b"\n")
 
 
 def lines_before(path, about):
@@ -243,12 +247,11 @@ def main():
     tests = [t for t in tests_of(arguments.build) if re.search(arguments.only, t["name"])]
     if not tests:
         sys.exit("soak: no test has one of the labels " + ", ".join(sorted(LABELS)))
-    if os.path.exists(arguments.results):
-        cut_torn_line(arguments.results)
+    end_last_line(arguments.results)
     before = lines_before(arguments.results, about) if arguments.resume else []
     hours = arguments.hours - sum(line["seconds"] for line in before) / 3600 / arguments.jobs
     rotation = Rotation(tests, hours, arguments.kills, arguments.pause, before)
-    begin = os.path.getsize(arguments.results) if os.path.exists(arguments.results) else 0
+    begin = os.path.getsize(arguments.results)
     with open(arguments.results, "a") as results:
         workers = [threading.Thread(target=work, args=(rotation, arguments, about, results))
                    for _ in range(arguments.jobs)]

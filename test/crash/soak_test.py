@@ -137,12 +137,18 @@ class Turns(unittest.TestCase):
         self.assertEqual(soak.lines_before("/does/not/exist", about), [])
 
     def test_the_part_of_a_line_does_not_count(self):
-        for torn in ("", '{"kills": 1'):
-            with tempfile.NamedTemporaryFile("w") as results:
-                results.write('{"kills": 3}\n' + torn)
-                results.flush()
-                soak.cut_torn_line(results.name)
-                self.assertEqual(soak.read_lines(results.name), [{"kills": 3}])
+        whole = '{"kills": 3}\n'
+        for before in ("", whole, whole + '{"kills": 1'):
+            with tempfile.TemporaryDirectory() as folder:
+                path = folder + "/soak.jsonl"
+                with open(path, "w") as results:
+                    results.write(before)
+                soak.end_last_line(path)
+                with open(path, "a") as results:
+                    results.write(whole)
+                self.assertEqual(soak.read_lines(path), [{"kills": 3}] * (2 if before else 1))
+                with open(path) as results:
+                    self.assertTrue(results.read().startswith(before), "nothing is removed")
 
 
 if __name__ == "__main__":
